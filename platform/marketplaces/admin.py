@@ -55,9 +55,12 @@ class AccountForm(forms.ModelForm):
         return kinds.get(self.instance.kind).credentials if self.instance.pk else ()
 
     @sensitive_variables()
-    def typed(self) -> dict[str, str]:
+    def entered_credentials(self) -> dict[str, str]:
         """Return the credentials entered in this form."""
-        entered = {one.name: self.cleaned_data.get(f"{_CREDENTIAL}{one.name}", "") for one in self._credentials()}
+        entered = {
+            credential.name: self.cleaned_data.get(f"{_CREDENTIAL}{credential.name}", "")
+            for credential in self._credentials()
+        }
         return {name: value for name, value in entered.items() if value}
 
     @sensitive_variables()
@@ -74,7 +77,7 @@ class AccountForm(forms.ModelForm):
             self.add_error("place", _("This marketplace does not have this environment."))
         changed_place = {"place", "address"} & set(self.changed_data)
         if self.instance.pk and changed_place and self.instance.sealed_credentials:
-            missing = {one.name for one in self._credentials()} - set(self.typed())
+            missing = {credential.name for credential in self._credentials()} - set(self.entered_credentials())
             for name in missing:
                 self.add_error(
                     f"{_CREDENTIAL}{name}",
@@ -89,7 +92,7 @@ class AccountAdmin(MembersPage):
 
     sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
     form = AccountForm
-    list_display = ["title", "kind", "where", "signs_in"]
+    list_display = ["title", "kind", "place_label", "signs_in"]
     actions = None
     view_on_site = False
     change_form_outer_before_template = "admin/marketplaces/account/before.html"
@@ -97,7 +100,7 @@ class AccountAdmin(MembersPage):
     @display(
         description=gettext_lazy("environment"), label={"production": "danger", "sandbox": "info", "rehearsal": "info"}
     )
-    def where(self, account: Account) -> tuple[str, str]:
+    def place_label(self, account: Account) -> tuple[str, str]:
         return account.place, account.get_place_display()
 
     @display(description=gettext_lazy("can sign in"), boolean=True)
@@ -108,11 +111,11 @@ class AccountAdmin(MembersPage):
         return parts.is_staff_member(request.user)
 
     def get_fieldsets(self, request: HttpRequest, obj: Account | None = None) -> Any:
-        what = [(None, {"fields": _FIELDS})]
+        fieldsets = [(None, {"fields": _FIELDS})]
         if obj is None or not self.has_change_permission(request, obj):
-            return what
+            return fieldsets
         names = [f"{_CREDENTIAL}{credential.name}" for credential in kinds.get(obj.kind).credentials]
-        return [*what, (gettext_lazy("Credentials"), {"fields": names})] if names else what
+        return [*fieldsets, (gettext_lazy("Credentials"), {"fields": names})] if names else fieldsets
 
     def get_form(self, request: HttpRequest, obj: Account | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form class; the form itself adds the fields for the marketplace's credentials."""
@@ -136,16 +139,19 @@ class AccountAdmin(MembersPage):
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         account = self.get_object(request, object_id) if object_id else None
-        about = {"account": account, "may_try": account is not None and self._allowed(request, account, Role.EDITOR)}
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **about})
+        account_context = {
+            "account": account,
+            "may_try": account is not None and self._allowed(request, account, Role.EDITOR),
+        }
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **account_context})
 
     @sensitive_variables()
     def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
         if not change:
             obj.created_by = request.user
-        if typed := form.typed():
+        if entered := form.entered_credentials():
             stored_credentials = {} if {"place", "address"} & set(form.changed_data) else credentials_of(obj) or {}
-            obj.keep_credentials({**stored_credentials, **typed})
+            obj.keep_credentials({**stored_credentials, **entered})
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Account, post_url_continue: str | None = None) -> HttpResponse:
@@ -161,11 +167,11 @@ class AccountAdmin(MembersPage):
         """Send one request to the marketplace's API that changes nothing there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            says, level = kinds.get(account.kind).check(account), messages.SUCCESS
+            message, level = kinds.get(account.kind).check(account), messages.SUCCESS
         except MarketplaceError as error:
-            says, level = str(error), messages.ERROR
-        self.record_action(request, account, Action.TRIED, says, {"answered": level == messages.SUCCESS})
-        self.message_user(request, says, level)
+            message, level = str(error), messages.ERROR
+        self.record_action(request, account, Action.TRIED, message, {"answered": level == messages.SUCCESS})
+        self.message_user(request, message, level)
         return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[account.pk]))
 
 
@@ -181,11 +187,11 @@ class RecruitmentForm(forms.ModelForm):
         study = cleaned.get("study") or (self.instance.study if self.instance.pk else None)
         account = cleaned.get("account")
         if study and account and study.entry != account.kind:
-            says = _(
+            message = _(
                 "Participants enter this study in another way. Change “who may enter” in the study, or choose another "
                 "account."
             )
-            self.add_error("account", says)
+            self.add_error("account", message)
         return cleaned
 
 
@@ -229,9 +235,12 @@ class RecruitmentAdmin(PartAdmin):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        found = self.get_object(request, object_id) if object_id else None
-        about = {"recruitment": found, "may_ask": found is not None and self._allowed(request, found, Role.EDITOR)}
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **about})
+        recruitment = self.get_object(request, object_id) if object_id else None
+        recruitment_context = {
+            "recruitment": recruitment,
+            "may_ask": recruitment is not None and self._allowed(request, recruitment, Role.EDITOR),
+        }
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **recruitment_context})
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.ask))

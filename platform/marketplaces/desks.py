@@ -49,8 +49,8 @@ class Desk(Base):
         Raises:
             Http404, PermissionDenied
         """
-        found: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
-        return found
+        study: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
+        return study
 
     def refuse_without_account(self, request: HttpRequest, account: Account) -> None:
         """Raise PermissionDenied for a user who may not recruit and pay with this account."""
@@ -96,7 +96,7 @@ class Desk(Base):
         """
         context = {
             "study": study, "desk": back, "back": back, "button": button, "about": about,
-            "says": [one for one in says if one], "warns": [one for one in warns if one],
+            "says": [sentence for sentence in says if sentence], "warns": [sentence for sentence in warns if sentence],
             "form": form, "grave": grave, "problem": problem,
         }  # fmt: skip
         return self.page(request, "admin/marketplaces/ask.html", title, context)

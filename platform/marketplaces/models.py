@@ -85,8 +85,8 @@ def credentials_of(account: Account) -> dict[str, str] | None:
 
     This is a function rather than a method so that templates and lists cannot call it by name.
     """
-    found = sealing.unseal(account.sealed_credentials, purpose=_PURPOSE) if account.sealed_credentials else None
-    return json.loads(found) if found is not None else None
+    unsealed = sealing.unseal(account.sealed_credentials, purpose=_PURPOSE) if account.sealed_credentials else None
+    return json.loads(unsealed) if unsealed is not None else None
 
 
 class Member(Membership):

@@ -73,12 +73,12 @@ def update_ledger(person: Enrolment, *, kind: str, was_rejected: bool, is_reject
 def _rows_written_off(person: Enrolment, kind: str) -> list[LedgerRow]:
     """Return the rows whose last posting comes from the rejection."""
     prefixes = (_note_prefix(kind), f"Rejected at {kinds.get(kind).title}.")  # the wording until November 2026
-    found = []
+    rows = []
     for row in LedgerRow.objects.filter(enrolment=person, state=LedgerRow.State.WRITTEN_OFF):
-        last = row.postings.order_by("-number").first()
-        if last is not None and last.why.startswith(prefixes):
-            found.append(row)
-    return found
+        last_posting = row.postings.order_by("-number").first()
+        if last_posting is not None and last_posting.why.startswith(prefixes):
+            rows.append(row)
+    return rows
 
 
 def _note_prefix(kind: str) -> str:

@@ -16,7 +16,7 @@ from studies.models import Study
 
 log = logging.getLogger(__name__)
 
-EVERY = timedelta(seconds=60)
+INTERVAL = timedelta(seconds=60)
 LONGEST_PAUSE = timedelta(minutes=15)
 
 
@@ -30,21 +30,21 @@ def sync(recruitment: Recruitment) -> bool:
     """Sync one study now; return False if another process is syncing it. Errors are stored for the researcher."""
     now = timezone.now()
     unchanged = Recruitment.objects.filter(pk=recruitment.pk, next_at=recruitment.next_at)
-    if not unchanged.update(next_at=now + EVERY, asked_at=now):
+    if not unchanged.update(next_at=now + INTERVAL, asked_at=now):
         return False
-    one = Recruitment.objects.filter(pk=recruitment.pk)
+    stored = Recruitment.objects.filter(pk=recruitment.pk)
     try:
         kinds.get(recruitment.account.kind).sync(recruitment)
     except MarketplaceError as error:
-        pause = min(EVERY * 2 ** min(recruitment.failures, 10), LONGEST_PAUSE)
-        one.update(problem=str(error)[:300], failures=F("failures") + 1, next_at=timezone.now() + pause)
+        pause = min(INTERVAL * 2 ** min(recruitment.failures, 10), LONGEST_PAUSE)
+        stored.update(problem=str(error)[:300], failures=F("failures") + 1, next_at=timezone.now() + pause)
     except Exception as error:  # noqa: BLE001  (one study's error must not stop the others)
         log.error("syncing study %s failed: %s", recruitment.study.slug, type(error).__name__)
-        one.update(
+        stored.update(
             problem=_("The update failed because of an internal error. See the server log."), failures=F("failures") + 1
         )
     else:
         # Closed studies are synced less often: nobody waits for a place, and there may be very many of them.
-        pause = LONGEST_PAUSE if recruitment.study.status == Study.Status.CLOSED else EVERY
-        one.update(problem="", failures=0, answered_at=timezone.now(), next_at=now + pause)
+        pause = LONGEST_PAUSE if recruitment.study.status == Study.Status.CLOSED else INTERVAL
+        stored.update(problem="", failures=0, answered_at=timezone.now(), next_at=now + pause)
     return True

@@ -72,18 +72,18 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     Raises:
         IncompleteLink, NotPublished, WrongTask, TaskExpired, AlreadySubmitted, NoAssignmentLeft, InProgressElsewhere
     """
-    assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
-    if assignment == PREVIEW:
+    assignment_id, worker_id, hit_id = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
+    if assignment_id == PREVIEW:
         return Arrival(KEY, worker="", proof="", preview=True)
-    if not all(_ID.fullmatch(part) for part in (assignment, worker, hit)):
+    if not all(_ID.fullmatch(identifier) for identifier in (assignment_id, worker_id, hit_id)):
         raise IncompleteLink(
             _("Please open the study from the task's own page on Mechanical Turk, after accepting it.")
         )
     submit_to = link.get("turkSubmitTo", "").replace("\x00", "")[:200]
-    details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": submit_to}
-    arrival = Arrival(KEY, worker=worker, proof=f"{assignment}/{worker}", details=details)
+    details = {"hitId": hit_id, "assignmentId": assignment_id, "turkSubmitTo": submit_to}
+    arrival = Arrival(KEY, worker=worker_id, proof=f"{assignment_id}/{worker_id}", details=details)
     if not _identities(study).filter(proof=arrival.proof).exists():
-        _refuse(study, assignment=assignment, hit=hit)
+        _refuse(study, assignment_id=assignment_id, hit_id=hit_id)
     return arrival
 
 
@@ -91,14 +91,14 @@ def _identities(study: str) -> Any:
     return Identity.objects.filter(study=study, recruiter=KEY)
 
 
-def _refuse(study: str, *, assignment: str, hit: str) -> None:
+def _refuse(study: str, *, assignment_id: str, hit_id: str) -> None:
     """Refuse a link with which mTurk would not have opened our page."""
     published = Hit.objects.filter(study__slug=study)
     if not published.exists() and Recruitment.objects.filter(study__slug=study, account__kind=KEY).exists():
         raise NotPublished(
             _("You can only preview it for now. Please come back when it is available on Mechanical Turk.")
         )
-    task = published.filter(hit_id=hit).first()
+    task = published.filter(hit_id=hit_id).first()
     unconfirmed = published.filter(state=Hit.State.ORDERED).exists()
     if task is None and published.exclude(hit_id=None).exists() and not unconfirmed:
         raise WrongTask(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
@@ -108,20 +108,20 @@ def _refuse(study: str, *, assignment: str, hit: str) -> None:
         )
     if task is None:
         return
-    if Assignment.objects.filter(assignment_id=assignment).exists():
+    if Assignment.objects.filter(assignment_id=assignment_id).exists():
         raise AlreadySubmitted(_("You do not need to do anything else. The requester will review it soon."))
     enrolments = Enrolment.objects.filter(
         Q(ended_at=None) | Q(state=State.COMPLETED),
         identity__study=study,
         identity__recruiter=KEY,
-        identity__details__hitId=hit,
+        identity__details__hitId=hit_id,
     )
     if enrolments.count() >= task.assignments:
         raise NoAssignmentLeft(_("Please return the task. Returning it does not count against you."))
-    others = Enrolment.objects.filter(
-        identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment}/", ended_at=None
+    other_workers = Enrolment.objects.filter(
+        identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment_id}/", ended_at=None
     )
-    if any(other.recently_seen() for other in others):
+    if any(enrolment.recently_seen() for enrolment in other_workers):
         raise InProgressElsewhere(
             _(
                 "If you have just accepted this task, please wait two minutes and reload this page. If you did this "

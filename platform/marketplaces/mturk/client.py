@@ -29,7 +29,7 @@ KEY_ID, SECRET = "access_key_id", "secret_access_key"
 """Names of the credentials that an account signs in with."""
 REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
-PAGE = 100
+PAGE_SIZE = 100
 MOST_PAGES = 1000
 _CLIENT_LOCK = threading.Lock()
 _CLIENT_ERRORS = range(400, 500)
@@ -133,8 +133,8 @@ class Requester:
                 QualificationRequirements=list(qualifications),
             )
         except Refused as refusal:
-            if refusal.code == "hitalreadyexists" and (known := self.hit_by_annotation(str(token))):
-                return known
+            if refusal.code == "hitalreadyexists" and (existing_id := self.hit_by_annotation(str(token))):
+                return existing_id
             raise
         with _valid_answer():
             return _text(answer["HIT"]["HITId"])
@@ -177,11 +177,11 @@ class Requester:
 
     def assignments(self, hit_id: str) -> list[AssignmentNow]:
         """Return all submitted assignments of a task."""
-        found: list[AssignmentNow] = []
+        assignments: list[AssignmentNow] = []
         for page in self._pages("list_assignments_for_hit", HITId=hit_id):
             with _valid_answer():
-                found += [_assignment(one) for one in page["Assignments"]]
-        return found
+                assignments += [_read_assignment(data) for data in page["Assignments"]]
+        return assignments
 
     def assignment(self, assignment_id: str) -> AssignmentNow | None:
         """Return an assignment, or None if it is not submitted: still in progress, returned or abandoned."""
@@ -192,7 +192,7 @@ class Requester:
                 return None
             raise
         with _valid_answer():
-            return _assignment(answer["Assignment"])
+            return _read_assignment(answer["Assignment"])
 
     def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
         """Pay the reward; with `rejected`, even for an assignment that was rejected."""
@@ -221,14 +221,14 @@ class Requester:
 
     def bonuses(self, assignment_id: str) -> list[BonusNow]:
         """Return the bonuses paid for an assignment."""
-        found: list[BonusNow] = []
+        bonuses: list[BonusNow] = []
         for page in self._pages("list_bonus_payments", AssignmentId=assignment_id):
             with _valid_answer():
-                found += [
-                    BonusNow(_text(one["WorkerId"]), _money(one["BonusAmount"]), str(one.get("Reason", "")))
-                    for one in page["BonusPayments"]
+                bonuses += [
+                    BonusNow(_text(data["WorkerId"]), _money(data["BonusAmount"]), str(data.get("Reason", "")))
+                    for data in page["BonusPayments"]
                 ]
-        return found
+        return bonuses
 
     # ---- qualifications --------------------------------------------------------------------------------
 
@@ -249,9 +249,9 @@ class Requester:
         query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
         for page in self._pages("list_qualification_types", **query):
             with _valid_answer():
-                for one in page["QualificationTypes"]:
-                    if one["Name"] == name:
-                        return _text(one["QualificationTypeId"])
+                for qualification_type in page["QualificationTypes"]:
+                    if qualification_type["Name"] == name:
+                        return _text(qualification_type["QualificationTypeId"])
         raise Unclear(_("Mechanical Turk reports that the qualification exists but does not return it."))
 
     @sensitive_variables("worker")
@@ -272,41 +272,43 @@ class Requester:
 
     def holders(self, qualification_id: str) -> list[Holder]:
         """Return the holders of a qualification."""
-        found: list[Holder] = []
-        asked = {"QualificationTypeId": qualification_id, "Status": "Granted"}
-        for page in self._pages("list_workers_with_qualification_type", **asked):
+        holders: list[Holder] = []
+        query = {"QualificationTypeId": qualification_id, "Status": "Granted"}
+        for page in self._pages("list_workers_with_qualification_type", **query):
             with _valid_answer():
-                found += [Holder(_text(one["WorkerId"]), int(one["IntegerValue"])) for one in page["Qualifications"]]
-        return found
+                holders += [
+                    Holder(_text(data["WorkerId"]), int(data["IntegerValue"])) for data in page["Qualifications"]
+                ]
+        return holders
 
     # ---- requests --------------------------------------------------------------------------------------
 
-    def _pages(self, operation: str, **asked: Any) -> Iterator[dict[str, Any]]:
+    def _pages(self, operation: str, **parameters: Any) -> Iterator[dict[str, Any]]:
         token: dict[str, str] = {}
         for _page in range(MOST_PAGES):
-            answer = self._call(operation, MaxResults=PAGE, **asked, **token)
+            answer = self._call(operation, MaxResults=PAGE_SIZE, **parameters, **token)
             yield answer
-            following = answer.get("NextToken")
-            if not following or following == token.get("NextToken"):
+            next_token = answer.get("NextToken")
+            if not next_token or next_token == token.get("NextToken"):
                 return
-            token = {"NextToken": following}
+            token = {"NextToken": next_token}
 
     @sensitive_variables()
-    def _call(self, operation: str, **asked: Any) -> dict[str, Any]:
+    def _call(self, operation: str, **parameters: Any) -> dict[str, Any]:
         from botocore.exceptions import ClientError, ParamValidationError
 
         try:
-            found: dict[str, Any] = getattr(self._client, operation)(**asked)
+            answer: dict[str, Any] = getattr(self._client, operation)(**parameters)
         except ClientError as error:
             raise _error_for(error) from None
         except ParamValidationError:
             raise Refused("ParameterValidationError") from None
         except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
             raise _malformed_answer_error() from None
-        kind = found.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
+        kind = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
         if "json" not in kind:  # boto3 does not parse answers whose output has no fields
             raise _malformed_answer_error()
-        return found
+        return answer
 
 
 @sensitive_variables()
@@ -344,9 +346,9 @@ def _client(address: str, key_id: str, secret: str) -> Any:
         max_pool_connections=20,
         user_agent_extra="parley",
     )
-    signs_in = {"aws_access_key_id": key_id, "aws_secret_access_key": secret}
+    keys = {"aws_access_key_id": key_id, "aws_secret_access_key": secret}
     with _CLIENT_LOCK:
-        return _session().client("mturk", endpoint_url=address, config=config, **signs_in)
+        return _session().client("mturk", endpoint_url=address, config=config, **keys)
 
 
 @cache
@@ -359,11 +361,11 @@ def _session() -> Any:
 
 def _error_for(error: ClientError) -> Refused | Unclear:
     answer: Mapping[str, Any] = error.response
-    found = answer.get("Error", {})
-    code = str(answer.get("TurkErrorCode") or found.get("Code") or "")
+    details = answer.get("Error", {})
+    code = str(answer.get("TurkErrorCode") or details.get("Code") or "")
     if answer.get("ResponseMetadata", {}).get("HTTPStatusCode") not in _CLIENT_ERRORS:
         return _malformed_answer_error()
-    return Refused(code, str(found.get("Message", "")))
+    return Refused(code, str(details.get("Message", "")))
 
 
 def _malformed_answer_error() -> Unclear:
@@ -410,12 +412,12 @@ def _read_hit(answer: Mapping[str, Any]) -> HitNow:
         )
 
 
-def _assignment(one: Mapping[str, Any]) -> AssignmentNow:
+def _read_assignment(data: Mapping[str, Any]) -> AssignmentNow:
     return AssignmentNow(
-        assignment_id=_text(one["AssignmentId"]),
-        hit_id=_text(one["HITId"]),
-        worker=_text(one["WorkerId"]),
-        status=_text(one["AssignmentStatus"]),
-        submitted_at=one["SubmitTime"],
-        auto_approval_at=one.get("AutoApprovalTime"),
+        assignment_id=_text(data["AssignmentId"]),
+        hit_id=_text(data["HITId"]),
+        worker=_text(data["WorkerId"]),
+        status=_text(data["AssignmentStatus"]),
+        submitted_at=data["SubmitTime"],
+        auto_approval_at=data.get("AutoApprovalTime"),
     )

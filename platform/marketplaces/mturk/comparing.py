@@ -54,8 +54,12 @@ class Line:
     @property
     def may_undo_rejection(self) -> bool:
         """Whether the assignment is rejected and its participant would otherwise be owed something."""
-        one = self.assignment
-        rejected = one is not None and one.status == Assignment.Status.REJECTED and one.taken_back_at is None
+        assignment = self.assignment
+        rejected = (
+            assignment is not None
+            and assignment.status == Assignment.Status.REJECTED
+            and assignment.taken_back_at is None
+        )
         return rejected and self.enrolment is not None and self.enrolment.ledger.exists()
 
 
@@ -64,11 +68,11 @@ def lines_of(study: Study) -> list[Line]:
     submitted = list(
         Assignment.objects.filter(hit__study=study).select_related("identity__enrolment").order_by("-submitted_at")
     )
-    by_identity = {one.identity_id: one for one in submitted if one.identity_id is not None}
-    by_assignment = {one.assignment_id: one for one in submitted}
+    by_identity = {assignment.identity_id: assignment for assignment in submitted if assignment.identity_id is not None}
+    by_assignment = {assignment.assignment_id: assignment for assignment in submitted}
     tasks = {hit.hit_id: hit for hit in Hit.objects.filter(study=study).exclude(hit_id=None)}
     identities = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment").order_by("-pk")
-    found = [
+    lines = [
         _line_of_participant(
             identity,
             by_identity.get(identity.pk),
@@ -77,8 +81,8 @@ def lines_of(study: Study) -> list[Line]:
         )
         for identity in identities.prefetch_related("enrolment__ledger")
     ]
-    found += [_line_of_assignment(one) for one in submitted if one.identity_id is None]
-    return sorted(found, key=lambda line: not line.advice)
+    lines += [_line_of_assignment(assignment) for assignment in submitted if assignment.identity_id is None]
+    return sorted(lines, key=lambda line: not line.advice)
 
 
 def number_needing_action(lines: Iterable[Line]) -> int:
@@ -101,41 +105,41 @@ def _line_of_participant(
 def _advice(
     enrolment: Enrolment, mturk_status: str, own_assignment: Assignment | None, same_assignment: Assignment | None
 ) -> str:
-    owed = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
+    owed_reasons = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
     if same_assignment is not None and own_assignment is None:
         return _(
             "Another worker submitted this assignment: either it was returned and accepted again, or this participant "
             "used another worker's link. Participants who arrived here with it are not paid."
         )
     if own_assignment is None:
-        return _advice_on_missing(enrolment, owed, mturk_status)
+        return _advice_on_missing(enrolment, owed_reasons, mturk_status)
     if not enrolment.ended:
         return _(
             "Submitted on Mechanical Turk, but still in progress here. They can continue until their time is over; "
             "nothing is lost."
         )
-    if mturk_status == Assignment.Status.SUBMITTED and "base" not in owed:
+    if mturk_status == Assignment.Status.SUBMITTED and "base" not in owed_reasons:
         return _(
             "Submitted, although this ending pays no reward. Mechanical Turk will approve it automatically ({when}) "
             "unless an owner rejects it first."
         ).format(when=_formatted_time(own_assignment.auto_approval_at))
-    if mturk_status == Assignment.Status.APPROVED and "base" not in owed:
+    if mturk_status == Assignment.Status.APPROVED and "base" not in owed_reasons:
         return _(
             "Approved on Mechanical Turk, although this ending pays no reward. The reward was paid but is not in the "
             "ledger."
         )
-    if mturk_status == Assignment.Status.REJECTED and owed and own_assignment.taken_back_at is not None:
+    if mturk_status == Assignment.Status.REJECTED and owed_reasons and own_assignment.taken_back_at is not None:
         return _(
             "The rejection was undone here. Approve the payments that are due on the page “Pay”, which also approves "
             "the assignment on Mechanical Turk."
         )
-    if mturk_status == Assignment.Status.REJECTED and owed:
+    if mturk_status == Assignment.Status.REJECTED and owed_reasons:
         return _("Rejected on Mechanical Turk, although a payment is due here. Check their payments in the ledger.")
     return ""
 
 
-def _advice_on_missing(enrolment: Enrolment, owed: set[str], mturk_status: str) -> str:
-    if not enrolment.ended or not owed:
+def _advice_on_missing(enrolment: Enrolment, owed_reasons: set[str], mturk_status: str) -> str:
+    if not enrolment.ended or not owed_reasons:
         return ""
     if mturk_status == UNKNOWN_TASK:
         return _(
@@ -149,9 +153,9 @@ def _advice_on_missing(enrolment: Enrolment, owed: set[str], mturk_status: str) 
     )
 
 
-def _line_of_assignment(one: Assignment) -> Line:
-    if one.whose == Assignment.Whose.OURS:
-        return Line(None, str(_MTURK_STATUSES[one.status]), _("erased"), "", one)
+def _line_of_assignment(assignment: Assignment) -> Line:
+    if assignment.whose == Assignment.Whose.OURS:
+        return Line(None, str(_MTURK_STATUSES[assignment.status]), _("erased"), "", assignment)
     statuses = {
         Assignment.Whose.OTHER: _("arrived as another worker"),
         Assignment.Whose.NOBODY: _("nobody arrived with it"),
@@ -160,12 +164,16 @@ def _line_of_assignment(one: Assignment) -> Line:
         "Submitted on Mechanical Turk, but nobody finished this assignment here. Mechanical Turk will approve it "
         "automatically ({when}) unless an owner rejects it first. If the worker claims to have played, look for a "
         "participant who was here at that time."
-    ).format(when=_formatted_time(one.auto_approval_at))
-    waiting = one.status == Assignment.Status.SUBMITTED
+    ).format(when=_formatted_time(assignment.auto_approval_at))
+    waiting = assignment.status == Assignment.Status.SUBMITTED
     return Line(
-        None, str(_MTURK_STATUSES[one.status]), statuses[Assignment.Whose(one.whose)], advice if waiting else "", one
+        None,
+        str(_MTURK_STATUSES[assignment.status]),
+        statuses[Assignment.Whose(assignment.whose)],
+        advice if waiting else "",
+        assignment,
     )
 
 
-def _formatted_time(at: datetime | None) -> str:
-    return date_format(at, "Y-m-d H:i") + " UTC" if at else _("date unknown")
+def _formatted_time(time: datetime | None) -> str:
+    return date_format(time, "Y-m-d H:i") + " UTC" if time else _("date unknown")

@@ -48,15 +48,15 @@ def reject(assignment: Assignment, *, reason: str, who: Any, record: Callable[[]
     person = assignment.identity.enrolment if assignment.identity is not None else None
     if person is not None:
         rejecting.refuse_while_paid(person)
-    if _now(assignment).status != "Submitted":
+    if _fetch(assignment).status != "Submitted":
         raise NotPossible(_("This assignment has already been approved or rejected."))
     record()
     requester = requester_of(assignment.hit.account)
     try:
         requester.reject(assignment.assignment_id, reason=reason.strip())
     except Unclear:
-        found = requester.assignment(assignment.assignment_id)
-        if found is None or found.status != "Rejected":
+        current = requester.assignment(assignment.assignment_id)
+        if current is None or current.status != "Rejected":
             raise
     with transaction.atomic():
         Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
@@ -86,7 +86,7 @@ def take_back(assignment: Assignment, *, who: Any, record: Callable[[], None] = 
                 "exists on Mechanical Turk."
             )
         )
-    if _now(assignment).status != "Rejected":
+    if _fetch(assignment).status != "Rejected":
         raise NotPossible(_("This assignment is not, or no longer, rejected on Mechanical Turk."))
     with transaction.atomic():
         if not Assignment.objects.filter(pk=assignment.pk, taken_back_at=None).update(taken_back_at=timezone.now()):
@@ -104,15 +104,15 @@ def take_back(assignment: Assignment, *, who: Any, record: Callable[[], None] = 
         record()
 
 
-def _now(assignment: Assignment) -> AssignmentNow:
+def _fetch(assignment: Assignment) -> AssignmentNow:
     """Fetch the assignment's current status from mTurk, record it and return it.
 
     Raises:
         NotPossible: mTurk no longer has the assignment.
         MarketplaceError
     """
-    now = requester_of(assignment.hit.account).assignment(assignment.assignment_id)
-    if now is None or now.hit_id != assignment.hit.hit_id:
+    current = requester_of(assignment.hit.account).assignment(assignment.assignment_id)
+    if current is None or current.hit_id != assignment.hit.hit_id:
         raise NotPossible(_("Mechanical Turk does not have this submitted assignment, or no longer has it."))
-    syncing.record_assignment(assignment.hit, now)
-    return now
+    syncing.record_assignment(assignment.hit, current)
+    return current

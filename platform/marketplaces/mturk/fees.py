@@ -9,14 +9,14 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 
 CENT = Decimal("0.01")
-SMALL, LARGE = Decimal("0.20"), Decimal("0.40")
+BASIC_SHARE, LARGE_TASK_SHARE = Decimal("0.20"), Decimal("0.40")
 LARGE_FROM = 10
 """Number of assignments from which the higher fee applies."""
 
 
 def reward_share(assignments: int) -> Decimal:
     """Return the fee on each reward as a share of the reward, for a task with this many assignments."""
-    return LARGE if assignments >= LARGE_FROM else SMALL
+    return LARGE_TASK_SHARE if assignments >= LARGE_FROM else BASIC_SHARE
 
 
 def reward_fee(reward: Decimal, *, assignments: int) -> Decimal:
@@ -26,7 +26,7 @@ def reward_fee(reward: Decimal, *, assignments: int) -> Decimal:
 
 def bonus_fee(amount: Decimal) -> Decimal:
     """Return the fee on one bonus."""
-    return _fee(amount, SMALL)
+    return _fee(amount, BASIC_SHARE)
 
 
 def task_cost(reward: Decimal, *, assignments: int) -> Decimal:

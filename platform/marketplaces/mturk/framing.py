@@ -26,11 +26,11 @@ _cached: dict[str, tuple[float, bool]] = {}
 
 
 def _any_rehearsal() -> bool:
-    since, found = _cached.get(KEY, (0.0, False))
-    if not found and time.monotonic() - since > CACHE_SECONDS:
-        found = Recruitment.objects.filter(REHEARSAL).exists()
-        _cached[KEY] = time.monotonic(), found
-    return found
+    checked_at, has_rehearsal = _cached.get(KEY, (0.0, False))
+    if not has_rehearsal and time.monotonic() - checked_at > CACHE_SECONDS:
+        has_rehearsal = Recruitment.objects.filter(REHEARSAL).exists()
+        _cached[KEY] = time.monotonic(), has_rehearsal
+    return has_rehearsal
 
 
 @receiver(post_save, sender=Recruitment)
@@ -45,15 +45,15 @@ class RehearsalFrames(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         if not response.get("Content-Type", "").startswith("text/html"):
             return response
-        if found := _ENTRY_PATH.match(request.path_info):
-            of = Recruitment.objects.filter(study__slug=found[1])
-        elif found := _PARTICIPANT_PATH.match(request.path_info):
-            of = Recruitment.objects.filter(study__versions__cells__placements__enrolment__token=found[1])
+        if match := _ENTRY_PATH.match(request.path_info):
+            recruitments = Recruitment.objects.filter(study__slug=match[1])
+        elif match := _PARTICIPANT_PATH.match(request.path_info):
+            recruitments = Recruitment.objects.filter(study__versions__cells__placements__enrolment__token=match[1])
         else:
             return response
         if not _any_rehearsal():
             return response
-        if (one := of.filter(REHEARSAL).select_related("account").first()) is not None:
-            known = getattr(response, "_csp_update", None) or {}
-            response._csp_update = {**known, "frame-ancestors": site_of(one.account)}
+        if (rehearsal := recruitments.filter(REHEARSAL).select_related("account").first()) is not None:
+            csp_update = getattr(response, "_csp_update", None) or {}
+            response._csp_update = {**csp_update, "frame-ancestors": site_of(rehearsal.account)}
         return response

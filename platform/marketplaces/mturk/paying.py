@@ -76,22 +76,22 @@ class MturkPayer:
         """Return the assignment's status, after checking that it is this worker's and belongs to this study."""
         try:
             with _reachable():
-                found = self._requester.assignment(_assignment_of(order))
-                if found is None:
+                assignment = self._requester.assignment(_assignment_of(order))
+                if assignment is None:
                     return self._unsubmitted(order)
         except Refused as refusal:
             if refusal.code == "assignmentdoesnotexist":
                 return AssignmentStatus.UNKNOWN
             raise Unreachable(str(refusal)) from None
-        if not self._is_theirs(found, order):
+        if not self._is_theirs(assignment, order):
             return AssignmentStatus.SOMEBODY_ELSE
-        if found.status == "Rejected" and _taken_back(found):
+        if assignment.status == "Rejected" and _is_rejection_undone(assignment):
             return AssignmentStatus.SUBMITTED
         return {
             "Submitted": AssignmentStatus.SUBMITTED,
             "Approved": AssignmentStatus.APPROVED,
             "Rejected": AssignmentStatus.REJECTED,
-        }.get(found.status, AssignmentStatus.UNKNOWN)
+        }.get(assignment.status, AssignmentStatus.UNKNOWN)
 
     def prepare(self, order: Order) -> str:
         """Prepare nothing: mTurk pays with a single call."""
@@ -120,16 +120,16 @@ class MturkPayer:
     # ---- the two kinds of payment --------------------------------------------------------------------------
 
     def _pay_base(self, order: Order) -> Answer:
-        found = self._requester.assignment(_assignment_of(order))
-        if found is None:
+        assignment = self._requester.assignment(_assignment_of(order))
+        if assignment is None:
             return Answer(Outcome.REFUSED, _("The worker has not submitted the assignment, so it cannot be approved."))
-        task = self._task_of(found, order)
+        task = self._task_of(assignment, order)
         if task is None:
             return Answer(Outcome.REFUSED, _("The assignment is not this worker's, or not from this study."))
-        if found.status == "Approved":
+        if assignment.status == "Approved":
             return _approved(task, order)
-        rejected = found.status == "Rejected"
-        if rejected and not _taken_back(found):
+        rejected = assignment.status == "Rejected"
+        if rejected and not _is_rejection_undone(assignment):
             return Answer(Outcome.REFUSED, _("The assignment was rejected."))
         if task.reward != order.amount:
             return Answer(
@@ -139,7 +139,7 @@ class MturkPayer:
                 ).format(reward=task.reward, amount=order.amount),
             )
         try:
-            self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK], rejected=rejected)
+            self._requester.approve(assignment.assignment_id, feedback=order.message[:MOST_FEEDBACK], rejected=rejected)
         except Refused as refusal:
             # Someone may have approved or rejected it since we asked for its status.
             if refusal.code == "invalidassignmentstate":
@@ -150,17 +150,17 @@ class MturkPayer:
         return Answer(Outcome.CONFIRMED)
 
     def _pay_bonus(self, order: Order) -> Answer:
-        found = self._requester.assignment(_assignment_of(order))
-        if found is None:
+        assignment = self._requester.assignment(_assignment_of(order))
+        if assignment is None:
             return Answer(
                 Outcome.REFUSED,
                 _("The worker has not submitted the assignment, so Mechanical Turk pays no bonus for it."),
             )
-        if not self._is_theirs(found, order):
+        if not self._is_theirs(assignment, order):
             return Answer(Outcome.REFUSED, _("The assignment is not this worker's, or not from this study."))
         self._requester.send_bonus(
             worker=order.worker,
-            assignment_id=found.assignment_id,
+            assignment_id=assignment.assignment_id,
             amount=order.amount,
             reason=f"{order.message or _('Bonus')} ({reference_of(order)})"[-MOST_FEEDBACK:],
             token=order.uid,
@@ -168,11 +168,15 @@ class MturkPayer:
         return Answer(Outcome.CONFIRMED)
 
     def _look_up_base(self, order: Order) -> Answer:
-        found = self._requester.assignment(_assignment_of(order))
-        if found is None or found.status == "Submitted" or (found.status == "Rejected" and _taken_back(found)):
+        assignment = self._requester.assignment(_assignment_of(order))
+        if (
+            assignment is None
+            or assignment.status == "Submitted"
+            or (assignment.status == "Rejected" and _is_rejection_undone(assignment))
+        ):
             return Answer(Outcome.NOT_FOUND)
-        task = self._task_of(found, order)
-        if found.status == "Approved" and task is not None:
+        task = self._task_of(assignment, order)
+        if assignment.status == "Approved" and task is not None:
             return _approved(task, order)
         return Answer(Outcome.REFUSED, _("The assignment was rejected, or is not this worker's."))
 
@@ -183,14 +187,14 @@ class MturkPayer:
                 return Answer(Outcome.CONFIRMED)
         return Answer(Outcome.NOT_FOUND)
 
-    def _is_theirs(self, found: AssignmentNow, order: Order) -> bool:
-        return self._task_of(found, order) is not None
+    def _is_theirs(self, assignment: AssignmentNow, order: Order) -> bool:
+        return self._task_of(assignment, order) is not None
 
-    def _task_of(self, found: AssignmentNow, order: Order) -> Hit | None:
+    def _task_of(self, assignment: AssignmentNow, order: Order) -> Hit | None:
         """Return the study's task that this assignment belongs to, or None if the assignment is another worker's."""
-        if found.worker != order.worker:
+        if assignment.worker != order.worker:
             return None
-        return Hit.objects.filter(study__slug=self._study, hit_id=found.hit_id).first()
+        return Hit.objects.filter(study__slug=self._study, hit_id=assignment.hit_id).first()
 
     def _task(self, order: Order) -> Hit | None:
         """Return the task named in the worker's link."""
@@ -222,9 +226,9 @@ def reference_of(order: Order) -> str:
     return f"ref. {order.uid.hex}"
 
 
-def _taken_back(found: AssignmentNow) -> bool:
+def _is_rejection_undone(assignment: AssignmentNow) -> bool:
     """Return whether an owner has taken back the rejection of this assignment."""
-    return Assignment.objects.filter(assignment_id=found.assignment_id, taken_back_at__isnull=False).exists()
+    return Assignment.objects.filter(assignment_id=assignment.assignment_id, taken_back_at__isnull=False).exists()
 
 
 def _assignment_of(order: Order) -> str:

@@ -124,8 +124,8 @@ def open_places(version: Version) -> int:
 
 def available_assignments(study: Study) -> int:
     """Return the number of assignments of the study's tasks that are still available."""
-    found = Hit.objects.filter(study=study).exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED])
-    return int(found.aggregate(free=Sum("available"))["free"] or 0)
+    hits = Hit.objects.filter(study=study).exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED])
+    return int(hits.aggregate(free=Sum("available"))["free"] or 0)
 
 
 def refuse_address(address: str, account: Account) -> None:
@@ -232,28 +232,28 @@ def publish(hit: Hit, *, address: str) -> Hit:
 def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
     """Return mTurk's QualificationRequirements for the task; create our own qualification if it does not exist."""
     guarded_actions = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
-    found: list[dict[str, Any]] = []
+    qualifications: list[dict[str, Any]] = []
     demands = hit.demands
     for key, name in ((PERCENT_APPROVED, "approved_percent"), (NUMBER_APPROVED, "approved_number")):
         if demands.get(name):
             at_least = {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [demands[name]]}
-            found.append({"QualificationTypeId": key, **at_least, **guarded_actions})
+            qualifications.append({"QualificationTypeId": key, **at_least, **guarded_actions})
     if demands.get("countries"):
         allowed_countries = {
             "Comparator": "In",
             "LocaleValues": [{"Country": country} for country in demands["countries"]],
         }
-        found.append({"QualificationTypeId": LOCALE, **allowed_countries, **guarded_actions})
+        qualifications.append({"QualificationTypeId": LOCALE, **allowed_countries, **guarded_actions})
     if demands.get("rest_hours"):
         rest_qualification = resting.qualification_of(hit.account, hit.study.game, demands["rest_hours"], requester)
-        found.append(
+        qualifications.append(
             {
                 "QualificationTypeId": rest_qualification.qualification_id,
                 "Comparator": "DoesNotExist",
                 **guarded_actions,
             }
         )
-    return found
+    return qualifications
 
 
 def find_ordered(hit: Hit, requester: Requester) -> None:
@@ -265,18 +265,18 @@ def find_ordered(hit: Hit, requester: Requester) -> None:
         _save(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
 
 
-def record_status(hit: Hit, now: HitNow) -> None:
+def record_status(hit: Hit, current: HitNow) -> None:
     """Record a task's status on mTurk."""
-    known = {"state": now.status} if now.status in Hit.State.values else {}
+    known_state = {"state": current.status} if current.status in Hit.State.values else {}
     _save(
         hit,
-        **known,
-        assignments=now.assignments,
-        expires_at=now.expires_at,
-        duration=now.duration,
-        pending=now.pending,
-        available=now.available,
-        completed=now.completed,
+        **known_state,
+        assignments=current.assignments,
+        expires_at=current.expires_at,
+        duration=current.duration,
+        pending=current.pending,
+        available=current.available,
+        completed=current.completed,
         problem="",
     )
 
@@ -287,25 +287,25 @@ def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
     Raises:
         MarketplaceError, NotPossible
     """
-    if known := Hit.objects.filter(hit_id=hit_id).first():
-        if known.study_id == study.pk:
-            return known
+    if existing := Hit.objects.filter(hit_id=hit_id).first():
+        if existing.study_id == study.pk:
+            return existing
         raise NotPossible(_("This task belongs to another study."))
-    now = requester_of(account).hit(hit_id)
+    current = requester_of(account).hit(hit_id)
     with transaction.atomic():
         hit = Hit.objects.create(
             study=study,
             account=account,
             hit_id=hit_id,
-            title=now.title[:128],
-            reward=now.reward,
-            assignments=now.assignments,
+            title=current.title[:128],
+            reward=current.reward,
+            assignments=current.assignments,
             lifetime=0,
-            duration=now.duration,
+            duration=current.duration,
             auto_approval=0,
             created_by=by,
         )
-        record_status(hit, now)
+        record_status(hit, current)
     return hit
 
 

@@ -28,19 +28,19 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
     Raises:
         MarketplaceError
     """
-    known = Qualification.objects.filter(account=account, game=game, hours=hours).first()
-    if known is not None:
-        return known
+    existing = Qualification.objects.filter(account=account, game=game, hours=hours).first()
+    if existing is not None:
+        return existing
     title = _title(game)
     # Workers read this text, so it is in English like mTurk's own pages.
-    found_id = requester.qualification(
+    qualification_id = requester.qualification(
         f"Parley: played {title} within {hours} hours",
         f"You have played a game of the kind “{title}” within the last {hours} hours. It is removed automatically.",
     )
-    found, _new = Qualification.objects.get_or_create(
-        account=account, game=game, hours=hours, defaults={"qualification_id": found_id}
+    qualification, _new = Qualification.objects.get_or_create(
+        account=account, game=game, hours=hours, defaults={"qualification_id": qualification_id}
     )
-    return found
+    return qualification
 
 
 def sync_qualifications(account: Account, game: str, requester: Requester) -> None:
@@ -56,14 +56,14 @@ def sync_qualifications(account: Account, game: str, requester: Requester) -> No
 
 def _grant_to_starters(qualification: Qualification, requester: Requester) -> None:
     since = timezone.now() - timedelta(hours=qualification.hours)
-    begun = Enrolment.objects.filter(
+    starters = Enrolment.objects.filter(
         arrived_at__gt=since,
         identity__recruiter=KEY,
         placement__cell__version__study__game=qualification.game,
         placement__cell__version__study__recruitment__account=qualification.account,
         placement__cell__version__content__purpose=Match.Purpose.STUDY,
     ).exclude(pk__in=qualification.granted.values("enrolment"))
-    for enrolment in begun.order_by("arrived_at"):
+    for enrolment in starters.order_by("arrived_at"):
         worker = Identity.objects.values_list("worker", flat=True).get(enrolment=enrolment)
         try:
             requester.grant(qualification.qualification_id, worker=worker, value=minute(enrolment.arrived_at))
@@ -84,9 +84,9 @@ def _revoke_expired(qualification: Qualification, requester: Requester) -> None:
                     raise
 
 
-def minute(at: datetime) -> int:
+def minute(time: datetime) -> int:
     """Return the number of whole minutes since 1970."""
-    return int(at.timestamp() // 60)
+    return int(time.timestamp() // 60)
 
 
 def _title(game: str) -> str:

@@ -33,12 +33,12 @@ def to_mturk(enrolment: Enrolment) -> ReturnInstructions | None:
     site = submit_site(identity)
     if not site:
         return None
-    posted = {"assignmentId": identity.details["assignmentId"], "completionCode": enrolment.completion_code}
+    form_fields = {"assignmentId": identity.details["assignmentId"], "completionCode": enrolment.completion_code}
     return ReturnInstructions(
         _("One last step: submit the task with this button so that your work is recorded and paid."),
         address=f"{site}{SUBMIT}",
         label=_("Submit the task"),
-        form_fields=posted,
+        form_fields=form_fields,
         redirect_sites=REDIRECT_SITES if site in SITES.values() else (),
     )
 
@@ -50,10 +50,10 @@ def submit_site(identity: Identity) -> str:
     study's account is known, only the site that belongs to it is accepted.
     """
     try:
-        found = urlsplit(str(identity.details.get("turkSubmitTo", "")))
+        submit_to = urlsplit(str(identity.details.get("turkSubmitTo", "")))
     except ValueError:  # such as a bracket that is not closed
         return ""
-    origin = f"{found.scheme}://{found.netloc}"
+    origin = f"{submit_to.scheme}://{submit_to.netloc}"
     recruitment = Recruitment.objects.select_related("account").filter(study__slug=identity.study).first()
     if recruitment is None or recruitment.account.kind != KEY:
         return origin if origin in SITES.values() else ""

@@ -53,86 +53,90 @@ def _sync_hit(hit: Hit, requester: Requester, identities: Mapping[str, Mapping[s
     """Sync one task and its submitted assignments. Known ones are loaded in one query, since most have not changed."""
     asked_at = timezone.now()
     try:
-        now = requester.hit(str(hit.hit_id))
-        submitted = {one.assignment_id: one for one in requester.assignments(str(hit.hit_id))}
+        current = requester.hit(str(hit.hit_id))
+        submitted = {assignment.assignment_id: assignment for assignment in requester.assignments(str(hit.hit_id))}
     except Refused as refusal:
         if refusal.code != "hitdoesnotexist":
             raise
         hit.state, hit.available, hit.pending, hit.problem = Hit.State.DISPOSED, 0, 0, str(refusal)
         hit.save(update_fields=["state", "available", "pending", "problem"])
         return
-    publishing.record_status(hit, now)
-    known = {one.assignment_id: one for one in hit.submitted.all()}
-    for one in submitted.values():
-        if not _is_unchanged(one, known.get(one.assignment_id), identities.get(one.assignment_id, {})):
-            record_assignment(hit, one)
+    publishing.record_status(hit, current)
+    recorded = {assignment.assignment_id: assignment for assignment in hit.submitted.all()}
+    for assignment in submitted.values():
+        if not _is_unchanged(
+            assignment, recorded.get(assignment.assignment_id), identities.get(assignment.assignment_id, {})
+        ):
+            record_assignment(hit, assignment)
     _end_absent(hit, submitted, asked_at)
 
 
-def record_assignment(hit: Hit, one: AssignmentNow) -> Assignment:
+def record_assignment(hit: Hit, assignment: AssignmentNow) -> Assignment:
     """Record a submitted assignment and who arrived here with it; write off its payments if it was rejected."""
     with transaction.atomic():
-        before = Assignment.objects.select_for_update().filter(assignment_id=one.assignment_id).first()
-        found = _store(hit, one, before)
-        if found.identity is not None:
+        previous = Assignment.objects.select_for_update().filter(assignment_id=assignment.assignment_id).first()
+        row = _store(hit, assignment, previous)
+        if row.identity is not None:
             rejecting.update_ledger(
-                found.identity.enrolment,
+                row.identity.enrolment,
                 kind=KEY,
-                was_rejected=before is not None and before.status == Assignment.Status.REJECTED,
-                is_rejected=found.status == Assignment.Status.REJECTED,
+                was_rejected=previous is not None and previous.status == Assignment.Status.REJECTED,
+                is_rejected=row.status == Assignment.Status.REJECTED,
             )
-    return found
+    return row
 
 
-def _store(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment:
-    whose, identity = _whose(hit, one)
-    if before is not None and before.whose == Assignment.Whose.OURS and identity is None:
+def _store(hit: Hit, assignment: AssignmentNow, previous: Assignment | None) -> Assignment:
+    whose, identity = _whose(hit, assignment)
+    if previous is not None and previous.whose == Assignment.Whose.OURS and identity is None:
         whose = Assignment.Whose.OURS  # they arrived here and have been erased since
-    found, _new = Assignment.objects.update_or_create(
-        assignment_id=one.assignment_id,
+    row, _new = Assignment.objects.update_or_create(
+        assignment_id=assignment.assignment_id,
         defaults={
             "hit": hit,
             "whose": whose,
             "identity": identity,
-            **_recorded_fields(one),
+            **_recorded_fields(assignment),
         },
     )
-    return found
+    return row
 
 
-def _recorded_fields(one: AssignmentNow) -> dict[str, Any]:
+def _recorded_fields(assignment: AssignmentNow) -> dict[str, Any]:
     """Return the fields of an assignment on mTurk that are recorded here."""
     return {
-        "status": one.status if one.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
-        "submitted_at": one.submitted_at,
-        "auto_approval_at": one.auto_approval_at,
+        "status": assignment.status if assignment.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
+        "submitted_at": assignment.submitted_at,
+        "auto_approval_at": assignment.auto_approval_at,
     }
 
 
 def _identities_by_assignment(study: str) -> dict[str, dict[str, int]]:
     """Return who arrived at this study: for each assignment, its workers and the keys of their identities."""
-    found: dict[str, dict[str, int]] = {}
+    by_assignment: dict[str, dict[str, int]] = {}
     identities = Identity.objects.filter(study=study, recruiter=KEY)
     for proof, worker, key in identities.values_list("proof", "worker", "pk"):
-        found.setdefault(proof.partition("/")[0], {})[worker] = key
-    return found
+        by_assignment.setdefault(proof.partition("/")[0], {})[worker] = key
+    return by_assignment
 
 
-def _is_unchanged(one: AssignmentNow, row: Assignment | None, identities: Mapping[str, int]) -> bool:
+def _is_unchanged(assignment: AssignmentNow, row: Assignment | None, identities: Mapping[str, int]) -> bool:
     """Return whether recording this assignment would change nothing, given the identities of its workers."""
-    if row is None or any(getattr(row, name) != value for name, value in _recorded_fields(one).items()):
+    if row is None or any(getattr(row, name) != value for name, value in _recorded_fields(assignment).items()):
         return False
-    identity_key = identities.get(one.worker)
+    identity_key = identities.get(assignment.worker)
     if identity_key is not None or row.whose == Assignment.Whose.OURS:
         return row.identity_id == identity_key
     return row.whose == (Assignment.Whose.OTHER if identities else Assignment.Whose.NOBODY)
 
 
-def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | None]:
-    identities = Identity.objects.filter(study=hit.study.slug, recruiter=KEY, proof__startswith=f"{one.assignment_id}/")
-    identity_key = identities.filter(worker=one.worker).first()
-    if identity_key is not None:
-        return Assignment.Whose.OURS, identity_key
+def _whose(hit: Hit, assignment: AssignmentNow) -> tuple[Assignment.Whose, Identity | None]:
+    identities = Identity.objects.filter(
+        study=hit.study.slug, recruiter=KEY, proof__startswith=f"{assignment.assignment_id}/"
+    )
+    identity = identities.filter(worker=assignment.worker).first()
+    if identity is not None:
+        return Assignment.Whose.OURS, identity
     return (Assignment.Whose.OTHER if identities.exists() else Assignment.Whose.NOBODY), None
 
 
@@ -142,20 +146,20 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
         study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
     )
     for identity in in_progress.select_related("enrolment").defer("enrolment__steps"):
-        submission = submitted.get(identity.details.get("assignmentId", ""))
-        if submission is not None and submission.worker == identity.worker:
+        assignment = submitted.get(identity.details.get("assignmentId", ""))
+        if assignment is not None and assignment.worker == identity.worker:
             continue
-        taken = submission is not None
-        if not (taken or _is_absent(identity.enrolment, hit, asked_at)):
+        taken_over = assignment is not None
+        if not (taken_over or _is_absent(identity.enrolment, hit, asked_at)):
             continue
         with transaction.atomic():
             enrolment = services.locked(identity.enrolment_id)
-            if taken or _is_absent(enrolment, hit, asked_at):
+            if taken_over or _is_absent(enrolment, hit, asked_at):
                 services.end(enrolment, State.RETURNED)
 
 
 def _is_absent(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
     """Return whether their time was over at `asked_at`, or nobody was working on the task and their page was silent."""
-    over = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
-    silent = enrolment.last_seen_at < asked_at - SILENT
-    return over or (hit.pending == 0 and silent)
+    is_overdue = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
+    is_silent = enrolment.last_seen_at < asked_at - SILENT
+    return is_overdue or (hit.pending == 0 and is_silent)

@@ -25,25 +25,27 @@ def desk(client):
     return client
 
 
-def an_account(**fields):
+def new_account(**fields):
     return Account.objects.create(
         **{"title": "Ours", "kind": "mturk", "place": "rehearsal", "address": UNUSED_ADDRESS, **fields}
     )
 
 
-def posted(account, **fields):
-    names = {f"credential_{one.name}": "" for one in kinds.get("mturk").credentials}
+def account_form(account, **fields):
+    names = {f"credential_{credential.name}": "" for credential in kinds.get("mturk").credentials}
     return {"title": account.title, "place": account.place, "address": account.address, **names, **fields}
 
 
-def entered_keys(word="SECRET"):
-    return {f"credential_{one.name}": f"{word}-{one.name}" for one in kinds.get("mturk").credentials}
+def entered_keys(prefix="SECRET"):
+    return {
+        f"credential_{credential.name}": f"{prefix}-{credential.name}" for credential in kinds.get("mturk").credentials
+    }
 
 
 def test_keys_are_stored_encrypted_and_never_shown(desk):
-    account = an_account()
+    account = new_account()
     address = f"/admin/marketplaces/account/{account.pk}/change/"
-    assert desk.post(address, posted(account, **entered_keys())).status_code == 302
+    assert desk.post(address, account_form(account, **entered_keys())).status_code == 302
     account.refresh_from_db()
     assert "SECRET" not in account.sealed_credentials
     assert set(credentials_of(account).values()) == set(entered_keys().values())
@@ -52,20 +54,20 @@ def test_keys_are_stored_encrypted_and_never_shown(desk):
 
 
 def test_empty_key_fields_keep_the_stored_keys(desk):
-    account = an_account()
+    account = new_account()
     account.keep_credentials({"access_key": "kept"})
     account.save()
-    desk.post(f"/admin/marketplaces/account/{account.pk}/change/", posted(account, title="New name"))
+    desk.post(f"/admin/marketplaces/account/{account.pk}/change/", account_form(account, title="New name"))
     account.refresh_from_db()
     assert (account.title, credentials_of(account)) == ("New name", {"access_key": "kept"})
 
 
 def test_keys_are_not_sent_to_another_environment(desk):
-    account = an_account()
+    account = new_account()
     account.keep_credentials({"access_key": "kept"})
     account.save()
     answer = desk.post(
-        f"/admin/marketplaces/account/{account.pk}/change/", posted(account, address="http://127.0.0.1:10")
+        f"/admin/marketplaces/account/{account.pk}/change/", account_form(account, address="http://127.0.0.1:10")
     )
     assert "belongs to the previous environment" in answer.content.decode()
     account.refresh_from_db()
@@ -86,14 +88,14 @@ def test_only_a_rehearsal_has_its_own_address(desk, fields, reason):
 
 
 def test_creator_of_an_account_owns_it(client):
-    maker = User.objects.create_user("maker", is_staff=True)
-    client.force_login(maker)
+    creator = User.objects.create_user("maker", is_staff=True)
+    client.force_login(creator)
     client.post("/admin/marketplaces/account/add/", {"title": "A", "kind": "mturk", "place": "sandbox", "address": ""})
-    assert [(one.user, one.role) for one in Account.objects.get().members.all()] == [(maker, "owner")]
+    assert [(member.user, member.role) for member in Account.objects.get().members.all()] == [(creator, "owner")]
 
 
 def test_account_in_use_is_not_deleted(desk):
-    recruitment = a_recruitment()
+    recruitment = new_recruitment()
     desk.post(f"/admin/marketplaces/account/{recruitment.account_id}/delete/", {"post": "yes"})
     assert Account.objects.filter(pk=recruitment.account_id).exists()
 
@@ -101,8 +103,8 @@ def test_account_in_use_is_not_deleted(desk):
 # ---- syncing ---------------------------------------------------------------------------------------------
 
 
-def a_recruitment():
-    return Recruitment.objects.create(study=building.new_study(slug="asked", entry="mturk"), account=an_account())
+def new_recruitment():
+    return Recruitment.objects.create(study=building.new_study(slug="asked", entry="mturk"), account=new_account())
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def marketplace(monkeypatch):
 
 
 def test_sync_errors_are_shown_and_retried_less_often(marketplace):
-    recruitment = a_recruitment()
+    recruitment = new_recruitment()
     marketplace.extend([MarketplaceError("It is down."), MarketplaceError("It is down."), None])
     pauses = []
     for _time in range(2):
@@ -137,7 +139,7 @@ def test_sync_errors_are_shown_and_retried_less_often(marketplace):
 
 
 def test_internal_error_affects_one_study_and_reveals_nothing(marketplace, caplog):
-    recruitment = a_recruitment()
+    recruitment = new_recruitment()
     marketplace.append(ValueError("A1WORKER"))
     assert syncing.sync_due() == 1
     recruitment.refresh_from_db()
@@ -146,7 +148,7 @@ def test_internal_error_affects_one_study_and_reveals_nothing(marketplace, caplo
 
 
 def test_concurrent_syncs_send_one_request(marketplace):
-    recruitment = a_recruitment()
+    recruitment = new_recruitment()
     marketplace.append(None)
     same = Recruitment.objects.get(pk=recruitment.pk)
     assert syncing.sync(recruitment)
@@ -154,20 +156,20 @@ def test_concurrent_syncs_send_one_request(marketplace):
 
 
 def test_closed_study_is_synced_less_often(marketplace):
-    recruitment = a_recruitment()
+    recruitment = new_recruitment()
     marketplace.append(None)
     pauses = []
     for status in ("launched", "closed"):
         Study.objects.update(status=status)
-        asked = Recruitment.objects.get(pk=recruitment.pk)
-        assert syncing.sync(asked)
-        asked.refresh_from_db()
-        pauses.append(asked.next_at - asked.asked_at)
-    assert pauses == [syncing.EVERY, syncing.LONGEST_PAUSE]
+        synced = Recruitment.objects.get(pk=recruitment.pk)
+        assert syncing.sync(synced)
+        synced.refresh_from_db()
+        pauses.append(synced.next_at - synced.asked_at)
+    assert pauses == [syncing.INTERVAL, syncing.LONGEST_PAUSE]
 
 
 def test_only_due_studies_are_synced(marketplace):
-    recruitment = a_recruitment()
+    recruitment = new_recruitment()
     marketplace.append(None)
     Recruitment.objects.filter(pk=recruitment.pk).update(next_at=timezone.now() + timedelta(hours=1))
     assert syncing.sync_due() == 0

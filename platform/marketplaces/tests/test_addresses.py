@@ -26,42 +26,42 @@ PRIVATE = [
 ]  # fmt: skip
 
 
-def _stand_in(address: str) -> None:
+def _check_stand_in(address: str) -> None:
     Account(title="Rehearsal", kind="mturk", address=address).clean_fields()
 
 
-def _otree(address: str) -> None:
+def _check_otree(address: str) -> None:
     OtreeServer(study="study", addresses=address).clean_fields()
 
 
-def _endpoint(address: str) -> None:
+def _check_endpoint(address: str) -> None:
     Endpoint(name="mine", title="Mine", protocol="openai", base_url=address).clean_fields()
 
 
-@pytest.mark.parametrize("keep", [_stand_in, _otree, _endpoint])
+@pytest.mark.parametrize("check", [_check_stand_in, _check_otree, _check_endpoint])
 @pytest.mark.parametrize("address", [*METADATA, *MALFORMED])
-def test_internal_and_malformed_addresses_are_refused(keep: Callable[[str], None], address: str) -> None:
+def test_internal_and_malformed_addresses_are_refused(check: Callable[[str], None], address: str) -> None:
     with pytest.raises(ValidationError):
-        keep(address)
+        check(address)
 
 
-@pytest.mark.parametrize("keep", [_stand_in, _otree])
+@pytest.mark.parametrize("check", [_check_stand_in, _check_otree])
 @pytest.mark.parametrize("address", PRIVATE)
 @override_settings(LOCAL_HOSTS=[])
-def test_private_hosts_must_be_configured(keep: Callable[[str], None], address: str) -> None:
+def test_private_hosts_must_be_configured(check: Callable[[str], None], address: str) -> None:
     with pytest.raises(ValidationError, match="LOCAL_HOSTS"):
-        keep(address)
+        check(address)
     with override_settings(LOCAL_HOSTS=["10.0.0.7"]):
-        keep("http://10.0.0.7")
+        check("http://10.0.0.7")
 
 
 def test_models_can_be_served_on_a_private_network() -> None:
-    _endpoint("http://10.0.0.7:8000/v1")
-    _endpoint("http://localhost:11434/v1")
+    _check_endpoint("http://10.0.0.7:8000/v1")
+    _check_endpoint("http://localhost:11434/v1")
 
 
 @override_settings(BEHIND_TLS=True, LOCAL_HOSTS=["stand-in.example.org"])
 def test_public_installation_rehearses_only_with_known_hosts() -> None:
-    _stand_in("https://stand-in.example.org/")
+    _check_stand_in("https://stand-in.example.org/")
     with pytest.raises(ValidationError, match="LOCAL_HOSTS"):
-        _stand_in("https://elsewhere.example.org/")
+        _check_stand_in("https://elsewhere.example.org/")

@@ -22,7 +22,7 @@ def test_marketplace_supports_arriving_leaving_and_paying(key):
     kind = kinds.get(key)
     assert kind.key == key and kind.title and kind.credentials
     assert key in dict(arrivals.choices())
-    assert any(known.__module__.startswith(f"marketplaces.{key}.") for known in returning._providers)
+    assert any(provider.__module__.startswith(f"marketplaces.{key}.") for provider in returning._providers)
     method = payers.method_of(key)
     assert method is not None and method.payer is not None and method.elsewhere is None
 

@@ -60,7 +60,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
             person = assignment.identity.enrolment if assignment.identity is not None else None
-            says, details = (
+            summary, details = (
                 "Asked Mechanical Turk to reject an assignment.",
                 {"reason": without_identifiers(reason, person)},
             )
@@ -69,7 +69,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                     assignment,
                     reason=reason,
                     who=request.user,
-                    record=lambda: self.record_action(request, assignment, Action.REJECTED, says, details),
+                    record=lambda: self.record_action(request, assignment, Action.REJECTED, summary, details),
                 )
                 self.message_user(request, _("Rejected. The worker sees your reason."), messages.SUCCESS)
                 return HttpResponseRedirect(desk)
@@ -110,11 +110,11 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                         request, assignment, Action.REJECTION_TAKEN_BACK, "Undid a rejection."
                     ),
                 )
-                says = _(
+                message = _(
                     "Rejection undone: the payments that were written off are due again. To pay them, approve them on "
                     "the page “Pay”."
                 )
-                self.message_user(request, says, messages.SUCCESS)
+                self.message_user(request, message, messages.SUCCESS)
                 return HttpResponseRedirect(desk)
             except (MarketplaceError, NotPossible) as refusal:
                 problem = str(refusal)
@@ -142,8 +142,8 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
 
 def _time_sentences(assignment: Assignment) -> list[str]:
     """Return sentences that say when it was submitted and when mTurk will approve it automatically."""
-    at = _("Submitted at {at} (UTC).").format(at=date_format(assignment.submitted_at, "Y-m-d H:i"))
+    submitted = _("Submitted at {at} (UTC).").format(at=date_format(assignment.submitted_at, "Y-m-d H:i"))
     if assignment.status != Assignment.Status.SUBMITTED or assignment.auto_approval_at is None:
-        return [at]
+        return [submitted]
     until = date_format(assignment.auto_approval_at, "Y-m-d H:i")
-    return [at, _("Mechanical Turk will approve it automatically at {until} (UTC).").format(until=until)]
+    return [submitted, _("Mechanical Turk will approve it automatically at {until} (UTC).").format(until=until)]

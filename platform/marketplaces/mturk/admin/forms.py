@@ -167,9 +167,9 @@ class TaskForm(forms.Form):
 
     def clean_countries(self) -> str:
         codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
-        wrong = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
-        if wrong:
-            raise ValidationError(_("Country codes have two letters: {wrong}.").format(wrong=", ".join(wrong)))
+        invalid = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
+        if invalid:
+            raise ValidationError(_("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
         return ", ".join(dict.fromkeys(codes))
 
     def clean_minutes(self) -> int:

@@ -65,13 +65,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         return hit.state, hit.get_state_display()
 
     def get_urls(self) -> list[URLPattern]:
-        of_study = {
+        study_pages = {
             "of_study": ("", self.of_study),
             "publish": ("publish/", self.publish),
             "adopt": ("adopt/", require_POST(self.adopt)),
             "worker": ("worker/", require_POST(self.worker)),
         }
-        of_hit = {
+        hit_pages = {
             "again": require_POST(self.again),
             "extend": self.extend,
             "prolong": self.prolong,
@@ -81,10 +81,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         view = self.admin_site.admin_view
         return [
             *(
-                path(f"of/<int:study_id>/{end}", view(page), name=f"mturk_hit_{n}")
-                for n, (end, page) in of_study.items()
+                path(f"of/<int:study_id>/{route}", view(page), name=f"mturk_hit_{name}")
+                for name, (route, page) in study_pages.items()
             ),
-            *(path(f"<int:object_id>/{n}/", view(page), name=f"mturk_hit_{n}") for n, page in of_hit.items()),
+            *(
+                path(f"<int:object_id>/{name}/", view(page), name=f"mturk_hit_{name}")
+                for name, page in hit_pages.items()
+            ),
             *super().get_urls(),
         ]
 
@@ -118,23 +121,25 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             publishing.refuse_address(address, account)
         except NotPossible as reason:
             return self._page(request, "publish.html", title, study, {"reason": str(reason)})
-        about = {"account": account, "reward": publishing.reward_of(version), "address": address}
+        task_context = {"account": account, "reward": publishing.reward_of(version), "address": address}
         if request.method != "POST":
             return self._page(
-                request, "publish.html", title, study, {**about, "form": TaskForm.prefilled(study, version)}
+                request, "publish.html", title, study, {**task_context, "form": TaskForm.prefilled(study, version)}
             )
         form = TaskForm(request.POST, study=study, version=version)
         if not form.is_valid() or "edit" in request.POST:
-            return self._page(request, "publish.html", title, study, {**about, "form": form})
+            return self._page(request, "publish.html", title, study, {**task_context, "form": form})
         task_request = form.task_request()
         try:
             cost = publishing.cost_of(
                 version, assignments=task_request.assignments, available=requester_of(account).balance()
             )
         except MarketplaceError as error:
-            return self._page(request, "publish.html", title, study, {**about, "form": form, "error": str(error)})
+            return self._page(
+                request, "publish.html", title, study, {**task_context, "form": form, "error": str(error)}
+            )
         if cost.missing or "confirmed" not in request.POST:
-            context = {**about, "form": form, "task_request": task_request, "cost": cost}
+            context = {**task_context, "form": form, "task_request": task_request, "cost": cost}
             return self._page(request, "confirm.html", title, study, context)
         return self._order(request, study, account, form.cleaned_data["token"], task_request, address)
 
@@ -142,12 +147,12 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         self, request: HttpRequest, study: Study, account: Account, token: uuid.UUID, task_request: Any, address: str
     ) -> HttpResponse:
         with transaction.atomic():
-            hit, new = publishing.order(
+            hit, is_new = publishing.order(
                 study=study, account=account, token=token, task_request=task_request, by=request.user
             )
             if hit.study_id != study.pk:
                 raise PermissionDenied
-            if new:
+            if is_new:
                 details = {"assignments": hit.assignments, "reward": str(hit.reward), "account": str(account)}
                 self.record_action(request, hit, Action.PUBLISHED, "Ordered a task on Mechanical Turk.", details)
         return self._send(request, hit, address)
@@ -156,11 +161,11 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         try:
             publishing.publish(hit, address=address)
         except Unclear as error:
-            says = _(
+            message = _(
                 "{reason} It is not known yet whether the task exists. Parley keeps checking. Sending the order again "
                 "does not create a second task."
             )
-            self.message_user(request, says.format(reason=error), messages.WARNING)
+            self.message_user(request, message.format(reason=error), messages.WARNING)
         except MarketplaceError as error:
             self.message_user(request, _("Not published: {reason}").format(reason=error), messages.ERROR)
         else:
@@ -229,7 +234,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             form=form,
             action=Action.EXTENDED,
             act=lambda: publishing.extend(hit, number=form.cleaned_data["number"], token=form.cleaned_data["token"]),
-            done=_("More people can do the task now."),
+            success=_("More people can do the task now."),
         )
 
     def prolong(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -247,30 +252,30 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             form=form,
             action=Action.EXTENDED,
             act=lambda: publishing.prolong(hit, hours=form.cleaned_data["hours"]),
-            done=_("The new deadline is saved."),
+            success=_("The new deadline is saved."),
         )
 
     def expire(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Take a task off the list."""
         hit = self._hit(request, object_id)
-        says = _(
+        explanation = _(
             "No more workers can find or accept the task. Workers who have already accepted it can finish and submit."
         )
         return self._action(
             request,
             hit,
             title=_("End the task"),
-            texts={"says": says, "button": _("End task")},
+            texts={"says": explanation, "button": _("End task")},
             form=None,
             action=Action.EXPIRED,
             act=lambda: publishing.expire(hit),
-            done=_("The task has ended: no more workers can accept it."),
+            success=_("The task has ended: no more workers can accept it."),
         )
 
     def dispose(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Delete a task on mTurk."""
         hit = self._hit(request, object_id, role=Role.OWNER)
-        says = _(
+        explanation = _(
             "Mechanical Turk deletes the task: rejected assignments can no longer be approved, and Parley gets no more "
             "updates about it. Only a task that has ended and whose assignments are all decided can be deleted. "
             "Mechanical Turk deletes tasks automatically after 120 days."
@@ -279,11 +284,11 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             request,
             hit,
             title=_("Delete the task on Mechanical Turk"),
-            texts={"says": says, "button": _("Delete on Mechanical Turk")},
+            texts={"says": explanation, "button": _("Delete on Mechanical Turk")},
             form=None,
             action=Action.DELETED,
             act=lambda: publishing.delete(hit),
-            done=_("Deleted on Mechanical Turk. The task remains listed here."),
+            success=_("Deleted on Mechanical Turk. The task remains listed here."),
         )
 
     def _action(
@@ -296,13 +301,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         form: forms.Form | None,
         action: Action,
         act: Callable[[], None],
-        done: str,
+        success: str,
     ) -> HttpResponse:
         """Show a confirmation page, and perform the action once it is confirmed."""
-        back = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
-        asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": texts["button"]}
+        desk = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
+        page_options = {"title": title, "back": desk, "about": hit.title, "form": form, "button": texts["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
-            return self.ask(request, hit.study, says=[_summary(hit), texts["says"]], **asks)
+            return self.ask(request, hit.study, says=[_summary(hit), texts["says"]], **page_options)
         if hit.hit_id is None:
             self.message_user(request, _("Not done: it is not known yet whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
@@ -310,13 +315,15 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         try:
             act()
         except Unclear as error:
-            says = _("{reason} It is unknown whether this took effect. It is safe to try again: nothing is done twice.")
-            says = says.format(reason=error)
-            return self.ask(request, hit.study, problem=says, says=[_summary(hit), texts["says"]], **asks)
+            message = _(
+                "{reason} It is unknown whether this took effect. It is safe to try again: nothing is done twice."
+            )
+            message = message.format(reason=error)
+            return self.ask(request, hit.study, problem=message, says=[_summary(hit), texts["says"]], **page_options)
         except (MarketplaceError, NotPossible) as reason:
             self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
         else:
-            self.message_user(request, done, messages.SUCCESS)
+            self.message_user(request, success, messages.SUCCESS)
         return _desk_of(hit.study)
 
     # ---- shared helpers --------------------------------------------------------------------------------
@@ -347,8 +354,8 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def _page(
         self, request: HttpRequest, template: str, title: str, study: Study, context: dict[str, Any]
     ) -> HttpResponse:
-        back = reverse("admin:mturk_hit_of_study", args=[study.pk])
-        return self.page(request, f"admin/mturk/{template}", title, {"study": study, "desk": back, **context})
+        desk = reverse("admin:mturk_hit_of_study", args=[study.pk])
+        return self.page(request, f"admin/mturk/{template}", title, {"study": study, "desk": desk, **context})
 
 
 def _desk_of(study: Study) -> HttpResponseRedirect:
@@ -357,11 +364,11 @@ def _desk_of(study: Study) -> HttpResponseRedirect:
 
 def _summary(hit: Hit) -> str:
     """Return a one-line summary of a task."""
-    pieces = [
+    facts = [
         _("${reward} each").format(reward=hit.reward),
         ngettext("{number} assignment", "{number} assignments", hit.assignments).format(number=hit.assignments),
         hit.get_state_display(),
     ]
     if hit.expires_at is not None:
-        pieces.append(_("available until {at} (UTC)").format(at=date_format(hit.expires_at, "Y-m-d H:i")))
-    return " · ".join(pieces)
+        facts.append(_("available until {at} (UTC)").format(at=date_format(hit.expires_at, "Y-m-d H:i")))
+    return " · ".join(facts)

@@ -58,21 +58,21 @@ class Call:
 
 def refuse_unsigned(call: Call, *, key_id: str, secret: str) -> None:
     """Raise Fault unless the request is signed with this key (AWS signature version 4)."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
         r"SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})",
         call.headers.get("authorization", ""),
     )
-    if found is None or "x-amz-date" not in call.headers:
+    if match is None or "x-amz-date" not in call.headers:
         raise Fault(400, "MissingAuthenticationTokenException", "Missing Authentication Token")
-    if found[1] != key_id or (found[3], found[4]) != (REGION, SERVICE):
+    if match[1] != key_id or (match[3], match[4]) != (REGION, SERVICE):
         raise Fault(400, "UnrecognizedClientException", "The security token included in the request is invalid.")
-    signed = {name: call.headers.get(name, "") for name in found[5].split(";")}
+    signed = {name: call.headers.get(name, "") for name in match[5].split(";")}
     request = AWSRequest("POST", call.url, headers=signed, data=call.body)
     request.context["timestamp"] = call.headers["x-amz-date"]
     signer = SigV4Auth(Credentials(key_id, secret), SERVICE, REGION)
     expected = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
-    if not compare_digest(expected, found[6]):
+    if not compare_digest(expected, match[6]):
         raise Fault(400, "InvalidSignatureException", "The request signature we calculated does not match.")
 
 
@@ -86,15 +86,15 @@ def answer(market: Market, call: Call) -> dict[str, Any]:
         raise Fault(400, "UnknownOperationException", "")
     model: OperationModel = _service().operation_model(call.operation)
     try:
-        asked = json.loads(call.body or b"{}")
+        parameters = json.loads(call.body or b"{}")
     except ValueError:
         raise Fault(400, "SerializationException", "The request cannot be read.") from None
-    _check(asked, model.input_shape)
+    _check(parameters, model.input_shape)
     with market.lock:
         market.settle()
-        answered = OPERATIONS[call.operation](market, asked)
-    _check(answered, model.output_shape)
-    return answered
+        result = OPERATIONS[call.operation](market, parameters)
+    _check(result, model.output_shape)
+    return result
 
 
 def _check(data: Any, shape: Shape | None) -> None:
@@ -109,8 +109,8 @@ def _with_times(data: Any, shape: Any) -> Any:
     if shape.type_name == "timestamp" and isinstance(data, int | float):
         return datetime.fromtimestamp(data, UTC)
     if shape.type_name == "structure" and isinstance(data, dict):
-        known = shape.members
-        return {name: _with_times(value, known[name]) if name in known else value for name, value in data.items()}
+        members = shape.members
+        return {name: _with_times(value, members[name]) if name in members else value for name, value in data.items()}
     if shape.type_name == "list" and isinstance(data, list):
         return [_with_times(value, shape.member) for value in data]
     return data
@@ -152,46 +152,49 @@ def _hit_data(market: Market, hit: Hit) -> dict[str, Any]:
     }
 
 
-def _assignment_data(one: Assignment) -> dict[str, Any]:
-    decided = {"Approved": {"ApprovalTime": one.decided}, "Rejected": {"RejectionTime": one.decided}}
-    feedback = {"RequesterFeedback": one.feedback} if one.feedback else {}
+def _assignment_data(assignment: Assignment) -> dict[str, Any]:
+    decided = {"Approved": {"ApprovalTime": assignment.decided}, "Rejected": {"RejectionTime": assignment.decided}}
+    feedback = {"RequesterFeedback": assignment.feedback} if assignment.feedback else {}
     return {
-        "AssignmentId": one.id,
-        "WorkerId": one.worker,
-        "HITId": one.hit.id,
-        "AssignmentStatus": one.status,
-        "AutoApprovalTime": one.submitted + one.hit.auto_approval,
-        "AcceptTime": one.accepted,
-        "SubmitTime": one.submitted,
-        "Deadline": one.deadline,
-        "Answer": f"<?xml version='1.0'?><QuestionFormAnswers>{one.answer}</QuestionFormAnswers>",
-        **decided.get(one.status, {}),
+        "AssignmentId": assignment.id,
+        "WorkerId": assignment.worker,
+        "HITId": assignment.hit.id,
+        "AssignmentStatus": assignment.status,
+        "AutoApprovalTime": assignment.submitted + assignment.hit.auto_approval,
+        "AcceptTime": assignment.accepted,
+        "SubmitTime": assignment.submitted,
+        "Deadline": assignment.deadline,
+        "Answer": f"<?xml version='1.0'?><QuestionFormAnswers>{assignment.answer}</QuestionFormAnswers>",
+        **decided.get(assignment.status, {}),
         **feedback,
     }
 
 
-def _page(name: str, rows: list[dict[str, Any]], asked: Mapping[str, Any], default: int = 10) -> dict[str, Any]:
-    size = asked.get("MaxResults", default)
+def _page(name: str, rows: list[dict[str, Any]], parameters: Mapping[str, Any], default: int = 10) -> dict[str, Any]:
+    size = parameters.get("MaxResults", default)
     if not 1 <= size <= MOST_RESULTS:
         raise RequestError("ParameterValidationError", "MaxResults is from 1 to 100.")
-    token = asked.get("NextToken", "0")
+    token = parameters.get("NextToken", "0")
     if not token.isdigit():
         raise RequestError("ParameterValidationError", "This NextToken was not given out.")
     start = int(token)
-    more = {"NextToken": str(start + size)} if start + size < len(rows) else {}
-    return {"NumResults": len(rows[start : start + size]), name: rows[start : start + size], **more}
+    next_page = {"NextToken": str(start + size)} if start + size < len(rows) else {}
+    return {"NumResults": len(rows[start : start + size]), name: rows[start : start + size], **next_page}
 
 
-def _balance(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _balance(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"AvailableBalance": f"{market.available:.2f}", "OnHoldBalance": f"{market.held:.2f}"}
 
 
-def _create_hit(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    if not asked.get("Question", "").startswith("<ExternalQuestion ") or not asked["Question"].isascii():
+def _create_hit(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    if not parameters.get("Question", "").startswith("<ExternalQuestion ") or not parameters["Question"].isascii():
         raise RequestError("ParameterValidationError", "The question is not well-formed.")
-    if not 30 <= asked["AssignmentDurationInSeconds"] <= 31536000 or not 30 <= asked["LifetimeInSeconds"] <= 31536000:
+    if (
+        not 30 <= parameters["AssignmentDurationInSeconds"] <= 31536000
+        or not 30 <= parameters["LifetimeInSeconds"] <= 31536000
+    ):
         raise RequestError("ParameterValidationError", "Times are from 30 seconds to 365 days.")
-    for requirement in asked.get("QualificationRequirements", []):
+    for requirement in parameters.get("QualificationRequirements", []):
         if len(requirement["QualificationTypeId"]) == 30:
             market.qualification(requirement["QualificationTypeId"])
     now = market.now()
@@ -199,81 +202,89 @@ def _create_hit(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
         id=new_id(),
         type_id=new_id(),
         group_id=new_id(),
-        title=asked["Title"],
-        description=asked["Description"],
-        keywords=asked.get("Keywords", ""),
-        question=asked["Question"],
-        annotation=asked.get("RequesterAnnotation", ""),
-        reward=_money(asked["Reward"]),
-        assignments=asked.get("MaxAssignments", 1),
-        duration=asked["AssignmentDurationInSeconds"],
-        auto_approval=asked.get("AutoApprovalDelayInSeconds", 2592000),
+        title=parameters["Title"],
+        description=parameters["Description"],
+        keywords=parameters.get("Keywords", ""),
+        question=parameters["Question"],
+        annotation=parameters.get("RequesterAnnotation", ""),
+        reward=_money(parameters["Reward"]),
+        assignments=parameters.get("MaxAssignments", 1),
+        duration=parameters["AssignmentDurationInSeconds"],
+        auto_approval=parameters.get("AutoApprovalDelayInSeconds", 2592000),
         created=now,
-        expires=now + asked["LifetimeInSeconds"],
-        requirements=asked.get("QualificationRequirements", []),
+        expires=now + parameters["LifetimeInSeconds"],
+        requirements=parameters.get("QualificationRequirements", []),
     )
-    return {"HIT": _hit_data(market, market.create_hit(hit, asked.get("UniqueRequestToken", "")))}
+    return {"HIT": _hit_data(market, market.create_hit(hit, parameters.get("UniqueRequestToken", "")))}
 
 
-def _get_hit(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"HIT": _hit_data(market, market.hit(asked["HITId"]))}
+def _get_hit(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"HIT": _hit_data(market, market.hit(parameters["HITId"]))}
 
 
-def _list_hits(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return _page("HITs", [_hit_data(market, hit) for hit in reversed(market.hits.values()) if not hit.disposed], asked)
+def _list_hits(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return _page(
+        "HITs", [_hit_data(market, hit) for hit in reversed(market.hits.values()) if not hit.disposed], parameters
+    )
 
 
-def _extend(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    hit = market.hit(asked["HITId"])
-    market.add_assignments(hit, asked["NumberOfAdditionalAssignments"], asked.get("UniqueRequestToken", ""))
+def _extend(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    hit = market.hit(parameters["HITId"])
+    market.add_assignments(hit, parameters["NumberOfAdditionalAssignments"], parameters.get("UniqueRequestToken", ""))
     return {}
 
 
-def _expire(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    market.hit(asked["HITId"]).expires = min(asked["ExpireAt"], market.now() + 31536000)
+def _expire(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    market.hit(parameters["HITId"]).expires = min(parameters["ExpireAt"], market.now() + 31536000)
     return {}
 
 
-def _delete(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    market.dispose(market.hit(asked["HITId"]))
+def _delete(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    market.dispose(market.hit(parameters["HITId"]))
     return {}
 
 
-def _list_assignments(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = asked.get("AssignmentStatuses") or ["Submitted", "Approved", "Rejected"]
-    rows = [_assignment_data(one) for one in market.of(market.hit(asked["HITId"])) if one.status in wanted]
-    return _page("Assignments", rows, asked)
+def _list_assignments(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    statuses = parameters.get("AssignmentStatuses") or ["Submitted", "Approved", "Rejected"]
+    rows = [
+        _assignment_data(assignment)
+        for assignment in market.assignments_of(market.hit(parameters["HITId"]))
+        if assignment.status in statuses
+    ]
+    return _page("Assignments", rows, parameters)
 
 
-def _get_assignment(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    one = market.assignment(asked["AssignmentId"])
-    return {"Assignment": _assignment_data(one), "HIT": _hit_data(market, one.hit)}
+def _get_assignment(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    assignment = market.assignment(parameters["AssignmentId"])
+    return {"Assignment": _assignment_data(assignment), "HIT": _hit_data(market, assignment.hit)}
 
 
-def _approve(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    one = market.assignment(asked["AssignmentId"])
-    market.approve(one, asked.get("RequesterFeedback", ""), override=asked.get("OverrideRejection", False))
+def _approve(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    assignment = market.assignment(parameters["AssignmentId"])
+    market.approve(
+        assignment, parameters.get("RequesterFeedback", ""), override=parameters.get("OverrideRejection", False)
+    )
     return {}
 
 
-def _reject(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    market.reject(market.assignment(asked["AssignmentId"]), asked["RequesterFeedback"])
+def _reject(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    market.reject(market.assignment(parameters["AssignmentId"]), parameters["RequesterFeedback"])
     return {}
 
 
-def _send_bonus(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    amount = _money(asked["BonusAmount"])
-    bonus = Bonus(asked["WorkerId"], asked["AssignmentId"], amount, asked["Reason"], market.now())
-    market.pay_bonus(bonus, asked.get("UniqueRequestToken", ""))
+def _send_bonus(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    amount = _money(parameters["BonusAmount"])
+    bonus = Bonus(parameters["WorkerId"], parameters["AssignmentId"], amount, parameters["Reason"], market.now())
+    market.pay_bonus(bonus, parameters.get("UniqueRequestToken", ""))
     return {}
 
 
-def _list_bonuses(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    of = [
+def _list_bonuses(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    bonuses = [
         bonus
         for bonus in market.bonuses
-        if bonus.assignment == asked.get("AssignmentId")
-        or market.assignments[bonus.assignment].hit.id == asked.get("HITId")
+        if bonus.assignment == parameters.get("AssignmentId")
+        or market.assignments[bonus.assignment].hit.id == parameters.get("HITId")
     ]
     rows = [
         {
@@ -283,61 +294,67 @@ def _list_bonuses(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
             "Reason": bonus.reason,
             "GrantTime": bonus.at,
         }
-        for bonus in of
+        for bonus in bonuses
     ]
-    return _page("BonusPayments", rows, asked)
+    return _page("BonusPayments", rows, parameters)
 
 
-def _qualification_data(one: Qualification) -> dict[str, Any]:
+def _qualification_data(qualification: Qualification) -> dict[str, Any]:
     return {
-        "QualificationTypeId": one.id,
-        "CreationTime": one.created,
-        "Name": one.name,
-        "Description": one.description,
+        "QualificationTypeId": qualification.id,
+        "CreationTime": qualification.created,
+        "Name": qualification.name,
+        "Description": qualification.description,
         "QualificationTypeStatus": "Active",
         "IsRequestable": False,
         "AutoGranted": False,
     }
 
 
-def _create_qualification(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"QualificationType": _qualification_data(market.create_qualification(asked["Name"], asked["Description"]))}
+def _create_qualification(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "QualificationType": _qualification_data(
+            market.create_qualification(parameters["Name"], parameters["Description"])
+        )
+    }
 
 
-def _list_qualifications(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    words = asked.get("Query", "").casefold()
-    named = [one for one in market.qualifications.values() if words in one.name.casefold()]
-    return _page("QualificationTypes", [_qualification_data(one) for one in named], asked)
+def _list_qualifications(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    query = parameters.get("Query", "").casefold()
+    matching = [
+        qualification for qualification in market.qualifications.values() if query in qualification.name.casefold()
+    ]
+    return _page("QualificationTypes", [_qualification_data(qualification) for qualification in matching], parameters)
 
 
-def _grant(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    holders = market.qualification(asked["QualificationTypeId"]).holders
-    if not re.fullmatch(r"A[A-Z0-9]+", asked["WorkerId"]):
-        raise RequestError("WorkerDoesNotExist", f"Worker {asked['WorkerId']} does not exist.")
-    holders[asked["WorkerId"]] = (asked.get("IntegerValue", 1), market.now())
+def _grant(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    holders = market.qualification(parameters["QualificationTypeId"]).holders
+    if not re.fullmatch(r"A[A-Z0-9]+", parameters["WorkerId"]):
+        raise RequestError("WorkerDoesNotExist", f"Worker {parameters['WorkerId']} does not exist.")
+    holders[parameters["WorkerId"]] = (parameters.get("IntegerValue", 1), market.now())
     return {}
 
 
-def _take(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    holders = market.qualification(asked["QualificationTypeId"]).holders
-    if holders.pop(asked["WorkerId"], None) is None:
+def _take(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    holders = market.qualification(parameters["QualificationTypeId"]).holders
+    if holders.pop(parameters["WorkerId"], None) is None:
         raise RequestError("InvalidQualificationState", "The worker does not have this Qualification.")
     return {}
 
 
-def _holders(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
-    one = market.qualification(asked["QualificationTypeId"])
+def _holders(market: Market, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    qualification = market.qualification(parameters["QualificationTypeId"])
     rows = [
         {
-            "QualificationTypeId": one.id,
+            "QualificationTypeId": qualification.id,
             "WorkerId": worker,
             "GrantTime": since,
             "IntegerValue": value,
             "Status": "Granted",
         }
-        for worker, (value, since) in one.holders.items()
+        for worker, (value, since) in qualification.holders.items()
     ]
-    return _page("Qualifications", rows, asked)
+    return _page("Qualifications", rows, parameters)
 
 
 OPERATIONS: dict[str, Callable[[Market, Mapping[str, Any]], dict[str, Any]]] = {

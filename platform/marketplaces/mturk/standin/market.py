@@ -64,20 +64,20 @@ class Hit:
     disposed: bool = False
 
     @property
-    def each(self) -> Decimal:
+    def unit_cost(self) -> Decimal:
         """Cost of one approved assignment."""
         return self.reward + fees.reward_fee(self.reward, assignments=self.assignments)
 
     @property
     def address(self) -> str:
         """Address of the external question."""
-        found = re.search(r"<ExternalURL>(.*?)</ExternalURL>", self.question)
-        return found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") if found else ""
+        match = re.search(r"<ExternalURL>(.*?)</ExternalURL>", self.question)
+        return match[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") if match else ""
 
     @property
     def frame_height(self) -> int:
-        found = re.search(r"<FrameHeight>(\d+)</FrameHeight>", self.question)
-        return int(found[1]) if found else 0
+        match = re.search(r"<FrameHeight>(\d+)</FrameHeight>", self.question)
+        return int(match[1]) if match else 0
 
 
 @dataclass
@@ -153,51 +153,56 @@ class Market:
     def settle(self) -> None:
         """Apply the changes that the passing of time causes."""
         now = self.now()
-        for one in self.assignments.values():
-            if one.status == "Accepted" and now > one.deadline:
-                one.status = "Abandoned"
-            if one.status == "Submitted" and now >= one.submitted + one.hit.auto_approval:
-                one.status, one.decided = "Approved", now
+        for assignment in self.assignments.values():
+            if assignment.status == "Accepted" and now > assignment.deadline:
+                assignment.status = "Abandoned"
+            if assignment.status == "Submitted" and now >= assignment.submitted + assignment.hit.auto_approval:
+                assignment.status, assignment.decided = "Approved", now
 
     @property
     def spent(self) -> Decimal:
         """Return the rewards and bonuses paid so far, including fees."""
-        rewards = sum((one.hit.each for one in self.assignments.values() if one.status == "Approved"), Decimal(0))
+        rewards = sum(
+            (assignment.hit.unit_cost for assignment in self.assignments.values() if assignment.status == "Approved"),
+            Decimal(0),
+        )
         return rewards + sum((bonus.amount + fees.bonus_fee(bonus.amount) for bonus in self.bonuses), Decimal(0))
 
     @property
     def held(self) -> Decimal:
         """Return the amount held for tasks that may still be approved."""
-        return sum((hit.each * self._open(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0))
+        return sum((hit.unit_cost * self._open(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0))
 
     @property
     def available(self) -> Decimal:
         return self.total - self.spent - self.held
 
     def _open(self, hit: Hit) -> int:
-        own_assignments = self.of(hit)
+        own_assignments = self.assignments_of(hit)
         if hit.expires > self.now():
-            return hit.assignments - sum(one.reviewed for one in own_assignments)
-        return sum(one.status in ("Accepted", "Submitted") for one in own_assignments)
+            return hit.assignments - sum(assignment.reviewed for assignment in own_assignments)
+        return sum(assignment.status in ("Accepted", "Submitted") for assignment in own_assignments)
 
     # ---- tasks -----------------------------------------------------------------------------------------
 
-    def of(self, hit: Hit) -> list[Assignment]:
-        return [one for one in self.assignments.values() if one.hit is hit]
+    def assignments_of(self, hit: Hit) -> list[Assignment]:
+        return [assignment for assignment in self.assignments.values() if assignment.hit is hit]
 
     def hit(self, key: str) -> Hit:
         """Return the task with this ID; raise RequestError if there is none."""
-        found = self.hits.get(key)
-        if found is None or found.disposed:
+        hit = self.hits.get(key)
+        if hit is None or hit.disposed:
             raise RequestError("HITDoesNotExist", f"Hit {key} does not exist.")
-        return found
+        return hit
 
     def counts(self, hit: Hit) -> tuple[int, int, int]:
         """Return the numbers of pending, available and completed assignments."""
-        own_assignments = self.of(hit)
-        taken = sum(one.status in ("Accepted", "Submitted", "Approved", "Rejected") for one in own_assignments)
-        pending = sum(one.status == "Accepted" for one in own_assignments)
-        return pending, max(0, hit.assignments - taken), sum(one.reviewed for one in own_assignments)
+        own_assignments = self.assignments_of(hit)
+        taken = sum(
+            assignment.status in ("Accepted", "Submitted", "Approved", "Rejected") for assignment in own_assignments
+        )
+        pending = sum(assignment.status == "Accepted" for assignment in own_assignments)
+        return pending, max(0, hit.assignments - taken), sum(assignment.reviewed for assignment in own_assignments)
 
     def status(self, hit: Hit) -> str:
         """Return the task's HITStatus."""
@@ -210,7 +215,7 @@ class Market:
 
     def create_hit(self, hit: Hit, token: str) -> Hit:
         def create() -> str:
-            if hit.each * hit.assignments > self.available:
+            if hit.unit_cost * hit.assignments > self.available:
                 raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
             self.hits[hit.id] = hit
             return hit.id
@@ -222,7 +227,7 @@ class Market:
         def add() -> str:
             if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
                 raise RequestError("InvalidMaximumAssignmentsIncrease", "It would become a task of 10 or more.")
-            if hit.each * number > self.available:
+            if hit.unit_cost * number > self.available:
                 raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
             hit.assignments += number
             return new_id()
@@ -230,19 +235,19 @@ class Market:
         self._once("CreateAdditionalAssignmentsForHIT", token, add, code="DuplicateRequest")
 
     def dispose(self, hit: Hit) -> None:
-        waiting = any(one.status == "Submitted" for one in self.of(hit))
+        waiting = any(assignment.status == "Submitted" for assignment in self.assignments_of(hit))
         if self.status(hit) != "Reviewable" or waiting:
             raise RequestError("InvalidHITState", "This HIT is not in a state in which it can be deleted.")
         hit.disposed = True
 
     def _once(self, action: str, token: str, act: Callable[[], str], *, code: str, lasts: float = float("inf")) -> None:
         """Call `act`, unless an earlier request had the same token."""
-        known = self._tokens.get((action, token))
-        if token and known is not None and self.now() - known[0] <= lasts:
-            raise RequestError(code, f"The request was made before: {known[1]}")
-        made = act()
+        earlier = self._tokens.get((action, token))
+        if token and earlier is not None and self.now() - earlier[0] <= lasts:
+            raise RequestError(code, f"The request was made before: {earlier[1]}")
+        result = act()
         if token:
-            self._tokens[action, token] = (self.now(), made)
+            self._tokens[action, token] = (self.now(), result)
 
     # ---- workers ---------------------------------------------------------------------------------------
 
@@ -259,8 +264,8 @@ class Market:
         integers = requirement.get("IntegerValues", [])
         value: Any
         if key == LOCALE:
-            places = [place["Country"] for place in requirement.get("LocaleValues", [])]
-            return (worker.country in places) == (comparator in ("EqualTo", "In"))
+            countries = [locale["Country"] for locale in requirement.get("LocaleValues", [])]
+            return (worker.country in countries) == (comparator in ("EqualTo", "In"))
         if key == APPROVED_NUMBER:
             value = worker.approved_number
         elif key == APPROVED_PERCENT:
@@ -289,7 +294,8 @@ class Market:
 
     def may_accept(self, worker: Worker, hit: Hit) -> bool:
         has_accepted = any(
-            one.worker == worker.id and one.status not in ("Returned", "Abandoned") for one in self.of(hit)
+            assignment.worker == worker.id and assignment.status not in ("Returned", "Abandoned")
+            for assignment in self.assignments_of(hit)
         )
         return not hit.disposed and self.status(hit) == "Assignable" and not has_accepted and self.allowed(worker, hit)
 
@@ -297,9 +303,9 @@ class Market:
         """Accept a task; `reuse` gives a returned assignment's ID to the new one, as mTurk sometimes does."""
         if not self.may_accept(worker, hit):
             raise RequestError("InvalidHITState", "There are no more of these tasks for this worker.")
-        made = Assignment(reuse or new_id(), hit, worker.id, self.now())
-        self.assignments[made.id] = made
-        return made
+        assignment = Assignment(reuse or new_id(), hit, worker.id, self.now())
+        self.assignments[assignment.id] = assignment
+        return assignment
 
     def leave(self, assignment: Assignment) -> None:
         """Give the task back."""
@@ -328,15 +334,15 @@ class Market:
         Raises:
             RequestError: there is none, or its worker has not submitted it (any more).
         """
-        found = self.assignments.get(key)
-        if found is None:
+        assignment = self.assignments.get(key)
+        if assignment is None:
             raise RequestError("AssignmentDoesNotExist", f"Assignment {key} does not exist.")
-        if found.status not in ("Submitted", "Approved", "Rejected"):
+        if assignment.status not in ("Submitted", "Approved", "Rejected"):
             raise RequestError(
                 "InvalidAssignmentState",
-                f"This operation can be called with a status of: Reviewable,Approved,Rejected ({found.worker})",
+                f"This operation can be called with a status of: Reviewable,Approved,Rejected ({assignment.worker})",
             )
-        return found
+        return assignment
 
     def approve(self, assignment: Assignment, feedback: str, *, override: bool) -> None:
         if assignment.status == "Approved" or (assignment.status == "Rejected" and not override):
@@ -363,19 +369,19 @@ class Market:
     # ---- qualifications --------------------------------------------------------------------------------
 
     def qualification(self, key: str) -> Qualification:
-        found = self.qualifications.get(key)
-        if found is None:
+        qualification = self.qualifications.get(key)
+        if qualification is None:
             raise RequestError("QualificationTypeDoesNotExist", f"QualificationType {key} does not exist.")
-        return found
+        return qualification
 
     def create_qualification(self, name: str, description: str) -> Qualification:
-        if any(one.name == name for one in self.qualifications.values()):
+        if any(existing.name == name for existing in self.qualifications.values()):
             raise RequestError(
                 "QualificationTypeAlreadyExists", "You have already created a QualificationType so named."
             )
-        made = Qualification(new_id(), name, description, self.now())
-        self.qualifications[made.id] = made
-        return made
+        qualification = Qualification(new_id(), name, description, self.now())
+        self.qualifications[qualification.id] = qualification
+        return qualification
 
 
 def new_id() -> str:

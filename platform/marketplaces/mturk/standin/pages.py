@@ -41,11 +41,13 @@ def begin() -> str:
 def tasks(market: Market, worker: Worker) -> str:
     """Return the page with the tasks offered to this worker and those they are working on."""
     open_assignments = [
-        one for one in market.assignments.values() if one.worker == worker.id and one.status == "Accepted"
+        assignment
+        for assignment in market.assignments.values()
+        if assignment.worker == worker.id and assignment.status == "Accepted"
     ]
     own_tasks = "".join(
-        f'<li>{_title(one.hit)}<a href="/worker/{worker.id}/assignment/{one.id}">Continue</a></li>'
-        for one in open_assignments
+        f'<li>{_title(assignment.hit)}<a href="/worker/{worker.id}/assignment/{assignment.id}">Continue</a></li>'
+        for assignment in open_assignments
     )
     offered = "".join(
         f'<li>{_title(hit)}<a href="/worker/{worker.id}/hit/{hit.id}">Preview</a></li>'
@@ -105,12 +107,14 @@ def _title(hit: Hit) -> str:
 
 
 def _page(title: str, body: str, worker: Worker | None = None, actions: str = "", *, frame: bool = False) -> str:
-    who = f'<span>{escape(worker.id)}</span><a href="/worker/{escape(worker.id)}">All tasks</a>' if worker else ""
+    worker_links = (
+        f'<span>{escape(worker.id)}</span><a href="/worker/{escape(worker.id)}">All tasks</a>' if worker else ""
+    )
     heading = "" if frame else f"<h1>{escape(title)}</h1>"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<header><strong>Rehearsal of Mechanical Turk</strong>{who}{actions}</header>"
+        f"<header><strong>Rehearsal of Mechanical Turk</strong>{worker_links}{actions}</header>"
         f"<main{' class=frame' if frame else ''}>{heading}{body}</main></body></html>"
     )

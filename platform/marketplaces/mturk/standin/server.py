@@ -67,9 +67,9 @@ class StandIn:
         self._server.shutdown()
         self._server.server_close()
 
-    def misbehave(self, operation: str, *how: Misbehaviour) -> None:
+    def misbehave(self, operation: str, *failures: Misbehaviour) -> None:
         """Make the next calls of an operation fail, one after another; "" means any operation."""
-        self._due.setdefault(operation, deque()).extend(how)
+        self._due.setdefault(operation, deque()).extend(failures)
 
     def behave(self) -> None:
         """Cancel all remaining failures."""
@@ -109,11 +109,11 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
         """Log nothing, because requests name workers."""
 
     def do_GET(self) -> None:
-        where = urlsplit(self.path)
+        address = urlsplit(self.path)
         try:
             with self.standin.market.lock:
                 self.standin.market.settle()
-                self._get(where.path, dict(parse_qsl(where.query)))
+                self._get(address.path, dict(parse_qsl(address.query)))
         except (pages.PageNotFound, RequestError):
             self._send(404, "Not found", HTML)
 
@@ -141,24 +141,24 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
         elif path == "/worker":
             self._worker(query.get("worker", ""))
             self._redirect(f"/worker/{query['worker']}")
-        elif found := re.fullmatch(rf"/worker/{_ID}", path):
-            self._send(200, pages.tasks(market, self._worker(found[1])), HTML)
-        elif found := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}", path):
-            self._send(200, pages.preview(market, self._worker(found[1]), self._hit(found[2])), HTML)
-        elif found := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}", path):
-            worker = self._worker(found[1])
-            self._send(200, pages.work(worker, self._assignment(found[2], worker), self.standin.url), HTML)
+        elif match := re.fullmatch(rf"/worker/{_ID}", path):
+            self._send(200, pages.tasks(market, self._worker(match[1])), HTML)
+        elif match := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}", path):
+            self._send(200, pages.preview(market, self._worker(match[1]), self._hit(match[2])), HTML)
+        elif match := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}", path):
+            worker = self._worker(match[1])
+            self._send(200, pages.work(worker, self._assignment(match[2], worker), self.standin.url), HTML)
         else:
             raise pages.PageNotFound
 
     def _post(self, path: str, fields: dict[str, str]) -> None:
         market = self.standin.market
-        if found := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}/accept", path):
-            accepted = market.accept(self._worker(found[1]), self._hit(found[2]))
+        if match := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}/accept", path):
+            accepted = market.accept(self._worker(match[1]), self._hit(match[2]))
             self._redirect(f"/worker/{accepted.worker}/assignment/{accepted.id}")
-        elif found := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}/return", path):
-            worker = self._worker(found[1])
-            market.leave(self._assignment(found[2], worker))
+        elif match := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}/return", path):
+            worker = self._worker(match[1])
+            market.leave(self._assignment(match[2], worker))
             self._redirect(f"/worker/{worker.id}")
         elif path == "/mturk/externalSubmit":
             assignment = market.assignments.get(fields.get("assignmentId", ""))
@@ -178,48 +178,48 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
         return self.standin.market.hit(key)
 
     def _assignment(self, key: str, worker: Worker) -> Assignment:
-        found = self.standin.market.assignments.get(key)
-        if found is None or found.worker != worker.id:
+        assignment = self.standin.market.assignments.get(key)
+        if assignment is None or assignment.worker != worker.id:
             raise pages.PageNotFound
-        return found
+        return assignment
 
     # ---- the API ---------------------------------------------------------------------------------------
 
     def _interface(self, body: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = Call(f"http://{headers.get('host', '')}/", headers, body)
-        wrong = self.standin.next_failure(call.operation)
-        if wrong is Misbehaviour.THROTTLED:
+        failure = self.standin.next_failure(call.operation)
+        if failure is Misbehaviour.THROTTLED:
             self._fail(400, "ThrottlingException", {"message": "Rate exceeded"})
-        elif wrong is Misbehaviour.FAILS:
+        elif failure is Misbehaviour.FAILS:
             self._fail(500, "ServiceFault", {"Message": "Try again.", "TurkErrorCode": "AWS.ServiceUnavailable"})
-        elif wrong is Misbehaviour.DOWN:
+        elif failure is Misbehaviour.DOWN:
             self._hang_up()
         else:
-            self._answer(call, wrong)
+            self._answer(call, failure)
 
-    def _answer(self, call: Call, wrong: Misbehaviour | None) -> None:
+    def _answer(self, call: Call, failure: Misbehaviour | None) -> None:
         try:
             interface.refuse_unsigned(call, key_id=KEY_ID, secret=SECRET)
-            answered = interface.answer(self.standin.market, call)
+            result = interface.answer(self.standin.market, call)
         except Fault as fault:
             return self._fail(fault.status, fault.name, {"message": str(fault)})
         except RequestError as error:
-            at = f"{int(time.time() * 1000)}"
-            message = {"Message": f"{error} ({at} {error.code})", "TurkErrorCode": error.code}
+            timestamp = f"{int(time.time() * 1000)}"
+            message = {"Message": f"{error} ({timestamp} {error.code})", "TurkErrorCode": error.code}
             return self._fail(400, "RequestError", message)
-        if wrong is Misbehaviour.FAILS_LATE:
+        if failure is Misbehaviour.FAILS_LATE:
             self._fail(500, "ServiceFault", {"Message": "Try again.", "TurkErrorCode": "AWS.ServiceUnavailable"})
-        elif wrong is Misbehaviour.LOST:
+        elif failure is Misbehaviour.LOST:
             self._hang_up()
-        elif wrong is Misbehaviour.NONSENSE:
+        elif failure is Misbehaviour.NONSENSE:
             self._send(200, "<html><body>It works!</body></html>", HTML)
-        elif wrong is Misbehaviour.GARBLED:
+        elif failure is Misbehaviour.GARBLED:
             self._send(200, '{"HIT": [], "AvailableBalance": "plenty", "Assignments": {"a": 1}}', JSON)
         else:
-            if wrong is Misbehaviour.SLOW:
+            if failure is Misbehaviour.SLOW:
                 self.standin.delay_answer()
-            self._send(200, json.dumps(answered), JSON)
+            self._send(200, json.dumps(result), JSON)
 
     def _fail(self, status: int, name: str, message: dict[str, str]) -> None:
         self._send(status, json.dumps({"__type": name, **message}), JSON)
@@ -239,8 +239,8 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _redirect(self, where: str) -> None:
+    def _redirect(self, address: str) -> None:
         self.send_response(303)
-        self.send_header("Location", where)
+        self.send_header("Location", address)
         self.send_header("Content-Length", "0")
         self.end_headers()

@@ -29,10 +29,10 @@ ADDRESS = "http://127.0.0.1:1/join/splitting/"
 
 def account_at(standin: StandIn, **fields: Any) -> Account:
     """Return a rehearsal account at this stand-in."""
-    made = Account(**{"title": "rehearsal", "kind": "mturk", "address": standin.url, **fields})
-    made.keep_credentials({KEY_NAME: KEY_ID, SECRET_NAME: SECRET})
-    made.save()
-    return made
+    account = Account(**{"title": "rehearsal", "kind": "mturk", "address": standin.url, **fields})
+    account.keep_credentials({KEY_NAME: KEY_ID, SECRET_NAME: SECRET})
+    account.save()
+    return account
 
 
 def task_request(**fields: Any) -> TaskRequest:
@@ -70,28 +70,27 @@ class StagedStudy:
 
     def ordered(self, **fields: Any) -> Hit:
         """Order a task without publishing it."""
-        made, _new = publishing.order(
+        hit, _new = publishing.order(
             study=self.study, account=self.account, token=uuid.uuid4(), task_request=task_request(**fields), by=None
         )
-        return made
+        return hit
 
     def published(self, **fields: Any) -> Hit:
         """Publish a task that workers can find."""
         return publishing.publish(self.ordered(**fields), address=ADDRESS)
 
-    def accept(self, hit: Hit, worker: str, **how: Any) -> market.Assignment:
+    def accept(self, hit: Hit, worker: str, **options: Any) -> market.Assignment:
         """Accept a task as a worker at the stand-in."""
-        there = self.market
-        return there.accept(there.worker(worker), there.hits[str(hit.hit_id)], **how)
+        return self.market.accept(self.market.worker(worker), self.market.hits[str(hit.hit_id)], **options)
 
-    def link(self, assignment: market.Assignment, **other: str) -> dict[str, str]:
+    def link(self, assignment: market.Assignment, **changes: str) -> dict[str, str]:
         """Return the query parameters with which the stand-in opens our page."""
         return {
             "workerId": assignment.worker,
             "assignmentId": assignment.id,
             "hitId": assignment.hit.id,
             "turkSubmitTo": self.standin.url,
-            **other,
+            **changes,
         }
 
     def follow(self, link: dict[str, str]) -> HttpResponse:
@@ -104,12 +103,12 @@ class StagedStudy:
         assert answer.status_code == 302, answer.content.decode()
         return Enrolment.objects.get(token=answer["Location"].split("/")[2])
 
-    def finish(self, person: Enrolment, *, rightly: bool = True) -> Enrolment:
+    def finish(self, person: Enrolment, *, correctly: bool = True) -> Enrolment:
         """Play to the last page."""
         building.consent(person)
         building.read_instructions(person)
         building.play(person)
-        building.answer_quiz(person, correctly=rightly)
+        building.answer_quiz(person, correctly=correctly)
         person.refresh_from_db()
         return person
 

@@ -54,8 +54,8 @@ class TestArriving:
         hit = staged.published()
         early, late = staged.accept(hit, "AEARLY"), staged.accept(hit, "ALATE")
         response = staged.follow(staged.link(early))
-        over = timezone.now() - timedelta(seconds=hit.duration + 60)
-        Hit.objects.filter(pk=hit.pk).update(expires_at=over)
+        expired_at = timezone.now() - timedelta(seconds=hit.duration + 60)
+        Hit.objects.filter(pk=hit.pk).update(expires_at=expired_at)
         answer = staged.follow(staged.link(late))
         assert answer.status_code == 410
         assert "expired" in heading_of(answer) and "return the task" in text_of(answer)
@@ -71,12 +71,12 @@ class TestArriving:
 
     def test_assignment_in_progress_by_another_worker_is_refused(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
-        mine = staged.arrive(assignment)
+        person = staged.arrive(assignment)
         answer = staged.follow(staged.link(assignment, workerId="AFORGER"))
         assert answer.status_code == 403
         assert "working on this assignment" in heading_of(answer)
         assert "wait two minutes" in text_of(answer) and "If you accepted a task" not in text_of(answer)
-        assert mine.token not in answer.content.decode()
+        assert person.token not in answer.content.decode()
         Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=2))
         assert staged.follow(staged.link(assignment, workerId="ASECOND")).status_code == 302
 
@@ -120,7 +120,7 @@ class TestReturning:
         assert "AWORKERONE" not in html
 
     @pytest.mark.parametrize(
-        "elsewhere",
+        "site",
         [
             "https://evil.example",
             "https://www.mturk.com.evil.example",
@@ -133,9 +133,9 @@ class TestReturning:
             "https://evil.example/https://www.mturk.com",
         ],
     )
-    def test_unknown_submission_site_shows_the_code_instead(self, staged, elsewhere):
+    def test_unknown_submission_site_shows_the_code_instead(self, staged, site):
         assignment = staged.accept(staged.published(), "AWORKERONE")
-        answer = staged.follow(staged.link(assignment, turkSubmitTo=elsewhere))
+        answer = staged.follow(staged.link(assignment, turkSubmitTo=site))
         person = staged.finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
         page = self.last_page(staged, person)
         assert "externalSubmit" not in page.content.decode()
@@ -166,9 +166,9 @@ class TestReturning:
 
     def test_only_the_environments_own_site_may_frame_the_pages(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
-        door = staged.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": assignment.hit.id})
+        preview = staged.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": assignment.hit.id})
         person = staged.arrive(assignment)
-        for page in (door, self.last_page(staged, person)):
+        for page in (preview, self.last_page(staged, person)):
             assert f"frame-ancestors 'self' https://*.mturk.com {staged.standin.url}" in page["Content-Security-Policy"]
             assert "X-Frame-Options" not in page
         Account.objects.update(place="sandbox")

@@ -54,10 +54,10 @@ def test_wrong_keys_are_refused_and_not_disclosed(staged, caplog, credentials, e
         assert len(secret) < 5 or secret not in str(refusal.value) + repr(refusal.value) + caplog.text
 
 
-@pytest.mark.parametrize("wrong", UNCLEAR_FAILURES)
-def test_malformed_answer_is_unclear(staged, wrong):
+@pytest.mark.parametrize("failure", UNCLEAR_FAILURES)
+def test_malformed_answer_is_unclear(staged, failure):
     staged.standin.slowness = 30
-    staged.standin.misbehave("GetAccountBalance", wrong)
+    staged.standin.misbehave("GetAccountBalance", failure)
     with pytest.raises(Unclear, match="is not responding properly"):
         staged.requester.balance()
 
@@ -68,23 +68,24 @@ def test_task_is_created_as_requested(staged):
         assignments=12,
         demands={"approved_percent": 95, "approved_number": 100, "countries": ["US", "GB"], "rest_hours": 12},
     )
-    there = staged.market.hits[hit.hit_id]
-    assert (there.title, there.assignments, there.reward) == ("Split “money” & more", 12, Decimal("1.00"))
-    assert there.address == "http://127.0.0.1:1/join/splitting/"
-    assert len(there.requirements) == 4
-    assert all(one["ActionsGuarded"] == "DiscoverPreviewAndAccept" for one in there.requirements)
-    now = staged.requester.hit(hit.hit_id)
-    assert (now.status, now.available, now.pending, now.annotation) == ("Assignable", 12, 0, str(hit.token))
+    task = staged.market.hits[hit.hit_id]
+    assert (task.title, task.assignments, task.reward) == ("Split “money” & more", 12, Decimal("1.00"))
+    assert task.address == "http://127.0.0.1:1/join/splitting/"
+    assert len(task.requirements) == 4
+    assert all(requirement["ActionsGuarded"] == "DiscoverPreviewAndAccept" for requirement in task.requirements)
+    current = staged.requester.hit(hit.hit_id)
+    assert (current.status, current.available, current.pending) == ("Assignable", 12, 0)
+    assert current.annotation == str(hit.token)
 
 
 @pytest.mark.parametrize(
-    "wrong", [Misbehaviour.LOST, Misbehaviour.FAILS_LATE, Misbehaviour.NONSENSE, Misbehaviour.DOWN]
+    "failure", [Misbehaviour.LOST, Misbehaviour.FAILS_LATE, Misbehaviour.NONSENSE, Misbehaviour.DOWN]
 )
-def test_repeated_order_creates_one_task(staged, wrong):
+def test_repeated_order_creates_one_task(staged, failure):
     from marketplaces.mturk import publishing
 
     hit = staged.ordered()
-    staged.standin.misbehave("CreateHIT", wrong)
+    staged.standin.misbehave("CreateHIT", failure)
     with pytest.raises(Unclear):
         publishing.publish(hit, address="http://127.0.0.1:1/join/splitting/")
     assert Hit.objects.get().state == Hit.State.ORDERED
@@ -118,16 +119,16 @@ def test_bonus_is_paid_once(staged):
         staged.requester.send_bonus(**order)
     staged.requester.send_bonus(**order)
     assert [bonus.amount for bonus in staged.market.bonuses] == [Decimal("0.75")]
-    (told,) = staged.requester.bonuses(assignment.id)
-    assert (told.amount, told.reason) == (Decimal("0.75"), "Well played")
+    (paid,) = staged.requester.bonuses(assignment.id)
+    assert (paid.amount, paid.reason) == (Decimal("0.75"), "Well played")
 
 
 def test_all_pages_of_a_list_are_read(staged, monkeypatch):
-    monkeypatch.setattr(client, "PAGE", 2)
+    monkeypatch.setattr(client, "PAGE_SIZE", 2)
     hit = staged.published(assignments=9)
     for number in range(5):
         staged.submit(staged.accept(hit, f"AWORKER{number}"))
-    assert len({one.assignment_id for one in staged.requester.assignments(hit.hit_id)}) == 5
+    assert len({assignment.assignment_id for assignment in staged.requester.assignments(hit.hit_id)}) == 5
 
 
 def test_expired_task_is_offered_to_nobody(staged):

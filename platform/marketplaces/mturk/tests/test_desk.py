@@ -33,9 +33,9 @@ REASON = "The task was submitted without a single move in the game."
 
 def signed_in(staged: Any, *, study: Role | None, account: Role | None, name: str = "somebody") -> Client:
     user = User.objects.create_user(name, is_staff=True)
-    for thing, role in ((staged.study, study), (staged.account, account)):
+    for target, role in ((staged.study, study), (staged.account, account)):
         if role is not None:
-            give(thing, user=user, role=role, by=None)
+            give(target, user=user, role=role, by=None)
     client = Client()
     client.force_login(user)
     return client
@@ -48,18 +48,18 @@ def owner(staged) -> Client:
 
 def pay_all(staged: Any) -> list[LedgerRow]:
     """Approve and send all payments that are due; return all rows as they are afterwards."""
-    due = list(LedgerRow.objects.filter(state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=staged.study.slug, rows=due, who=None)
+    due_rows = list(LedgerRow.objects.filter(state=LedgerRow.State.DUE).values_list("pk", flat=True))
+    deciding.approve(study=staged.study.slug, rows=due_rows, who=None)
     for _time in range(2):  # the bonus waits for the base
         paying.pay_due()
     return list(LedgerRow.objects.all())
 
 
-def desk(staged: Any, end: str = "") -> str:
-    return f"/admin/mturk/hit/of/{staged.study.pk}/{end}"
+def desk(staged: Any, route: str = "") -> str:
+    return f"/admin/mturk/hit/of/{staged.study.pk}/{route}"
 
 
-def entered(**fields: Any) -> dict[str, Any]:
+def task_fields(**fields: Any) -> dict[str, Any]:
     """Return the values that a researcher enters in the task form."""
     values = {
         "token": str(uuid.uuid4()),
@@ -94,38 +94,38 @@ class TestPublishing:
         assert owner.get(desk(staged, "publish/")).context["form"]["assignments"].value() == 100_000 - 9
 
     def test_cost_is_shown_and_must_be_confirmed(self, staged, owner):
-        form = entered()
-        priced = owner.post(desk(staged, "publish/"), form)
-        assert "Mechanical Turk's fee on rewards (20%)" in text_of(priced)
-        assert priced.context["cost"].total == Decimal("5.00") + Decimal("1.00") + Decimal("5.00") + Decimal("1.00")
+        form = task_fields()
+        cost_page = owner.post(desk(staged, "publish/"), form)
+        assert "Mechanical Turk's fee on rewards (20%)" in text_of(cost_page)
+        assert cost_page.context["cost"].total == Decimal("5.00") + Decimal("1.00") + Decimal("5.00") + Decimal("1.00")
         assert not staged.market.hits and not Hit.objects.exists()
-        published = owner.post(desk(staged, "publish/"), {**form, "confirmed": "yes"}, follow=True)
-        assert "workers can find the task now" in text_of(published)
-        (there,) = staged.market.hits.values()
-        assert there.address == f"http://testserver/join/{staged.study.slug}/"
-        assert (there.assignments, there.duration, there.auto_approval) == (5, 7200, 3 * 86400)
+        result = owner.post(desk(staged, "publish/"), {**form, "confirmed": "yes"}, follow=True)
+        assert "workers can find the task now" in text_of(result)
+        (task,) = staged.market.hits.values()
+        assert task.address == f"http://testserver/join/{staged.study.slug}/"
+        assert (task.assignments, task.duration, task.auto_approval) == (5, 7200, 3 * 86400)
         assert Hit.objects.get().demands == {"approved_percent": 95, "countries": ["US", "GB"]}
         assert Record.objects.get(action="published").details["assignments"] == 5
 
     def test_confirming_twice_publishes_once(self, staged, owner):
-        form = entered(confirmed="yes")
+        form = task_fields(confirmed="yes")
         for _time in range(3):
             owner.post(desk(staged, "publish/"), form)
         assert len(staged.market.hits) == Hit.objects.count() == 1
         assert Record.objects.filter(action="published").count() == 1
 
     def test_higher_fee_of_large_tasks_is_shown(self, staged, owner):
-        priced = owner.post(desk(staged, "publish/"), entered(assignments=10))
-        assert "40%" in text_of(priced) and "20% for tasks with up to 9" in text_of(priced)
-        assert priced.context["cost"].reward_fees == Decimal("4.00")
+        page = owner.post(desk(staged, "publish/"), task_fields(assignments=10))
+        assert "40%" in text_of(page) and "20% for tasks with up to 9" in text_of(page)
+        assert page.context["cost"].reward_fees == Decimal("4.00")
 
     def test_insufficient_balance_prevents_publishing(self, staged, owner):
         staged.market.total = Decimal("11.99")
-        page = owner.post(desk(staged, "publish/"), entered(confirmed="yes"))
+        page = owner.post(desk(staged, "publish/"), task_fields(confirmed="yes"))
         assert "$0.01 too little" in text_of(page)
         assert not staged.market.hits and not Hit.objects.exists()
         staged.market.total = Decimal("12.00")
-        owner.post(desk(staged, "publish/"), entered(confirmed="yes"))
+        owner.post(desk(staged, "publish/"), task_fields(confirmed="yes"))
         assert len(staged.market.hits) == 1
 
     @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ class TestPublishing:
         ],
     )
     def test_invalid_value_is_reported_at_its_field(self, staged, owner, field, value, expected_text):
-        page = owner.post(desk(staged, "publish/"), entered(confirmed="yes", **{field: value}))
+        page = owner.post(desk(staged, "publish/"), task_fields(confirmed="yes", **{field: value}))
         assert page.status_code == 200
         assert expected_text in " ".join(map(str, page.context["form"].errors[field]))
         assert not staged.market.hits and not Hit.objects.exists()
@@ -175,16 +175,16 @@ class TestPublishing:
 
     def test_recruiting_requires_a_role_in_the_account(self, staged):
         client = signed_in(staged, study=Role.EDITOR, account=Role.VIEWER)
-        page = client.post(desk(staged, "publish/"), entered(confirmed="yes"))
+        page = client.post(desk(staged, "publish/"), task_fields(confirmed="yes"))
         assert "Only editors and owners of the study's account" in text_of(page)
         hit = staged.published()
         assert client.post(f"/admin/mturk/hit/{hit.pk}/expire/").status_code == 403
         assert staged.requester.hit(hit.hit_id).status == "Assignable"
 
-    @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.FAILS, Misbehaviour.NONSENSE])
-    def test_repeating_a_lost_order_creates_one_task(self, staged, owner, wrong):
-        staged.standin.misbehave("CreateHIT", wrong)
-        page = owner.post(desk(staged, "publish/"), entered(confirmed="yes"), follow=True)
+    @pytest.mark.parametrize("failure", [Misbehaviour.LOST, Misbehaviour.FAILS, Misbehaviour.NONSENSE])
+    def test_repeating_a_lost_order_creates_one_task(self, staged, owner, failure):
+        staged.standin.misbehave("CreateHIT", failure)
+        page = owner.post(desk(staged, "publish/"), task_fields(confirmed="yes"), follow=True)
         assert "not known yet" in text_of(page) and "not confirmed yet" in text_of(page)
         page = owner.post(f"/admin/mturk/hit/{Hit.objects.get().pk}/again/", follow=True)
         assert "workers can find the task now" in text_of(page)
@@ -192,7 +192,7 @@ class TestPublishing:
 
     def test_unavailable_balance_keeps_the_entered_values(self, staged, owner):
         staged.standin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
-        page = owner.post(desk(staged, "publish/"), entered(title="Typed with care"))
+        page = owner.post(desk(staged, "publish/"), task_fields(title="Typed with care"))
         assert "Nothing was published" in text_of(page)
         assert "Typed with care" in page.content.decode()
 
@@ -202,17 +202,17 @@ class TestPublishing:
         staged = staged_at(standin, rest_hours=12)
         client = signed_in(staged, study=Role.EDITOR, account=Role.EDITOR)
         assert "12 hours" in text_of(client.get(desk(staged, "publish/")))
-        client.post(desk(staged, "publish/"), entered(confirmed="yes", hides_from_unrested="on"))
+        client.post(desk(staged, "publish/"), task_fields(confirmed="yes", hides_from_unrested="on"))
         qualification = Qualification.objects.get()
         assert (qualification.game, qualification.hours) == ("bargaining", 12)
-        (there,) = staged.market.hits.values()
+        (task,) = staged.market.hits.values()
         assert {"QualificationTypeId": qualification.qualification_id, "Comparator": "DoesNotExist"}.items() <= dict(
-            there.requirements[-1]
+            task.requirements[-1]
         ).items()
 
     def test_entered_text_is_escaped(self, staged, owner):
         attack = "<script>alert(1)</script>"
-        owner.post(desk(staged, "publish/"), entered(confirmed="yes", title=attack))
+        owner.post(desk(staged, "publish/"), task_fields(confirmed="yes", title=attack))
         assert attack not in owner.get(desk(staged)).content.decode()
         assert next(iter(staged.market.hits.values())).title == attack
 
@@ -224,10 +224,10 @@ class TestOneTask:
 
     @pytest.mark.parametrize("action", ["extend", "prolong", "expire", "dispose"])
     def test_viewing_changes_nothing(self, staged, owner, hit, action):
-        before = list(staged.standin.calls)
+        calls_before = list(staged.standin.calls)
         page = owner.get(f"/admin/mturk/hit/{hit.pk}/{action}/")
         assert breadcrumb_urls(page)[1:] == [f"/admin/studies/study/{staged.study.pk}/change/", desk(staged)]
-        assert staged.standin.calls == before
+        assert staged.standin.calls == calls_before
         assert not Record.objects.filter(kind="mturk.hit").exists()
 
     def test_reward_that_differs_from_base_pay_is_reported(self, staged, owner, hit):
@@ -252,9 +252,9 @@ class TestOneTask:
     def test_repeated_form_adds_assignments_once(self, staged, owner, hit):
         staged.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
         page, form = f"/admin/mturk/hit/{hit.pk}/extend/", {"token": str(uuid.uuid4()), "number": 2}
-        again = owner.post(page, form)
-        assert "unknown whether this took effect" in text_of(again)
-        assert f'value="{form["token"]}"' in again.content.decode()
+        page_again = owner.post(page, form)
+        assert "unknown whether this took effect" in text_of(page_again)
+        assert f'value="{form["token"]}"' in page_again.content.decode()
         owner.post(page, form)
         assert staged.market.hits[hit.hit_id].assignments == 5
 
@@ -281,10 +281,10 @@ class TestOneTask:
         Hit.objects.all().delete()
         page = owner.post(desk(staged, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
         assert "you can now pay its workers here" in text_of(page)
-        added = Hit.objects.get()
-        assert (added.hit_id, added.reward, added.assignments) == (hit.hit_id, Decimal("1.00"), 3)
-        for wrong in ("3UNKNOWN", "", "<b>"):
-            page = owner.post(desk(staged, "adopt/"), {"hit_id": wrong}, follow=True)
+        imported = Hit.objects.get()
+        assert (imported.hit_id, imported.reward, imported.assignments) == (hit.hit_id, Decimal("1.00"), 3)
+        for invalid_id in ("3UNKNOWN", "", "<b>"):
+            page = owner.post(desk(staged, "adopt/"), {"hit_id": invalid_id}, follow=True)
             assert "Not imported" in text_of(page)
         assert Hit.objects.count() == 1
 
@@ -308,10 +308,10 @@ class TestDeciding:
     def test_rejection_is_confirmed_first_and_gives_the_reason(self, staged, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
         assert breadcrumb_urls(owner.get(page))[-1] == desk(staged)
-        (there,) = staged.market.assignments.values()
-        assert there.status == "Submitted"
+        (assignment,) = staged.market.assignments.values()
+        assert assignment.status == "Submitted"
         owner.post(page, {"reason": REASON})
-        assert (there.status, there.feedback) == ("Rejected", REASON)
+        assert (assignment.status, assignment.feedback) == ("Rejected", REASON)
         submitted.refresh_from_db()
         assert submitted.status == "Rejected"
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
@@ -345,11 +345,11 @@ class TestDeciding:
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert "written off are due again" in text_of(owner.post(page, follow=True))
         assert "The rejection was undone here" in text_of(owner.get(desk(staged)))
-        (there,) = staged.market.assignments.values()
-        assert there.status == "Rejected", "approving is what pays"
+        (assignment,) = staged.market.assignments.values()
+        assert assignment.status == "Rejected", "approving is what pays"
         rows = pay_all(staged)
         assert {row.state for row in rows} == {LedgerRow.State.CONFIRMED}
-        assert (there.status, len(staged.market.bonuses)) == ("Approved", 1)
+        assert (assignment.status, len(staged.market.bonuses)) == ("Approved", 1)
         sync_study(staged.recruitment)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.CONFIRMED}
         assert not books.check(staged.study.slug)
@@ -363,8 +363,8 @@ class TestDeciding:
         assert "30 days" in text_of(owner.post(page))
         Assignment.objects.update(submitted_at=timezone.now())
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
-        for back, why in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
-            back(study=staged.study.slug, rows=rows, who=None, reason=why)
+        for change, reason in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
+            change(study=staged.study.slug, rows=rows, who=None, reason=reason)
         assert "make it due again on the page" in text_of(owner.post(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Assignment.objects.get().taken_back_at is None
@@ -405,17 +405,17 @@ class TestDeciding:
         assert "Reject" not in text_of(editor.get(desk(staged)))
 
     def test_viewing_approves_nothing_and_sends_no_request(self, staged, owner, submitted):
-        before = list(staged.standin.calls)
+        calls_before = list(staged.standin.calls)
         for page in (desk(staged), "/admin/mturk/hit/", "/admin/mturk/assignment/"):
             assert owner.get(page).status_code == 200
-        assert staged.standin.calls == before
+        assert staged.standin.calls == calls_before
 
     def test_worker_id_is_only_on_the_audited_page(self, staged, owner, submitted):
         for page in (desk(staged), f"/admin/mturk/assignment/{submitted.pk}/change/", "/admin/mturk/assignment/"):
             assert "AWORKERONE" not in owner.get(page).content.decode()
         person = submitted.identity.enrolment
-        shown = owner.post(desk(staged, "worker/"), {"enrolment": person.pk})
-        assert "AWORKERONE" in text_of(shown) and "no-store" in shown["Cache-Control"]
+        response = owner.post(desk(staged, "worker/"), {"enrolment": person.pk})
+        assert "AWORKERONE" in text_of(response) and "no-store" in response["Cache-Control"]
         record = Record.objects.get(action="identity_shown")
         assert "AWORKERONE" not in f"{record.title}{record.details}"
         editor = signed_in(staged, study=Role.EDITOR, account=Role.OWNER, name="editor")

@@ -76,19 +76,19 @@ def test_repeated_bonus_is_paid_once(staged, payer, played):
     bonus = order_for(person)
     assert payer.look_up(bonus).outcome is Outcome.NOT_FOUND
     assert payer.fee(bonus) == Decimal("0.15")
-    before = payer.balance()[0]
+    balance_before = payer.balance()[0]
     for _time in range(3):
         assert payer.pay(bonus).outcome is Outcome.CONFIRMED
     assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
     (paid,) = staged.market.bonuses
     assert (paid.amount, paid.worker) == (Decimal("0.75"), "AWORKERONE")
-    assert before - payer.balance()[0] == Decimal("0.90")
+    assert balance_before - payer.balance()[0] == Decimal("0.90")
     assert payer.look_up(order_for(person)).outcome is Outcome.NOT_FOUND, "another row was not paid by it"
 
 
 @pytest.mark.parametrize("operation", ["SendBonus", "ApproveAssignment"])
 @pytest.mark.parametrize(
-    ("wrong", "acts"),
+    ("failure", "takes_effect"),
     [
         (Misbehaviour.DOWN, False),
         (Misbehaviour.FAILS, False),
@@ -98,27 +98,27 @@ def test_repeated_bonus_is_paid_once(staged, payer, played):
         (Misbehaviour.NONSENSE, True),
     ],
 )
-def test_lookup_after_a_lost_answer_finds_the_outcome(staged, payer, played, operation, wrong, acts):
+def test_lookup_after_a_lost_answer_finds_the_outcome(staged, payer, played, operation, failure, takes_effect):
     person, _assignment = played
     order = order_for(person) if operation == "SendBonus" else order_for(person, "base", "1.00")
-    staged.standin.misbehave(operation, wrong)
+    staged.standin.misbehave(operation, failure)
     with pytest.raises(Unreachable):
         payer.pay(order)
-    assert payer.look_up(order).outcome is (Outcome.CONFIRMED if acts else Outcome.NOT_FOUND)
+    assert payer.look_up(order).outcome is (Outcome.CONFIRMED if takes_effect else Outcome.NOT_FOUND)
     assert payer.pay(order).outcome is Outcome.CONFIRMED
-    paid = staged.market.bonuses if operation == "SendBonus" else [one for one in staged.market.assignments.values()]
+    paid = staged.market.bonuses if operation == "SendBonus" else list(staged.market.assignments.values())
     assert len(paid) == 1
 
 
 def test_participant_with_anothers_assignment_is_not_paid(staged, payer, played):
     _person, assignment = played
-    other = building.arrive(
+    forger = building.arrive(
         staged.study,
         worker="AFORGER",
         proof=f"{assignment.id}/AFORGER",
         details={"assignmentId": assignment.id, "hitId": assignment.hit.id},
     )
-    for order in (order_for(other, "base", "1.00"), order_for(other)):
+    for order in (order_for(forger, "base", "1.00"), order_for(forger)):
         assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
         assert payer.pay(order).outcome is Outcome.REFUSED
     assert not staged.market.bonuses
@@ -178,8 +178,8 @@ def test_reward_that_differs_from_the_ledger_is_not_paid(staged, payer, played):
 def test_automatic_approval_confirms_only_the_same_amount(staged, payer, played):
     person, _assignment = played
     staged.market.pass_time(4 * 86400)
-    owed = order_for(person, "base", "2.00")
-    for answer in (payer.pay(owed), payer.look_up(owed)):
+    base = order_for(person, "base", "2.00")
+    for answer in (payer.pay(base), payer.look_up(base)):
         assert answer.outcome is Outcome.REFUSED
         assert "1.00" in answer.reason and "2.00" in answer.reason
 
@@ -198,10 +198,10 @@ def test_worker_approved_meanwhile_is_paid(staged, payer, played, monkeypatch):
     person, assignment = played
     approve = staged.market.approve
 
-    def after_another_decision(*arguments, **named):
+    def after_another_decision(*arguments, **keywords):
         monkeypatch.undo()
         approve(assignment, "", override=False)
-        approve(*arguments, **named)
+        approve(*arguments, **keywords)
 
     monkeypatch.setattr(staged.market, "approve", after_another_decision)
     assert payer.pay(order_for(person, "base", "1.00")).outcome is Outcome.CONFIRMED
@@ -211,9 +211,9 @@ def test_worker_rejected_meanwhile_is_not_paid(staged, payer, played, monkeypatc
     person, assignment = played
     approve = staged.market.approve
 
-    def after_another_decision(*arguments, **named):
+    def after_another_decision(*arguments, **keywords):
         staged.market.reject(assignment, "Nothing was done at all.")
-        approve(*arguments, **named)
+        approve(*arguments, **keywords)
 
     monkeypatch.setattr(staged.market, "approve", after_another_decision)
     answer = payer.pay(order_for(person, "base", "1.00"))
@@ -235,11 +235,11 @@ def test_other_currencies_are_refused(payer, played):
 
 
 @pytest.mark.parametrize(
-    "wrong", [Misbehaviour.DOWN, Misbehaviour.NONSENSE, Misbehaviour.GARBLED, Misbehaviour.THROTTLED]
+    "failure", [Misbehaviour.DOWN, Misbehaviour.NONSENSE, Misbehaviour.GARBLED, Misbehaviour.THROTTLED]
 )
-def test_status_is_unreachable_when_mturk_fails(staged, payer, played, wrong):
+def test_status_is_unreachable_when_mturk_fails(staged, payer, played, failure):
     person, _assignment = played
-    staged.standin.misbehave("", wrong)
+    staged.standin.misbehave("", failure)
     with pytest.raises(Unreachable) as error:
         payer.assignment_status(order_for(person))
     assert "AWORKERONE" not in str(error.value)

@@ -32,10 +32,10 @@ def test_bonus_fee_is_a_fifth_and_at_least_a_cent():
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))
-def test_question_is_ascii_and_contains_the_address(words):
+def test_question_is_ascii_and_contains_the_address(text):
     from urllib.parse import parse_qs, quote, urlsplit
 
-    xml = external_question(f"https://parley.example/join/s/?a=1&b={quote(words)}&c=<é>", frame_height=800)
+    xml = external_question(f"https://parley.example/join/s/?a=1&b={quote(text)}&c=<é>", frame_height=800)
     assert xml.isascii()
     root = ElementTree.fromstring(xml)
     assert root.tag == f"{{{SCHEMA}}}ExternalQuestion"
@@ -44,7 +44,7 @@ def test_question_is_ascii_and_contains_the_address(words):
     assert (address.netloc, parameters["a"], parameters["b"], parameters["c"]) == (
         "parley.example",
         ["1"],
-        [words],
+        [text],
         ["<é>"],
     )
     assert root.findtext(f"{{{SCHEMA}}}FrameHeight") == "800"

@@ -31,9 +31,9 @@ def sync(staged) -> None:
     kinds.get("mturk").sync(staged.recruitment)
 
 
-def silent(person, **ago) -> None:
+def make_silent(person, **time_ago) -> None:
     """Set the person's arrival and their page's last signal to this long ago."""
-    long_ago = timezone.now() - timedelta(**ago)
+    long_ago = timezone.now() - timedelta(**time_ago)
     Enrolment.objects.filter(pk=person.pk).update(last_seen_at=long_ago, arrived_at=long_ago)
 
 
@@ -58,11 +58,11 @@ class TestTasks:
         hit.refresh_from_db()
         assert hit.state == Hit.State.REVIEWABLE
 
-    @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.NONSENSE, Misbehaviour.FAILS_LATE])
-    def test_task_with_lost_answer_is_found(self, staged, wrong):
+    @pytest.mark.parametrize("failure", [Misbehaviour.LOST, Misbehaviour.NONSENSE, Misbehaviour.FAILS_LATE])
+    def test_task_with_lost_answer_is_found(self, staged, failure):
         from marketplaces.mturk import publishing
 
-        staged.standin.misbehave("CreateHIT", wrong)
+        staged.standin.misbehave("CreateHIT", failure)
         with pytest.raises(Unclear):
             publishing.publish(staged.ordered(), address=ADDRESS)
         sync(staged)
@@ -92,9 +92,9 @@ class TestAssignments:
     def test_assignment_is_matched_to_its_participant(self, staged):
         person, _assignment = staged.work_through(staged.published(), "AWORKERONE")
         sync(staged)
-        noted = Assignment.objects.get()
-        assert (noted.status, noted.whose, noted.identity) == ("Submitted", "ours", person.identity)
-        assert noted.auto_approval_at - noted.submitted_at == timedelta(days=3)
+        recorded = Assignment.objects.get()
+        assert (recorded.status, recorded.whose, recorded.identity) == ("Submitted", "ours", person.identity)
+        assert recorded.auto_approval_at - recorded.submitted_at == timedelta(days=3)
         (line,) = comparing.lines_of(staged.study)
         assert (line.mturk_status, line.parley_status, line.advice) == ("submitted", "completed", "")
 
@@ -135,7 +135,7 @@ class TestAssignments:
         assignment = staged.accept(staged.published(), "AWORKERONE")
         person = staged.arrive(assignment)
         staged.submit(assignment)
-        silent(person, hours=3)
+        make_silent(person, hours=3)
         sync(staged)
         assert state_of(person) == State.ARRIVED
         (line,) = comparing.lines_of(staged.study)
@@ -173,9 +173,9 @@ class TestAssignments:
             staged.submit(assignment)
             if number in (3, 5):
                 sync(staged)
-                with CaptureQueriesContext(connection) as calls_before:
+                with CaptureQueriesContext(connection) as captured:
                     sync(staged)
-                queries.append([one["sql"] for one in calls_before.captured_queries])
+                queries.append([query["sql"] for query in captured.captured_queries])
         assert len(queries[0]) == len(queries[1])
         assert not [sql for sql in queries[1] if "mturk_assignment" in sql and not sql.startswith("SELECT")]
 
@@ -201,7 +201,7 @@ class TestAbsentWorkers:
         staged.market.leave(assignment)
         sync(staged)
         assert state_of(person) == State.ARRIVED, "their page sent a signal a moment ago"
-        silent(person, minutes=3)
+        make_silent(person, minutes=3)
         sync(staged)
         assert state_of(person) == State.RETURNED
         assert not holds_place(person)
@@ -213,14 +213,14 @@ class TestAbsentWorkers:
         people = [staged.arrive(absent), staged.arrive(active)]
         staged.market.leave(absent)
         for person in people:
-            silent(person, minutes=30)
+            make_silent(person, minutes=30)
         sync(staged)
         assert [state_of(person) for person in people] == [State.ARRIVED, State.ARRIVED]
 
     def test_worker_is_ended_when_the_time_is_over(self, staged):
         hit = staged.published(duration=3600)
         person, other = staged.arrive(staged.accept(hit, "AWORKERONE")), staged.arrive(staged.accept(hit, "AOTHER"))
-        silent(person, minutes=70)
+        make_silent(person, minutes=70)
         sync(staged)
         assert state_of(person) == State.RETURNED
         assert state_of(other) == State.ARRIVED
@@ -230,7 +230,7 @@ class TestAbsentWorkers:
         first = staged.accept(hit, "AFIRST")
         absent = staged.arrive(first)
         staged.market.leave(first)
-        silent(absent, minutes=5)
+        make_silent(absent, minutes=5)
         second = staged.accept(hit, "ASECOND", reuse=first.id)
         person = staged.finish(staged.arrive(second))
         staged.submit(second)
@@ -245,7 +245,7 @@ class TestAbsentWorkers:
         assignment = staged.accept(staged.published(), "AWORKERONE")
         person = staged.finish(staged.arrive(assignment))
         staged.market.leave(assignment)
-        silent(person, hours=5)
+        make_silent(person, hours=5)
         sync(staged)
         assert state_of(person) == State.COMPLETED
         assert holds_place(person)
@@ -261,18 +261,18 @@ class TestRestQualification:
 
     def test_task_is_hidden_during_the_rest_period(self, hit):
         staged, worker = self.staged, self.staged.market.worker("AWORKERONE")
-        other = staged.published(demands={"rest_hours": 12})
+        other_hit = staged.published(demands={"rest_hours": 12})
         person = staged.arrive(staged.accept(hit, "AWORKERONE"))
         assert staged.market.offered(worker)
         sync(staged)
         assert staged.market.offered(worker) == []
         assert len(staged.market.offered(staged.market.worker("AFRESH"))) == 2
-        (ours,) = staged.market.qualifications.values()
-        value, since = ours.holders["AWORKERONE"]
-        silent(person, hours=12, minutes=1)
-        ours.holders["AWORKERONE"] = (value - 721, since)
+        (qualification,) = staged.market.qualifications.values()
+        value, since = qualification.holders["AWORKERONE"]
+        make_silent(person, hours=12, minutes=1)
+        qualification.holders["AWORKERONE"] = (value - 721, since)
         sync(staged)
-        assert [one.id for one in staged.market.offered(worker)] == [other.hit_id]
+        assert [offered.id for offered in staged.market.offered(worker)] == [other_hit.hit_id]
 
     def test_qualification_is_created_once_per_account(self, hit):
         self.staged.published(demands={"rest_hours": 12})
@@ -287,22 +287,22 @@ class TestRestQualification:
 
     def test_unknown_worker_stops_nothing(self, hit):
         staged = self.staged
-        made_up = staged.link(staged.accept(hit, "AWORKERONE"), workerId="notaworker")
-        assert staged.follow(made_up).status_code == 302
+        invented_link = staged.link(staged.accept(hit, "AWORKERONE"), workerId="notaworker")
+        assert staged.follow(invented_link).status_code == 302
         staged.arrive(staged.accept(hit, "AWORKERTWO"))
         sync(staged)
-        (ours,) = staged.market.qualifications.values()
-        assert list(ours.holders) == ["AWORKERTWO"]
+        (qualification,) = staged.market.qualifications.values()
+        assert list(qualification.holders) == ["AWORKERTWO"]
         calls_before = staged.standin.calls.count("AssociateQualificationWithWorker")
         sync(staged)
         assert staged.standin.calls.count("AssociateQualificationWithWorker") == calls_before
 
 
 class TestErrors:
-    @pytest.mark.parametrize("wrong", [one for one in Misbehaviour if one is not Misbehaviour.SLOW])
-    def test_error_is_shown_until_the_next_success(self, staged, wrong):
+    @pytest.mark.parametrize("failure", [kind for kind in Misbehaviour if kind is not Misbehaviour.SLOW])
+    def test_error_is_shown_until_the_next_success(self, staged, failure):
         staged.published()
-        staged.standin.misbehave("GetHIT", wrong)
+        staged.standin.misbehave("GetHIT", failure)
         sync_generally(staged.recruitment)
         staged.recruitment.refresh_from_db()
         assert staged.recruitment.problem and staged.recruitment.failures == 1
