@@ -34,8 +34,8 @@ def level(k: int) -> Script:
 
 def adaptive(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
     """Choose the fraction of the last visible mean; without one, play like `level_1`."""
-    for at in reversed(game.visible(state)):
-        if (target := game.target(state.runs[at])) is not None:
+    for index in reversed(game.visible(state)):
+        if (target := game.target(state.runs[index])) is not None:
             return {"answer": target}
     return level(1)(game, state, role, rng)
 

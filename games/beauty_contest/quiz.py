@@ -9,17 +9,17 @@ from games.words import gettext as _
 
 def questions(fraction: float, in_words: str, upper: float) -> tuple[Question, ...]:
     """Return questions on the fraction of the mean that wins, and on the largest number allowed."""
-    parts = {fraction: in_words}
-    for part, words in ((1 / 2, "1/2"), (1, ""), (4 / 3, "4/3"), (1 / 4, "1/4")):
-        if len(parts) < 4:
-            parts.setdefault(part, words)
-    options = {part: _part_of_mean(words) for part, words in parts.items()}
+    fractions = {fraction: in_words}
+    for share, share_in_words in ((1 / 2, "1/2"), (1, ""), (4 / 3, "4/3"), (1 / 4, "1/4")):
+        if len(fractions) < 4:
+            fractions.setdefault(share, share_in_words)
+    options = {share: _part_of_mean(share_in_words) for share, share_in_words in fractions.items()}
     limits = [upper * factor for factor in (0.5, 1, 2, 10)]
     return (
         Question(
             key="winning_number",
             prompt=_("Which number wins?"),
-            options=tuple(options[part] for part in sorted(options)),
+            options=tuple(options[share] for share in sorted(options)),
             answer=options[fraction],
         ),
         Question(
@@ -31,7 +31,7 @@ def questions(fraction: float, in_words: str, upper: float) -> tuple[Question, .
     )
 
 
-def _part_of_mean(words: str) -> str:
-    if not words:
+def _part_of_mean(share: str) -> str:
+    if not share:
         return _("the one closest to the mean")
-    return _("the one closest to {part} of the mean").format(part=words)
+    return _("the one closest to {part} of the mean").format(part=share)

@@ -158,7 +158,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         """Return a row for every run and seat."""
         return [
             {
-                "run": at,
+                "run": run_number,
                 "role": role,
                 "answer": number,
                 "foul": not self.valid(number),
@@ -166,7 +166,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
                 "target": self.target(run),
                 "won": self.won(run, role),
             }
-            for at, run in enumerate(state.runs, start=1)
+            for run_number, run in enumerate(state.runs, start=1)
             for role, number in zip(self.roles(), run, strict=True)
         ]
 

@@ -40,20 +40,20 @@ def _situation(game: BeautyContest, state: Session, role: Role) -> Facts:
     )
 
 
-def _outcome(game: BeautyContest, state: Session, at: int, role: Role) -> str:
-    """Return how run `at` ended for this seat, as text."""
-    run = state.runs[at]
-    sentences = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
-    target, own = game.target(run), run[game.roles().index(role)]
+def _outcome(game: BeautyContest, state: Session, index: int, role: Role) -> str:
+    """Return how the run with this index ended for this seat, as text."""
+    run = state.runs[index]
+    sentences = [_("Run {run}:").format(run=index + 1)] if game.config.runs > 1 else []
+    target, own_number = game.target(run), run[game.roles().index(role)]
     if target is None:
         return " ".join([*sentences, _("Nobody chose a valid number, so nobody won.")])
     sentences += [
         _("The target was {target}.").format(target=rounded(target)),
         _winners_sentence(game, game.winners(run), role),
     ]
-    if own is not None and game.valid(own):
+    if own_number is not None and game.valid(own_number):
         won = game.money(game.won(run, role))
-        sentences.append(_("You chose {number} and won {won}.").format(number=rounded(own), won=won))
+        sentences.append(_("You chose {number} and won {won}.").format(number=rounded(own_number), won=won))
     else:
         sentences.append(_("You did not choose a valid number."))
     return " ".join(sentences)
@@ -71,13 +71,13 @@ def _winners_sentence(game: BeautyContest, winners: Sequence[Role], role: Role) 
     return _("{names} were equally close and share the prize.").format(names=listed[:1].upper() + listed[1:])
 
 
-def _last_run(game: BeautyContest, state: Session, at: int, role: Role) -> Facts:
-    """Return everybody's number in run `at`, the target, and who was closest to it."""
-    run = state.runs[at]
+def _last_run(game: BeautyContest, state: Session, index: int, role: Role) -> Facts:
+    """Return everybody's number in the run with this index, the target, and who was closest to it."""
+    run = state.runs[index]
     target, winners = game.target(run), game.winners(run)
     return game.number_line(
         state,
-        at,
+        index,
         role,
         Fact("mark", _("Target"), target, _("none") if target is None else rounded(target)),
         game.winners_fact(_("Closest"), winners, role),
@@ -85,8 +85,8 @@ def _last_run(game: BeautyContest, state: Session, at: int, role: Role) -> Facts
 
 
 def _history(game: BeautyContest, state: Session, role: Role) -> Block:
-    def cells(at: int) -> tuple[Cell, ...]:
-        run = state.runs[at]
+    def cells(index: int) -> tuple[Cell, ...]:
+        run = state.runs[index]
         target, winners = game.target(run), game.winners(run)
         return (
             _("none") if target is None else exact(target),

@@ -36,19 +36,19 @@ def litmus(matches: Iterable[Mapping[str, Any]]) -> Litmus:
     """
     played = list(matches)
     scores = [metrics["litmus"] for metrics in played if metrics["litmus"] is not None]
-    alone = [metrics["converged"] for metrics in played if metrics["converged"] is not None]
-    return Litmus(fmean(scores) if scores else None, fmean(alone) if alone else None, len(played))
+    converged = [metrics["converged"] for metrics in played if metrics["converged"] is not None]
+    return Litmus(fmean(scores) if scores else None, fmean(converged) if converged else None, len(played))
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     """Return a table of each pair's litmus score, or of how often each agent alone found the monopoly price."""
 
-    def of(played: Sequence[Result]) -> Litmus:
+    def litmus_of(played: Sequence[Result]) -> Litmus:
         return litmus(match["metrics"] for match in played)
 
     columns = {
         _("Litmus: competition 0, collusion 1"): "score",
         _("Reliability: share that converged alone"): "reliability",
     }
-    figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
+    figures = {title: lambda played, get=attrgetter(name): get(litmus_of(played)) for title, name in columns.items()}
     return table_by_agents(matches, figures, title=_("Collusion vs. competition"))

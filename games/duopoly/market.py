@@ -46,17 +46,17 @@ class Market:
 
         First-order condition with normalised markup m = (p/α - c)/μ: m·(1 - s) = 1, where s is the firm's market share.
         """
-        others = [(self.quality - price / self.alpha) / self.mu for price in rivals]
-        rest = _log_sum([*others, self.outside / self.mu])
-        return self._solve_price(lambda m: m * (1 - _market_share(self._log_attraction(m) - rest)) - 1)
+        rival_logs = [(self.quality - price / self.alpha) / self.mu for price in rivals]
+        log_others = _log_sum([*rival_logs, self.outside / self.mu])
+        return self._solve_price(lambda m: m * (1 - _market_share(self._log_attraction(m) - log_others)) - 1)
 
     @property
     def nash_price(self) -> float:
         """The Nash equilibrium price, which is the best reply to itself."""
 
         def condition(m: float) -> float:
-            own = self._log_attraction(m)
-            return m * (1 - _market_share(own - _log_sum([own, self.outside / self.mu]))) - 1
+            log_own = self._log_attraction(m)
+            return m * (1 - _market_share(log_own - _log_sum([log_own, self.outside / self.mu]))) - 1
 
         return self._solve_price(condition)
 

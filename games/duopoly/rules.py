@@ -38,9 +38,9 @@ from games.words import gettext as _
 
 FIRMS: tuple[Role, Role] = ("firm_1", "firm_2")
 PRODUCT = "Product_1"
-HIGHEST = 1_000_000
+HIGHEST_PRICE = 1_000_000
 LAST_FOR_LITMUS, LAST_FOR_CONVERGED = 50, 100
-NEAR = 0.05
+CONVERGENCE_TOLERANCE = 0.05
 """Largest relative distance from the monopoly price that counts as having found it."""
 
 
@@ -71,7 +71,7 @@ class DuopolyConfig(PeriodsConfig):
 class PriceMove(Move):
     """The price of this period."""
 
-    price: float = Field(ge=0, le=HIGHEST, title="Your price")
+    price: float = Field(ge=0, le=HIGHEST_PRICE, title="Your price")
 
 
 FORM = Form("price", _("Set your price"), PriceMove, help=_("This closes the period."), tool="set_prices")
@@ -210,8 +210,8 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
 
     def metrics(self, state: History) -> Metrics:
         reference = self.references
-        last = state.prices[-min(LAST_FOR_LITMUS, max(1, self.config.periods // 2)) :]
-        mean_price = fmean(price for prices in last for price in prices.values())
+        late_prices = state.prices[-min(LAST_FOR_LITMUS, max(1, self.config.periods // 2)) :]
+        mean_price = fmean(price for prices in late_prices for price in prices.values())
         litmus = None
         if reference.nash_price is not None and reference.collusive_price is not None:
             litmus = (mean_price - reference.nash_price) / (reference.collusive_price - reference.nash_price)
@@ -227,11 +227,14 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
 
     def _converged(self, state: History) -> bool | None:
         """Return whether the 10th and 90th percentiles of a lone firm's last prices are near the monopoly price."""
-        best = self.references.monopoly_price
-        if best is None:
+        monopoly_price = self.references.monopoly_price
+        if monopoly_price is None:
             return None
-        last = sorted(prices[FIRMS[0]] for prices in state.prices[-LAST_FOR_CONVERGED:])
-        return all(abs(_percentile(last, share) - best) <= NEAR * best for share in (0.1, 0.9))
+        late_prices = sorted(prices[FIRMS[0]] for prices in state.prices[-LAST_FOR_CONVERGED:])
+        return all(
+            abs(_percentile(late_prices, share) - monopoly_price) <= CONVERGENCE_TOLERANCE * monopoly_price
+            for share in (0.1, 0.9)
+        )
 
     def records(self, state: History) -> Sequence[Mapping[str, Json]]:
         """Return one row per period and firm."""
@@ -283,7 +286,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
 
 def _percentile(ordered: Sequence[float], share: float) -> float:
     """Return a percentile of ordered values, interpolated linearly."""
-    at = share * (len(ordered) - 1)
-    low = int(at)
+    position = share * (len(ordered) - 1)
+    low = int(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
+    return ordered[low] + (position - low) * (ordered[high] - ordered[low])

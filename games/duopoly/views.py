@@ -29,8 +29,8 @@ def _rival(game: Duopoly, role: Role) -> Role | None:
 def _outcome(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
     """Return the outcome of the last period."""
     price, quantity, profit = game.outcome(state, len(state.prices) - 1)[role]
-    words = _("At {price} you sold {quantity} and made a profit of {profit}.")
-    summary = words.format(price=game.money(price), quantity=shown(quantity), profit=game.money(profit))
+    template = _("At {price} you sold {quantity} and made a profit of {profit}.")
+    summary = template.format(price=game.money(price), quantity=shown(quantity), profit=game.money(profit))
     if (rival := _rival(game, role)) is not None:
         summary += " " + _("{rival}'s price was {price}.").format(
             rival=game.role_title(rival), price=game.money(state.prices[-1][rival])
@@ -54,8 +54,8 @@ def _situation(game: Duopoly, state: History) -> Facts:
 def _prices(game: Duopoly, state: History, role: Role) -> Chart:
     """Return the chart of the firm's and its rival's prices."""
 
-    def line(name: str, of: Role) -> Series:
-        return Series(name, tuple((float(t), two_decimals(prices[of])) for t, prices in enumerate(state.prices)))
+    def line(name: str, firm: Role) -> Series:
+        return Series(name, tuple((float(t), two_decimals(prices[firm])) for t, prices in enumerate(state.prices)))
 
     lines = [line(_("you"), role)] if state.prices else []
     if (rival := _rival(game, role)) is not None and state.prices:
@@ -75,8 +75,8 @@ def _history(game: Duopoly, state: History, role: Role) -> Table:
     rival = _rival(game, role)
     rows: list[tuple[Cell, ...]] = []
     for t in range(len(state.prices)):
-        own = tuple(shown(value) for value in game.outcome(state, t)[role])
-        rows.append((t, *own, *([shown(state.prices[t][rival])] if rival is not None else [])))
+        own_outcome = tuple(shown(value) for value in game.outcome(state, t)[role])
+        rows.append((t, *own_outcome, *([shown(state.prices[t][rival])] if rival is not None else [])))
     columns: tuple[str, ...] = (_("Period"), _("Your price"), _("Sold"), _("Your profit"))
     if rival is not None:
         columns = (*columns, _("{rival}'s price").format(rival=game.role_title(rival)))

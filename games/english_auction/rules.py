@@ -161,10 +161,10 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     def next(self, state: Bidding) -> Role | None:
         """Return the seat whose turn is next, skipping the leader and seats that dropped out; None if it is over."""
         roles = self.roles()
-        last = roles.index(state.calls[-1].role) if state.calls else -1
-        out = state.dropped | {state.leader}
-        following = (roles[(last + step) % len(roles)] for step in range(1, len(roles) + 1))
-        return next((role for role in following if role not in out), None)
+        last_index = roles.index(state.calls[-1].role) if state.calls else -1
+        skipped = state.dropped | {state.leader}
+        following = (roles[(last_index + step) % len(roles)] for step in range(1, len(roles) + 1))
+        return next((role for role in following if role not in skipped), None)
 
     def minimum(self, state: Bidding) -> float:
         """Return the minimum for the next bid; if it is above the assets, no bid is allowed."""
@@ -243,17 +243,17 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
 
     def seat_metrics(self, state: Bidding, role: Role) -> Metrics:
         value, payoff, reference = self.value(state, role), self.payoffs(state)[role], self.reference(state, role)
-        own = [call for call in state.calls if call.role == role]
-        dropped = next((call for call in own if call.bid is None), None)
-        bids = [call.bid for call in own if call.bid is not None]
-        at = None
-        if dropped is not None:
-            at = self.config.start_price if dropped.standing is None else dropped.standing
+        own_calls = [call for call in state.calls if call.role == role]
+        drop_out = next((call for call in own_calls if call.bid is None), None)
+        bids = [call.bid for call in own_calls if call.bid is not None]
+        dropped_at = None
+        if drop_out is not None:
+            dropped_at = self.config.start_price if drop_out.standing is None else drop_out.standing
         return {
             "value": value,
             "bids": len(bids),
             "overbids": sum(bid > value for bid in bids),
-            "dropped_at": at,
+            "dropped_at": dropped_at,
             "assets_ratio": payoff / self.config.assets,
             "nash_assets": reference,
             "payoff_ratio": payoff / reference,

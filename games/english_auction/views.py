@@ -73,8 +73,8 @@ def _situation(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
         *([assets] if role == OBSERVER else own_facts(game.config, game.value(state, role))),
     ]
     if game.next(state) is not None:
-        shown = _("none: it would exceed your assets") if lowest is None else units(lowest)
-        facts.append(Fact("lowest", _("Minimum bid"), lowest, shown))
+        lowest_text = _("none: it would exceed your assets") if lowest is None else units(lowest)
+        facts.append(Fact("lowest", _("Minimum bid"), lowest, lowest_text))
     if role != OBSERVER:
         facts.append(Fact("you", _("You are"), game.seat_name(role, role), game.role_title(role)))
     facts.append(Fact("left", _("Still in"), len(remaining), ", ".join(remaining) or _("nobody")))
@@ -99,14 +99,14 @@ def _result(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
     """Return how the game ended for this role."""
     payoff = game.payoffs(state)[role]
     if state.leader is None or state.price is None:
-        sold = _("nobody: there was no bid")
+        buyer = _("nobody: there was no bid")
     else:
-        sold = _("{name} for {price}").format(name=game.seat_name(state.leader, role), price=units(state.price))
+        buyer = _("{name} for {price}").format(name=game.seat_name(state.leader, role), price=units(state.price))
     return Facts(
         "result",
         _("The result"),
         (
-            Fact("sold", _("The item went to"), state.leader, sold),
+            Fact("sold", _("The item went to"), state.leader, buyer),
             Fact("payoff", _("You ended with"), payoff, units(payoff)),
         ),
     )

@@ -12,7 +12,10 @@ LOTS = [{"name": "Lot 1", "start_price": 100}, {"name": "Lot 2", "start_price": 
 
 
 def _auction(percents: list[int], *true_values: int) -> Mapping[str, Any]:
-    items = [{"name": f"Lot {at}", "start_price": 500, "true_value": true} for at, true in enumerate(true_values, 1)]
+    items = [
+        {"name": f"Lot {number}", "start_price": 500, "true_value": true_value}
+        for number, true_value in enumerate(true_values, 1)
+    ]
     return {"items": items, "overestimate_percents": percents, "budgets": [4000, 5000, 6000]}
 
 

@@ -17,14 +17,14 @@ def increments(lot: Lot, role: Role) -> Iterator[tuple[float, float]]:
 
     If there was none, percent above the current start price.
     """
-    own: int | None = None
-    standing: int | None = None
+    own_bid: int | None = None
+    standing_bid: int | None = None
     for played in lot.rounds:
         bid = played.answers.get(role)
         if bid is not None:
-            yield _percent_above(bid, own or lot.start_price), _percent_above(bid, standing or lot.start_price)
-            own = bid
-        standing = played.standing
+            yield _percent_above(bid, own_bid or lot.start_price), _percent_above(bid, standing_bid or lot.start_price)
+            own_bid = bid
+        standing_bid = played.standing
 
 
 def _percent_above(bid: int, base: int) -> float:

@@ -239,13 +239,13 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         True values and a bidder's overestimate affect only that bidder's estimate, so the contract tests compare
         pairs of configurations with equal estimates instead (`examples.py`). The rule bidder knows its own limit.
         """
-        own = number_of(role) - 1
+        own_seat = number_of(role) - 1
         return frozenset(
             f"{key}[{seat}]"
             for key in ("budgets", "objectives", "overestimate_percents")
             if getattr(self.config, key) is not None
             for seat in range(self.config.players)
-            if seat != own
+            if seat != own_seat
         )
 
     # ---- the current state ---------------------------------------------------------------------------
@@ -325,11 +325,11 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def _plan_form(self, state: Auction) -> Form:
-        left = state.order[len(state.over) :]
+        items_left = state.order[len(state.over) :]
         return Form(
             "plan",
             _("Your plan"),
-            _plan_of(tuple(self.item(index).name for index in left)),
+            _plan_of(tuple(self.item(index).name for index in items_left)),
             help=_("Give each remaining item a priority. You can change it whenever it is your turn."),
             ends_turn=False,
             on_request=True,
@@ -361,12 +361,12 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
                 "You can no longer bid on this item: the lowest bid is {lowest} and you have {highest} left. "
                 "You can only withdraw."
             ).format(lowest=self.money(lowest), highest=self.money(highest))
-        words = (
+        template = (
             _("{bid} is too low: you can bid from {lowest} to {highest}.")
             if move.bid < lowest
             else _("{bid} is more than you have: you can bid from {lowest} to {highest}.")
         )
-        return words.format(bid=self.money(move.bid), lowest=self.money(lowest), highest=self.money(highest))
+        return template.format(bid=self.money(move.bid), lowest=self.money(lowest), highest=self.money(highest))
 
     def _refuse_plan(self, plan: Plan) -> str | None:
         names = [item.name for item in self.config.items]
@@ -400,8 +400,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         """Return whether this answer, the only one awaited, closes the last item."""
         if not isinstance(move, Bid) or state.lot is None or self.bidders(state.lot) != (role,):
             return False
-        left = len(state.order) - len(state.over)
-        return left == 1 and self._answered(state, state.lot, {role: move}, None).lot is None
+        items_left = len(state.order) - len(state.over)
+        return items_left == 1 and self._answered(state, state.lot, {role: move}, None).lot is None
 
     def apply(self, state: Auction, moves: Mapping[Role, Any], chance: Chance) -> Auction:
         role, move = next(iter(moves.items()))
@@ -450,31 +450,31 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def _planned(self, state: Auction, role: Role, plan: Plan) -> Plans:
-        before = state.plans.get(role, Plans())
+        plans = state.plans.get(role, Plans())
         over = {self.item(lot.item).name for lot in state.over}
         open_items = {name: priority for name, priority in plan.priorities.items() if name not in over}
         return Plans(
-            current={**before.current, **open_items},
-            initial=open_items if before.made == 0 and not state.has_answered(role) else before.initial,
-            made=before.made + 1,
+            current={**plans.current, **open_items},
+            initial=open_items if plans.made == 0 and not state.has_answered(role) else plans.initial,
+            made=plans.made + 1,
             after=len(state.over),
-            errors=before.errors + len(plan.priorities) - len(open_items),
+            errors=plans.errors + len(plan.priorities) - len(open_items),
         )
 
     def _believed(self, state: Auction, role: Role, belief: Belief) -> Beliefs:
         """Return the reports including this one, with its claims checked against the truth."""
-        before = state.beliefs.get(role, Beliefs())
+        beliefs = state.beliefs.get(role, Beliefs())
 
-        def wrong_claims(whose: Role) -> int:
-            won = {self.item(lot.item).name: lot.standing for lot in state.won_by(whose)}
-            profit = belief.total_profits.get(whose, 0) != self.profit(state, whose)
-            return int(profit) + int(belief.winning_bids.get(whose, {}) != won)
+        def wrong_claims(bidder: Role) -> int:
+            won = {self.item(lot.item).name: lot.standing for lot in state.won_by(bidder)}
+            wrong_profit = belief.total_profits.get(bidder, 0) != self.profit(state, bidder)
+            return int(wrong_profit) + int(belief.winning_bids.get(bidder, {}) != won)
 
         return Beliefs(
-            reports=before.reports + 1,
-            budget=before.budget + int(belief.remaining_budget != self.budget_left(state, role)),
-            own=before.own + wrong_claims(role),
-            others=before.others + sum(wrong_claims(other) for other in self.roles() if other != role),
+            reports=beliefs.reports + 1,
+            budget=beliefs.budget + int(belief.remaining_budget != self.budget_left(state, role)),
+            own=beliefs.own + wrong_claims(role),
+            others=beliefs.others + sum(wrong_claims(bidder) for bidder in self.roles() if bidder != role),
             after=len(state.over),
         )
 
@@ -558,16 +558,16 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     def records(self, state: Auction) -> Sequence[Mapping[str, Json]]:
         """Return one row per item and bidder, in the order of sale."""
-        left = {role: self.budget(role) for role in self.roles()}
+        budget_left = {role: self.budget(role) for role in self.roles()}
         rows = []
-        for place, lot in enumerate(state.over, start=1):
+        for number, lot in enumerate(state.over, start=1):
             item, price = self.item(lot.item), lot.standing
             for role in self.roles():
                 won = lot.leader == role
-                left[role] -= (price or 0) if won else 0
+                budget_left[role] -= (price or 0) if won else 0
                 rows.append(
                     {
-                        "round": place,
+                        "round": number,
                         "role": role,
                         "item": item.name,
                         "start_price": item.start_price,
@@ -581,7 +581,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
                         "winner": lot.leader,
                         "price": price,
                         "payoff": item.worth - (price or 0) if won else 0,
-                        "budget_left": left[role],
+                        "budget_left": budget_left[role],
                     }
                 )
         return rows
@@ -618,8 +618,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
                 Prospect(_("if you buy an equal share of the items"), share, self.bonus_share(role, share)),
             )
         profit = sum(item.start_price for item in self.config.items) // self.config.players
-        words = _("if your total profit is {amount}").format(amount=self.money(profit))
-        return (nothing, Prospect(words, float(profit), self.bonus_share(role, profit)))
+        condition = _("if your total profit is {amount}").format(amount=self.money(profit))
+        return (nothing, Prospect(condition, float(profit), self.bonus_share(role, profit)))
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return the variables of the instructions for this role."""

@@ -90,12 +90,14 @@ def _status(game: ItemAuction, state: Auction, role: Role) -> Text:
         return Text("status", _("You are leading for {item}. The others are answering.").format(item=name), tone="good")
     if role in lot.withdrawn():
         return Text("status", _("You have withdrawn from {item}. The next item will follow.").format(item=name))
-    lowest, left = game.lowest_bid(state), game.budget_left(state, role)
-    if lowest > left:
-        words = _("The lowest bid for {item} is {lowest}, and you have {left} left: you can only withdraw.")
-        return Text("status", words.format(item=name, lowest=game.money(lowest), left=game.money(left)), tone="notice")
-    words = _("Bid at least {lowest} for {item}, or withdraw.")
-    return Text("status", words.format(item=name, lowest=game.money(lowest)))
+    lowest, budget_left = game.lowest_bid(state), game.budget_left(state, role)
+    if lowest > budget_left:
+        template = _("The lowest bid for {item} is {lowest}, and you have {left} left: you can only withdraw.")
+        return Text(
+            "status", template.format(item=name, lowest=game.money(lowest), left=game.money(budget_left)), tone="notice"
+        )
+    template = _("Bid at least {lowest} for {item}, or withdraw.")
+    return Text("status", template.format(item=name, lowest=game.money(lowest)))
 
 
 def current_item(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
@@ -126,7 +128,7 @@ def current_item(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Fac
 
 def own_position(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Facts:
     """Return what the bidder has: money, profit and items."""
-    left, profit, won = game.budget_left(state, role), game.profit(state, role), state.won_by(role)
+    budget_left, profit, won = game.budget_left(state, role), game.profit(state, role), state.won_by(role)
     names = ", ".join(game.item(lot.item).name for lot in won)
     bought = _("{number}: {names}").format(number=len(won), names=names) if won else "0"
     return Facts(
@@ -134,7 +136,7 @@ def own_position(game: ItemAuction, state: Auction, role: Role, *, title: str = 
         title or _("Your position"),
         (
             Fact("seat", _("You are"), role, game.role_title(role)),
-            Fact("budget_left", _("Money left"), left, game.money(left)),
+            Fact("budget_left", _("Money left"), budget_left, game.money(budget_left)),
             Fact("profit", _("Your profit"), profit, game.money(profit)),
             Fact("items", _("Items bought"), len(won), bought),
         ),
@@ -157,7 +159,7 @@ def rounds(game: ItemAuction, lot: Lot, role: Role) -> Table:
 
 def items_left(game: ItemAuction, state: Auction, role: Role) -> Table:
     """Return the remaining items in the order of sale, for planning."""
-    left = state.order[len(state.over) :]
+    indices = state.order[len(state.over) :]
     rows = tuple(
         (
             game.item(index).name,
@@ -165,7 +167,7 @@ def items_left(game: ItemAuction, state: Auction, role: Role) -> Table:
             game.money(game.item(index).start_price),
             game.money(game.estimate(role, index)),
         )
-        for index in left
+        for index in indices
     )
     columns = (_("Item"), _("Description"), _("Start price"), _("Your estimate (may be wrong)"))
     return Table("items_left", _("Items to come, in the order of sale"), columns, rows)
@@ -217,10 +219,10 @@ def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
         return _bidder_name(game, lot.leader, role), game.money(lot.standing), game.money(game.item(index).worth)
 
     rows = []
-    for place, index in enumerate(state.order, start=1):
+    for number, index in enumerate(state.order, start=1):
         item = game.item(index)
         estimate = () if role == OBSERVER else (game.money(game.estimate(role, index)),)
-        rows.append((place, item.name, item.description, game.money(item.start_price), *estimate, *outcome(index)))
+        rows.append((number, item.name, item.description, game.money(item.start_price), *estimate, *outcome(index)))
     columns = (
         _("Number"),
         _("Item"),

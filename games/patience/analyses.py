@@ -65,8 +65,8 @@ def _implied_rates(played: Sequence[Result], compounding: Compounding) -> Implie
 
 def _figure(name: str, compounding: Compounding = "continuous") -> Callable[[Sequence[Result]], float | None]:
     def figure(played: Sequence[Result]) -> float | None:
-        found = _implied_rates(played, compounding)
-        return None if found is None else float(getattr(found, name))
+        rates = _implied_rates(played, compounding)
+        return None if rates is None else float(getattr(rates, name))
 
     return figure
 

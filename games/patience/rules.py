@@ -170,7 +170,7 @@ class Patience(Game[PatienceConfig, Answers]):
             def shuffled(rng: Random) -> list[int]:
                 return rng.sample(range(len(questions)), len(questions))
 
-            questions = [questions[at] for at in chance.draw("order", shuffled, known_to=())]
+            questions = [questions[index] for index in chance.draw("order", shuffled, known_to=())]
         return Answers(tuple(questions))
 
     def turn(self, state: Answers) -> Turn | None:
@@ -217,10 +217,13 @@ class Patience(Game[PatienceConfig, Answers]):
 
     def metrics(self, state: Answers) -> Metrics:
         answered = self.answered(state)
-        chosen = {amount: fmean([later for asked, later in answered if asked == amount]) for amount in dict(answered)}
-        amounts = sorted(chosen)
+        later_shares = {
+            amount: fmean([later for question_amount, later in answered if question_amount == amount])
+            for amount in dict(answered)
+        }
+        amounts = sorted(later_shares)
         years = YEARS[self.config.horizon]
-        shares = [chosen[amount] for amount in amounts]
+        shares = [later_shares[amount] for amount in amounts]
         continuous = implied_rate(amounts, shares, years)
         annual = implied_rate(amounts, shares, years, compounding="annual")
         return {
@@ -260,13 +263,15 @@ class Patience(Game[PatienceConfig, Answers]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         """Return a question on when option B of a sample question is paid."""
         later = _("In {horizon}").format(horizon=self.config.horizon)
-        others = [_("In {horizon}").format(horizon=other) for other in HORIZONS if other != self.config.horizon]
+        wrong_options = [
+            _("In {horizon}").format(horizon=horizon) for horizon in HORIZONS if horizon != self.config.horizon
+        ]
         prompt = _("Option A: $100 now. Option B: $110 in {horizon}. When would option B be paid?")
         return (
             Question(
                 key="when",
                 prompt=prompt.format(horizon=self.config.horizon),
-                options=(_("Now"), later, *others[:2]),
+                options=(_("Now"), later, *wrong_options[:2]),
                 answer=later,
             ),
         )
@@ -293,9 +298,9 @@ class Patience(Game[PatienceConfig, Answers]):
         )
 
     def _progress(self, state: Answers) -> Block:
-        asked, number = len(state.questions), min(len(state.choices) + 1, len(state.questions))
-        shown = _("{number} of {questions}").format(number=number, questions=asked)
-        return Facts("progress", _("Progress"), (Fact("question", _("Question"), number, shown),))
+        count, number = len(state.questions), min(len(state.choices) + 1, len(state.questions))
+        progress = _("{number} of {questions}").format(number=number, questions=count)
+        return Facts("progress", _("Progress"), (Fact("question", _("Question"), number, progress),))
 
     def notices(self, before: Answers, moves: Mapping[Role, Any], after: Answers, role: Role) -> View:
         return ()

@@ -34,8 +34,8 @@ def climb(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
         return game.default(state, role)
     profits = [sum(sale.profits.values()) for sale in state.sales]
     step = STEP
-    for before, after in pairwise(profits):
-        if after < before:
+    for previous, current in pairwise(profits):
+        if current < previous:
             step = -step / 2
     last = state.sales[-1].prices
     return {"prices": {name: price * (1 + step) for name, price in last.items()}}

@@ -8,8 +8,8 @@ from games.periods import AGENT
 from games.practice import closes_a_period
 
 
-def given(quality: float, start: float, **market: float) -> dict[str, Json]:
-    """Return an instance with this hidden demand; comparisons leave out the advice, which depends on it."""
+def config_with_demand(quality: float, start: float, **market: float) -> dict[str, Json]:
+    """Return a configuration with this hidden demand; comparisons leave out the advice, which depends on it."""
     product = {"id": "Product_1", "cost": 1.5, "quality": quality, "alpha": {"start": start, "slope": start / 100}}
     return {"instance": {"products": [product], **market}, "periods": 3}
 
@@ -22,6 +22,6 @@ EXAMPLES = Examples(
     ),
     reveals=closes_a_period,
     reveals_secrets=True,
-    pairs=(Pair(AGENT, given(2.5, 4.0), given(2.9, 7.0, sigma=0.2, market=70, season=12)),),
+    pairs=(Pair(AGENT, config_with_demand(2.5, 4.0), config_with_demand(2.9, 7.0, sigma=0.2, market=70, season=12)),),
     discloses=frozenset({"situation"}),
 )

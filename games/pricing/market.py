@@ -140,7 +140,7 @@ class Instance(BaseModel):
     def advised_price(self, t: int) -> float:
         """Return the highest recommended price in period t's block of ten, in cents."""
         first = t - t % BLOCK
-        highest = max(price for at in range(first, first + BLOCK) for price in self.best_prices(at).values())
+        highest = max(price for period in range(first, first + BLOCK) for price in self.best_prices(period).values())
         return round(self.advice * highest, 2)
 
 
@@ -171,10 +171,10 @@ def draw_public(level: str, cost_high: float, rng: Random) -> dict[str, float]:
 
 def draw_hidden(level: str, pattern: Pattern, periods: int, rng: Random) -> dict[str, Any]:
     """Draw qualities, groups, drifts, season and advice."""
-    number = LEVELS[level]
+    product_count = LEVELS[level]
     season = rng.randint(10, 20)
     products = []
-    groups = _draw_groups(number, rng)
+    groups = _draw_groups(product_count, rng)
     for group in groups:
         start = rng.uniform(1, 10)
         alpha: dict[str, float] = {"start": start}
@@ -186,14 +186,14 @@ def draw_hidden(level: str, pattern: Pattern, periods: int, rng: Random) -> dict
     return {"products": products, "season": season, "advice": rng.uniform(1.5, 2.5)}
 
 
-def _draw_groups(number: int, rng: Random) -> list[int]:
+def _draw_groups(product_count: int, rng: Random) -> list[int]:
     """Draw geometric groups, at most a quarter of the number of products, until every group occurs."""
-    most = ceil(number / 4)
+    highest = ceil(product_count / 4)
     while True:
         groups: list[int] = []
-        while len(groups) < number:
+        while len(groups) < product_count:
             group = geometric(P_GROUP, rng)
-            if group <= most:
+            if group <= highest:
                 groups.append(group)
-        if len(set(groups)) == most:
+        if len(set(groups)) == highest:
             return groups

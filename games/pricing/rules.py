@@ -50,7 +50,7 @@ from games.pricing.market import Instance, Pattern, Prices, draw_hidden, draw_pu
 from games.words import gettext as _
 from games.words import quoted
 
-HIGHEST = 1_000_000
+HIGHEST_PRICE = 1_000_000
 
 
 class PricingConfig(InstanceConfig):
@@ -83,7 +83,7 @@ class PricesMove(Move):
     prices: Annotated[
         Submitted,
         WithJsonSchema(
-            {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": HIGHEST}}
+            {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": HIGHEST_PRICE}}
         ),
     ] = Field(title="Your prices", description="A price for every product.")
 
@@ -163,18 +163,20 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             return draw_public(level, config.cost_high, config.rng_for(rng, *kind))
 
         def hidden(rng: Random) -> dict[str, Any]:
-            own = config.rng_for(rng, *kind, part="hidden")
-            number = own.getrandbits(1) if seed is None else seed
+            instance_rng = config.rng_for(rng, *kind, part="hidden")
+            number = instance_rng.getrandbits(1) if seed is None else seed
             pattern: Pattern = "periodic" if number % 2 else "linear"
-            return draw_hidden(level, pattern if config.pattern is None else config.pattern, config.periods, own)
+            return draw_hidden(
+                level, pattern if config.pattern is None else config.pattern, config.periods, instance_rng
+            )
 
         costs: Mapping[str, float] = chance.draw("costs", public)
-        rest: dict[str, Any] = chance.draw("market", hidden, known_to=())
+        hidden_market: dict[str, Any] = chance.draw("market", hidden, known_to=())
         products = [
-            {"id": name, "cost": cost, **own}
-            for (name, cost), own in zip(costs.items(), rest.pop("products"), strict=True)
+            {"id": name, "cost": cost, **demand}
+            for (name, cost), demand in zip(costs.items(), hidden_market.pop("products"), strict=True)
         ]
-        return Sales(instance=instance_of(Instance, {"products": products, **rest}))
+        return Sales(instance=instance_of(Instance, {"products": products, **hidden_market}))
 
     def practice_config(self) -> Mapping[str, Json]:
         return {**super().practice_config(), "scored_periods": None}
@@ -191,7 +193,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         for name, price in move.prices.items():
             if not is_price(price):
                 return _("The price of {product} must be a number from 0 to {most}.").format(
-                    product=quoted(name), most=f"{HIGHEST:,}"
+                    product=quoted(name), most=f"{HIGHEST_PRICE:,}"
                 )
         return None
 
@@ -206,7 +208,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
     def first_submission(self, state: Sales, role: Role) -> MoveData:
         """Return half the advised price for every product."""
-        return {"prices": dict.fromkeys(state.instance.names, min(state.instance.advised_price(0) / 2, HIGHEST))}
+        return {"prices": dict.fromkeys(state.instance.names, min(state.instance.advised_price(0) / 2, HIGHEST_PRICE))}
 
     # ---- the result --------------------------------------------------------------------------------
 
@@ -312,5 +314,5 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
 def is_price(value: Any) -> bool:
     """Return whether a value is a valid price: a number in range, not a boolean."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and isfinite(value) and 0 <= value <= HIGHEST
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and isfinite(value) and 0 <= value <= HIGHEST_PRICE

@@ -28,8 +28,8 @@ def _news(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
 
 def _outcome(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     """Return the profit of the last period."""
-    words = _("Your last prices made a profit of {profit}.")
-    return (Text("outcome", words.format(profit=shown(sum(state.sales[-1].profits.values())))),)
+    template = _("Your last prices made a profit of {profit}.")
+    return (Text("outcome", template.format(profit=shown(sum(state.sales[-1].profits.values())))),)
 
 
 def _situation(game: Pricing, state: Sales) -> Facts:

@@ -28,9 +28,9 @@ def random(game: Procurement, state: Purchases, role: Role, rng: Random) -> Move
     instance, plan, failed = state.instance, dict[str, int](), 0
     while failed < MAX_FAILURES:
         offer = rng.choice(instance.offers)
-        more = {**plan, offer.id: max(plan.get(offer.id, 0) + 1, offer.minimum or 0)}
-        if instance.cost(more) <= instance.budget:
-            plan, failed = more, 0
+        larger_plan = {**plan, offer.id: max(plan.get(offer.id, 0) + 1, offer.minimum or 0)}
+        if instance.cost(larger_plan) <= instance.budget:
+            plan, failed = larger_plan, 0
         else:
             failed += 1
     return {"plan": plan}
@@ -44,14 +44,14 @@ def greedy(game: Procurement, state: Purchases, role: Role, rng: Random) -> Move
     plan = dict(best.plan)
     offer = rng.choice(state.instance.offers)
     plan[offer.id] = rng.choice((0, max(plan.get(offer.id, 0) + 1, offer.minimum or 0)))
-    others = [name for name in plan if name != offer.id and plan[name]]
-    rng.shuffle(others)
-    while state.instance.cost(plan) > state.instance.budget and others:
-        name = others[-1]
+    other_offers = [name for name in plan if name != offer.id and plan[name]]
+    rng.shuffle(other_offers)
+    while state.instance.cost(plan) > state.instance.budget and other_offers:
+        name = other_offers[-1]
         fewer = plan[name] - 1
         plan[name] = fewer if fewer >= (state.instance.by_id[name].minimum or 0) else 0
         if not plan[name]:
-            others.pop()
+            other_offers.pop()
     return {"plan": {name: quantity for name, quantity in plan.items() if quantity}}
 
 

@@ -7,7 +7,7 @@ from games.interface import Json
 from games.periods import AGENT
 from games.practice import closes_a_period
 
-GIVEN = {
+VISIBLE_PART = {
     "categories": [["A1", "A2"], ["B1"]],
     "offers": [
         {"id": "Offer_1", "contents": {"A1": 2}, "price": 2.5},
@@ -18,9 +18,9 @@ GIVEN = {
 }
 
 
-def given(**effectiveness: int) -> dict[str, Json]:
-    """Return the instance with this hidden effectiveness."""
-    return {"instance": {**GIVEN, "effectiveness": effectiveness}, "periods": 3}
+def config_with_effectiveness(**effectiveness: int) -> dict[str, Json]:
+    """Return a configuration with this hidden effectiveness."""
+    return {"instance": {**VISIBLE_PART, "effectiveness": effectiveness}, "periods": 3}
 
 
 EXAMPLES = Examples(
@@ -30,5 +30,5 @@ EXAMPLES = Examples(
         {"level": "small", "periods": 4, "told": "horizon_goal"},
     ),
     reveals=closes_a_period,
-    pairs=(Pair(AGENT, given(A1=1, A2=2, B1=3), given(A1=3, A2=1, B1=1)),),
+    pairs=(Pair(AGENT, config_with_effectiveness(A1=1, A2=2, B1=3), config_with_effectiveness(A1=3, A2=1, B1=1)),),
 )

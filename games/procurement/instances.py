@@ -110,20 +110,24 @@ def _raise_contradiction(message: str, name: str) -> None:
 
 def draw_public(level: str, rng: Random) -> dict[str, Any]:
     """Draw a level's categories, offers and budget, which the role may see."""
-    products, categories, p1, p2, _highest = LEVELS[level]
-    per_category = products // categories
-    names = [[f"{chr(65 + i)}{j}" for j in range(1, per_category + 1)] for i in range(categories)]
-    everything = [name for category in names for name in category]
-    first = rng.sample(everything, products)
-    offers = [_draw_offer(number, first[number - 1], everything, p1, p2, rng) for number in range(1, products + 1)]
-    made = [Offer.model_validate(offer) for offer in offers]
-    return {"categories": names, "offers": offers, "budget": _draw_budget(names, made, p2, rng)}
+    product_count, category_count, p1, p2, _highest = LEVELS[level]
+    per_category = product_count // category_count
+    categories = [[f"{chr(65 + i)}{j}" for j in range(1, per_category + 1)] for i in range(category_count)]
+    products = [name for category in categories for name in category]
+    first_products = rng.sample(products, product_count)
+    offers = [
+        _draw_offer(number, first_products[number - 1], products, p1, p2, rng) for number in range(1, product_count + 1)
+    ]
+    parsed_offers = [Offer.model_validate(offer) for offer in offers]
+    return {"categories": categories, "offers": offers, "budget": _draw_budget(categories, parsed_offers, p2, rng)}
 
 
-def _draw_offer(number: int, first: str, products: list[str], p1: float, p2: float, rng: Random) -> dict[str, Any]:
-    others = [name for name in products if name != first]
-    held = min(geometric(p1, rng), len(products))
-    contents = {name: geometric(p2, rng) for name in [first, *rng.sample(others, held - 1)]}
+def _draw_offer(
+    number: int, first_product: str, products: list[str], p1: float, p2: float, rng: Random
+) -> dict[str, Any]:
+    other_products = [name for name in products if name != first_product]
+    product_count = min(geometric(p1, rng), len(products))
+    contents = {name: geometric(p2, rng) for name in [first_product, *rng.sample(other_products, product_count - 1)]}
     offer: dict[str, Any] = {"id": f"Offer_{number}", "contents": contents}
     kind = rng.choice(("simple", "bulk only", "two-part"))
     offer["price"] = cents(rng.uniform(1, HIGHEST_PRICE))
@@ -147,7 +151,7 @@ def _draw_budget(categories: list[list[str]], offers: list[Offer], p2: float, rn
 
 def draw_hidden(level: str, rng: Random) -> dict[str, int]:
     """Draw the effectiveness of every product of a level."""
-    products, categories, _p1, _p2, highest = LEVELS[level]
-    per_category = products // categories
-    names = [f"{chr(65 + i)}{j}" for i in range(categories) for j in range(1, per_category + 1)]
+    product_count, category_count, _p1, _p2, highest = LEVELS[level]
+    per_category = product_count // category_count
+    names = [f"{chr(65 + i)}{j}" for i in range(category_count) for j in range(1, per_category + 1)]
     return {name: rng.randint(1, highest) for name in names}

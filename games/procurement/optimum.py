@@ -43,8 +43,8 @@ _solver_lock = Lock()
 
 # Cached: computed before a match is opened, and needed again while it opens (`Procurement.slow_setup`).
 @lru_cache(maxsize=256)
-def _solve(data: str) -> tuple[float, dict[str, int]]:
-    instance = Instance.model_validate_json(data)
+def _solve(instance_json: str) -> tuple[float, dict[str, int]]:
+    instance = Instance.model_validate_json(instance_json)
     model = _Model(instance)
     plan = model.best()
     if plan is None:
@@ -76,13 +76,13 @@ class _Model:
         self._columns = 0
         costs: list[tuple[int, float]] = []
         for offer in instance.offers:
-            most = _max_units(offer, instance.budget)
-            column = self._quantity[offer.id] = self._add_integer(0, most)
+            max_units = _max_units(offer, instance.budget)
+            column = self._quantity[offer.id] = self._add_integer(0, max_units)
             costs.append((column, offer.price))
             if offer.minimum or offer.upfront:
                 bought = self._add_integer(0, 1)
                 costs.append((bought, offer.upfront or 0.0))
-                self._add_row([(column, 1.0), (bought, -float(most))], upper=0.0)
+                self._add_row([(column, 1.0), (bought, -float(max_units))], upper=0.0)
                 if offer.minimum:
                     self._add_row([(column, 1.0), (bought, -float(offer.minimum))], lower=0.0)
         self._add_row(costs, upper=instance.budget + BUDGET_TOLERANCE)
@@ -96,7 +96,12 @@ class _Model:
             )
             units, logarithm = self._add_continuous(1, max(ceiling, 1)), self._add_continuous(0, log(max(ceiling, 1)))
             self._add_row(
-                [(units, -1.0), *((self._quantity[name], float(w)) for name, w in effective.items() if w)], 0.0, 0.0
+                [
+                    (units, -1.0),
+                    *((self._quantity[name], float(weight)) for name, weight in effective.items() if weight),
+                ],
+                0.0,
+                0.0,
             )
             self._solver.changeColCost(logarithm, 1 / len(instance.categories))
             self._units.append(units)
@@ -156,9 +161,9 @@ class _Model:
     def _violated_chords(self, values: list[float]) -> Iterator[tuple[int, int]]:
         """Yield the chords that the solution exceeds around its effective units."""
         for i, (units, logarithm) in enumerate(zip(self._units, self._logs, strict=True)):
-            at = values[units]
-            for t in {max(1, floor(at + CHORD_TOLERANCE)), max(1, floor(at + CHORD_TOLERANCE) - 1)}:
-                if values[logarithm] > log(t) + (at - t) * log((t + 1) / t) + CHORD_TOLERANCE:
+            effective = values[units]
+            for t in {max(1, floor(effective + CHORD_TOLERANCE)), max(1, floor(effective + CHORD_TOLERANCE) - 1)}:
+                if values[logarithm] > log(t) + (effective - t) * log((t + 1) / t) + CHORD_TOLERANCE:
                     yield i, t
 
     def _add_chord(self, i: int, t: int) -> None:
@@ -186,8 +191,8 @@ class _Model:
 
 def _max_units(offer: Offer, budget: float) -> int:
     """Return the most units of one offer that the budget buys."""
-    most = max(0, floor((budget + BUDGET_TOLERANCE - (offer.upfront or 0.0)) / offer.price))
-    return most if most >= (offer.minimum or 0) else 0
+    units = max(0, floor((budget + BUDGET_TOLERANCE - (offer.upfront or 0.0)) / offer.price))
+    return units if units >= (offer.minimum or 0) else 0
 
 
 def _effective_units(offer: Offer, instance: Instance, category: tuple[str, ...]) -> int:

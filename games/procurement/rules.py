@@ -177,8 +177,8 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             instance = instance_of(Instance, {**drawn, "effectiveness": effectiveness})
         frozen: Instance = instance
         # Logged like a draw, so that a replay recomputes the optimum and compares.
-        found: dict[str, Any] = chance.draw("optimum", lambda _rng: _optimum_for_log(frozen), known_to=())
-        return Purchases(instance=instance, optimum=found["workers"], best_plan=found["plan"])
+        optimum_data: dict[str, Any] = chance.draw("optimum", lambda _rng: _optimum_for_log(frozen), known_to=())
+        return Purchases(instance=instance, optimum=optimum_data["workers"], best_plan=optimum_data["plan"])
 
     def period(self, state: Purchases) -> int:
         return len(state.purchases)

@@ -23,9 +23,9 @@ def _outcome(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ..
     if purchase.workers is None:
         problem = game.problem(state.instance, purchase.plan)
         return (Text("outcome", _("Your last plan failed. {problem}").format(problem=problem), tone="notice"),)
-    words = _("Your last plan supports {workers} workers and costs {cost}.")
+    template = _("Your last plan supports {workers} workers and costs {cost}.")
     return (
-        Text("outcome", words.format(workers=_shown_workers(purchase), cost=game.money(purchase.cost)), tone="good"),
+        Text("outcome", template.format(workers=_shown_workers(purchase), cost=game.money(purchase.cost)), tone="good"),
     )
 
 

@@ -32,7 +32,7 @@ def repair(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveDa
     matching = dict(last.matching)
     if last.told:
         worker, task = last.told[0]
-        rival = next(other for other, held in matching.items() if held == task)
+        rival = next(holder for holder, assigned_task in matching.items() if assigned_task == task)
         matching[rival], matching[worker] = matching[worker], task
     return {"assignment": matching}
 

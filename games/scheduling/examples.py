@@ -10,8 +10,8 @@ from games.practice import closes_a_period
 TASKS, WORKERS = ["T1", "T2", "T3"], ["W1", "W2", "W3"]
 
 
-def given(workers: list[list[str]], tasks: list[list[str]]) -> dict[str, Json]:
-    """Return an instance with these rankings, all of which are hidden."""
+def config_with_rankings(workers: list[list[str]], tasks: list[list[str]]) -> dict[str, Json]:
+    """Return a configuration with these rankings, all of which are hidden."""
     by_worker, by_task = dict(zip(WORKERS, workers, strict=True)), dict(zip(TASKS, tasks, strict=True))
     return {"instance": {"worker_preferences": by_worker, "task_preferences": by_task}, "periods": 3}
 
@@ -24,5 +24,11 @@ EXAMPLES = Examples(
     ),
     reveals=closes_a_period,
     reveals_secrets=True,
-    pairs=(Pair(AGENT, given([TASKS] * 3, [WORKERS] * 3), given([TASKS[::-1]] * 3, [WORKERS[1:] + WORKERS[:1]] * 3)),),
+    pairs=(
+        Pair(
+            AGENT,
+            config_with_rankings([TASKS] * 3, [WORKERS] * 3),
+            config_with_rankings([TASKS[::-1]] * 3, [WORKERS[1:] + WORKERS[:1]] * 3),
+        ),
+    ),
 )

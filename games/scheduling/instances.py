@@ -36,12 +36,12 @@ class Instance(BaseModel):
     def _check_rankings(self) -> Instance:
         if len(self.worker_preferences) != len(self.task_preferences):
             raise PydanticCustomError("sizes", "The numbers of workers and tasks must be equal.")
-        for whose, others in (
+        for preferences, other_side in (
             (self.worker_preferences, self.task_preferences),
             (self.task_preferences, self.worker_preferences),
         ):
-            for name, ranking in whose.items():
-                if sorted(ranking) != sorted(others):
+            for name, ranking in preferences.items():
+                if sorted(ranking) != sorted(other_side):
                     raise PydanticCustomError(
                         "ranking",
                         "The preferences of {name} must rank everyone on the other side exactly once.",

@@ -137,7 +137,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         config = self.config
         if config.instance is not None:
             return Attempts(instance=config.instance)
-        workers, _told = LEVELS[config.level]
+        workers, _max_pairs = LEVELS[config.level]
 
         def sample(rng: Random) -> dict[str, Any]:
             seed = config.instance_seed
@@ -169,17 +169,17 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return LEVELS[self.config.level][1] if self.config.feedback is None else self.config.feedback
 
     def submitted(self, state: Attempts, moves: Mapping[Role, Any], chance: Chance) -> Attempts:
-        given = moves[AGENT].assignment
-        matching = {worker: given[worker] for worker in state.instance.workers}
+        assignment = moves[AGENT].assignment
+        matching = {worker: assignment[worker] for worker in state.instance.workers}
         earlier = next((attempt for attempt in state.attempts if attempt.matching == matching), None)
         if earlier is not None:
             return replace(state, attempts=(*state.attempts, earlier))
         blocking = state.instance.blocking_pairs(matching)
-        told = blocking
+        reported = blocking
         if len(blocking) > self.max_pairs_reported:
-            chosen = chance.draw("told", lambda rng: sorted(rng.sample(range(len(blocking)), self.max_pairs_reported)))
-            told = [blocking[at] for at in chosen]
-        return replace(state, attempts=(*state.attempts, Attempt(matching, len(blocking), tuple(told))))
+            indices = chance.draw("told", lambda rng: sorted(rng.sample(range(len(blocking)), self.max_pairs_reported)))
+            reported = [blocking[index] for index in indices]
+        return replace(state, attempts=(*state.attempts, Attempt(matching, len(blocking), tuple(reported))))
 
     def last_submission(self, state: Attempts, role: Role) -> MoveData | None:
         return {"assignment": dict(state.attempts[-1].matching)} if state.attempts else None
@@ -270,8 +270,10 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
             return Text("status", _("The last period is over."), tone="notice")
         if not self.is_last(state):
             return super().status(state)
-        words = _("Period {period} is the last one: submit the schedule with the fewest blocking pairs you can find.")
-        return Text("status", words.format(period=self.period(state)), tone="notice")
+        template = _(
+            "Period {period} is the last one: submit the schedule with the fewest blocking pairs you can find."
+        )
+        return Text("status", template.format(period=self.period(state)), tone="notice")
 
     def is_last(self, state: Attempts) -> bool:
         """Return whether the current period is the last one."""

@@ -29,11 +29,11 @@ def _pairs(pairs: Sequence[Pair]) -> str:
 
 def _outcome(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
     """Return the reported blocking pairs of the last schedule."""
-    told = state.attempts[-1].told
-    if not told:
+    reported = state.attempts[-1].told
+    if not reported:
         return (Text("outcome", _("Your last schedule has no blocking pair."), tone="good"),)
-    words = _("Your last schedule has blocking pairs. Reported: {pairs}.")
-    return (Text("outcome", words.format(pairs=_pairs(told)), tone="notice"),)
+    template = _("Your last schedule has blocking pairs. Reported: {pairs}.")
+    return (Text("outcome", template.format(pairs=_pairs(reported)), tone="notice"),)
 
 
 def _situation(game: Scheduling, state: Attempts) -> Facts:

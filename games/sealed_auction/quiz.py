@@ -11,7 +11,7 @@ from games.words import gettext as _
 
 def questions(price_rule: Literal["second", "first"], assets: float) -> tuple[Question, ...]:
     """Return questions on what the winner pays, and on the largest bid allowed."""
-    pays = {
+    payments = {
         "first": _("Their own bid"),
         "second": _("The second-highest bid"),
         "value": _("Their own value"),
@@ -21,8 +21,8 @@ def questions(price_rule: Literal["second", "first"], assets: float) -> tuple[Qu
         Question(
             key="price",
             prompt=_("What does the winner of an auction pay?"),
-            options=tuple(pays.values()),
-            answer=pays[price_rule],
+            options=tuple(payments.values()),
+            answer=payments[price_rule],
         ),
         Question(
             key="limit",

@@ -138,22 +138,22 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         """Return what the item is worth to a seat."""
         return state.values[self.roles().index(role)]
 
-    def sale(self, state: Session, at: int) -> Sale:
+    def sale(self, state: Session, index: int) -> Sale:
         """Return how the run with this index ended."""
-        config, run = self.config, state.runs[at]
+        config, run = self.config, state.runs[index]
         bids = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None and self.valid(bid)}
         assets = {role: config.assets if role in bids else config.assets - config.foul_fee for role in self.roles()}
         if not bids:
             return Sale(None, None, assets)
         winner = max(bids, key=lambda role: bids[role])
-        others = [bid for role, bid in bids.items() if role != winner]
-        price = bids[winner] if config.price_rule == "first" else max(others, default=0.0)
+        other_bids = [bid for role, bid in bids.items() if role != winner]
+        price = bids[winner] if config.price_rule == "first" else max(other_bids, default=0.0)
         assets[winner] = config.assets - price + self.value(state, winner)
         return Sale(winner, price, assets)
 
     def sales(self, state: Session) -> list[Sale]:
         """Return how all runs so far ended."""
-        return [self.sale(state, at) for at in range(len(state.runs))]
+        return [self.sale(state, index) for index in range(len(state.runs))]
 
     # ---- the result ----------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
             "overbids": sum(difference > 0 for difference in differences),
             "underbids": sum(difference < 0 for difference in differences),
             "fouls": sum(self.fouls(state, role) for role in self.roles()),
-            "deviation": fmean(one for one in deviations if one is not None) if None not in deviations else None,
+            "deviation": fmean(value for value in deviations if value is not None) if None not in deviations else None,
         }
 
     def seat_metrics(self, state: Session, role: Role) -> Metrics:
@@ -210,7 +210,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         """Return a row for every run and seat."""
         return [
             {
-                "run": at,
+                "run": run_number,
                 "role": role,
                 "bid": bid,
                 "foul": not self.valid(bid),
@@ -218,7 +218,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
                 "price": sale.price,
                 "final_assets": sale.assets[role],
             }
-            for at, (run, sale) in enumerate(zip(state.runs, self.sales(state), strict=True), start=1)
+            for run_number, (run, sale) in enumerate(zip(state.runs, self.sales(state), strict=True), start=1)
             for role, bid in zip(self.roles(), run, strict=True)
         ]
 

@@ -43,11 +43,11 @@ def _situation(game: SealedAuction, state: Session, role: Role) -> Facts:
     )
 
 
-def _outcome(game: SealedAuction, state: Session, at: int, role: Role) -> str:
-    """Return how run `at` ended for this seat, as text."""
-    sale, own = game.sale(state, at), game.own_numbers(state, role)[at]
-    sentences = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
-    if not game.valid(own):
+def _outcome(game: SealedAuction, state: Session, index: int, role: Role) -> str:
+    """Return how the run with this index ended for this seat, as text."""
+    sale, own_bid = game.sale(state, index), game.own_numbers(state, role)[index]
+    sentences = [_("Run {run}:").format(run=index + 1)] if game.config.runs > 1 else []
+    if not game.valid(own_bid):
         sentences.append(_("You did not make a valid bid."))
     if sale.winner is None or sale.price is None:
         sentences.append(_("Nobody made a valid bid, so the item was not sold."))
@@ -60,13 +60,13 @@ def _outcome(game: SealedAuction, state: Session, at: int, role: Role) -> str:
     return " ".join(sentences)
 
 
-def _last_run(game: SealedAuction, state: Session, at: int, role: Role) -> Facts:
-    """Return everybody's bid in run `at`, the price, and who won."""
-    sale = game.sale(state, at)
+def _last_run(game: SealedAuction, state: Session, index: int, role: Role) -> Facts:
+    """Return everybody's bid in the run with this index, the price, and who won."""
+    sale = game.sale(state, index)
     winners = () if sale.winner is None else (sale.winner,)
     return game.number_line(
         state,
-        at,
+        index,
         role,
         Fact("mark", _("Price"), sale.price, _("not sold") if sale.price is None else rounded(sale.price)),
         game.winners_fact(_("Winner"), winners, role),
@@ -74,8 +74,8 @@ def _last_run(game: SealedAuction, state: Session, at: int, role: Role) -> Facts
 
 
 def _history(game: SealedAuction, state: Session, role: Role) -> Block:
-    def cells(at: int) -> tuple[Cell, ...]:
-        sale = game.sale(state, at)
+    def cells(index: int) -> tuple[Cell, ...]:
+        sale = game.sale(state, index)
         return (
             game.role_title(sale.winner) if sale.winner else _("nobody"),
             "-" if sale.price is None else exact(sale.price),

@@ -38,30 +38,30 @@ def litmus(matches: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Li
         matches: (configuration, metrics) of each finished match.
     """
     played = [(config.get("goal", "both"), metrics) for config, metrics in matches]
-    achieved = [
+    single_goal_shares = [
         metrics[key]
         for goal, key in (("efficiency", "efficiency_share"), ("equality", "equality_share"))
-        for asked, metrics in played
-        if asked == goal
+        for match_goal, metrics in played
+        if match_goal == goal
     ]
-    both = [metrics for goal, metrics in played if goal == "both"]
+    both_goals = [metrics for goal, metrics in played if goal == "both"]
     return Litmus(
-        _mean(metrics["litmus"] for metrics in both),
-        _mean(achieved),
-        _mean(metrics["frontier_distance"] for metrics in both),
+        _mean(metrics["litmus"] for metrics in both_goals),
+        _mean(single_goal_shares),
+        _mean(metrics["frontier_distance"] for metrics in both_goals),
         len(played),
     )
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return fmean(numbers) if numbers else None
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     """Return a table of each agent's litmus score and its reliability."""
 
-    def of(played: Sequence[Result]) -> Litmus:
+    def litmus_of(played: Sequence[Result]) -> Litmus:
         return litmus((match["config"], match["metrics"]) for match in played)
 
     columns = {
@@ -69,5 +69,5 @@ def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
         _("Reliability"): "reliability",
         _("Distance from the line between the two"): "off_frontier",
     }
-    figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
+    figures = {title: lambda played, get=attrgetter(name): get(litmus_of(played)) for title, name in columns.items()}
     return table_by_agents(matches, figures, title=_("Efficiency vs. equality"))

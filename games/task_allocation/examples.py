@@ -8,9 +8,9 @@ from games.periods import AGENT
 from games.practice import closes_a_period
 
 
-def given(w1: float, w2: float, later: list[float]) -> dict[str, Json]:
-    """Return an instance with these hidden productivities and, in the second period, these hidden tasks."""
-    return {"instance": {"productivities": {"W1": w1, "W2": w2}, "tasks": [[20, 40], later]}, "periods": 2}
+def config_with_productivities(w1: float, w2: float, second_period: list[float]) -> dict[str, Json]:
+    """Return a configuration with these hidden productivities and, in the second period, these hidden tasks."""
+    return {"instance": {"productivities": {"W1": w1, "W2": w2}, "tasks": [[20, 40], second_period]}, "periods": 2}
 
 
 EXAMPLES = Examples(
@@ -20,6 +20,6 @@ EXAMPLES = Examples(
     ),
     reveals=closes_a_period,
     reveals_secrets=True,
-    pairs=(Pair(AGENT, given(2, 6, [70, 10]), given(5, 1, [30, 50])),),
+    pairs=(Pair(AGENT, config_with_productivities(2, 6, [70, 10]), config_with_productivities(5, 1, [30, 50])),),
     discloses=frozenset({"tasks"}),
 )

@@ -81,13 +81,13 @@ def draw_public(workers: int, periods: int, rng: Random) -> list[list[int]]:
 
     Each worker has a uniformly drawn composition of 60N into N positive parts; period t's tasks are the t-th parts.
     """
-    parts = [_composition(MEAN_SIZE * periods, periods, rng) for _worker in range(workers)]
-    return [rng.sample(list(sizes), workers) for sizes in zip(*parts, strict=True)]
+    compositions = [_composition(MEAN_SIZE * periods, periods, rng) for _worker in range(workers)]
+    return [rng.sample(list(sizes), workers) for sizes in zip(*compositions, strict=True)]
 
 
-def _composition(total: int, parts: int, rng: Random) -> list[int]:
+def _composition(total: int, count: int, rng: Random) -> list[int]:
     """Draw a composition of `total` into this number of positive integers, all equally likely."""
-    cuts = sorted(rng.sample(range(1, total), parts - 1))
+    cuts = sorted(rng.sample(range(1, total), count - 1))
     return [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
 
 

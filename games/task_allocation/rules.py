@@ -176,8 +176,8 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return refuse_matching(move.assignment, tasks, state.instance.workers, _("task"), _("worker"))
 
     def submitted(self, state: Allocation, moves: Mapping[Role, Any], chance: Chance) -> Allocation:
-        given = moves[AGENT].assignment
-        assignment = {task: given[task] for task in state.instance.task_ids(self.period(state))}
+        submission = moves[AGENT].assignment
+        assignment = {task: submission[task] for task in state.instance.task_ids(self.period(state))}
         return replace(state, assignments=(*state.assignments, assignment))
 
     def first_submission(self, state: Allocation, role: Role) -> MoveData:

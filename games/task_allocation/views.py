@@ -33,9 +33,9 @@ def _revenue(state: Allocation, period: int) -> float:
 
 def _outcome(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
     """Return the revenue of the last period."""
-    words = _("Last period's revenue was {revenue}.")
+    template = _("Last period's revenue was {revenue}.")
     revenue = _revenue(state, len(state.assignments) - 1)
-    return (Text("outcome", words.format(revenue=game.money(revenue))),)
+    return (Text("outcome", template.format(revenue=game.money(revenue))),)
 
 
 def _situation(game: TaskAllocation, state: Allocation) -> Facts:

@@ -68,8 +68,8 @@ class TestResult:
     def test_prize_is_paid_exactly(self, runs):
         play = play_runs(*runs, prize=7)
         game = play.game
-        paid = sum(any(game.valid(number) for number in run) for run in runs)
-        assert sum(play.payoffs().values()) == pytest.approx(7 * paid / len(runs))
+        runs_won = sum(any(game.valid(number) for number in run) for run in runs)
+        assert sum(play.payoffs().values()) == pytest.approx(7 * runs_won / len(runs))
         for row in game.records(play.state):
             assert not (row["foul"] and row["won"])
 
@@ -93,11 +93,11 @@ class TestResult:
 
 
 class TestMoves:
-    @pytest.mark.parametrize("odd", ["10", True, {}, [1], 1e400])
-    def test_invalid_numbers_are_refused(self, odd):
+    @pytest.mark.parametrize("answer", ["10", True, {}, [1], 1e400])
+    def test_invalid_numbers_are_refused(self, answer):
         play, _events = games.play.start(contest(), 1)
         with pytest.raises(Refused, match="from 0 to 100"):
-            games.play.submit(play, "p1", {"answer": odd})
+            games.play.submit(play, "p1", {"answer": answer})
 
     @pytest.mark.parametrize("number", [-0.1, 100.1])
     def test_numbers_outside_the_limits_are_refused_if_fouls_are(self, number):
@@ -117,10 +117,10 @@ class TestMoves:
         (form,) = games.play.start(contest(), 1)[0].forms("p1")
         assert form.model.model_json_schema()["properties"]["answer"]["type"] == "number"
 
-    @pytest.mark.parametrize("bad", [{"players": 1}, {"players": 21}, {"fraction": 1}, {"upper": 0}, {"runs": 51}])
-    def test_invalid_configurations_are_refused(self, bad):
-        with pytest.raises(BadConfig, match=next(iter(bad))):
-            contest(**bad)
+    @pytest.mark.parametrize("config", [{"players": 1}, {"players": 21}, {"fraction": 1}, {"upper": 0}, {"runs": 51}])
+    def test_invalid_configurations_are_refused(self, config):
+        with pytest.raises(BadConfig, match=next(iter(config))):
+            contest(**config)
 
 
 class TestHistory:
@@ -128,13 +128,13 @@ class TestHistory:
     def test_no_more_is_shown_than_the_depth_allows(self, runs, depth):
         """Change the numbers in runs beyond the depth: nothing that is shown changes."""
         game = contest(players=2, runs=6, history_depth=depth)
-        actual, other = games.play.start(game, 1)[0], games.play.start(game, 1)[0]
-        for at, run in enumerate(runs):
-            hidden = at < len(runs) - depth
+        actual, altered = games.play.start(game, 1)[0], games.play.start(game, 1)[0]
+        for index, run in enumerate(runs):
+            hidden = index < len(runs) - depth
             for role, number in zip(game.roles(), run, strict=True):
                 actual, _events = games.play.submit(actual, role, {"answer": number})
-                other, _events = games.play.submit(other, role, {"answer": 33 if hidden else number})
-        assert all(seen(actual, role) == seen(other, role) for role in game.roles())
+                altered, _events = games.play.submit(altered, role, {"answer": 33 if hidden else number})
+        assert all(seen(actual, role) == seen(altered, role) for role in game.roles())
         history = next(block for block in actual.view("p1") if block.key == "history")
         assert [row[0] for row in history.rows] == list(range(6 - min(depth, 5), 6))
 

@@ -6,7 +6,7 @@ from games.duopoly.analyses import litmus
 
 
 def test_matches_with_a_rival_score_and_matches_alone_test_reliability():
-    found = litmus(
+    results = litmus(
         [
             {"litmus": 0.25, "converged": None},
             {"litmus": 0.75, "converged": None},
@@ -16,7 +16,7 @@ def test_matches_with_a_rival_score_and_matches_alone_test_reliability():
             {"litmus": None, "converged": False},
         ]
     )
-    assert (found.score, found.reliability, found.matches) == (0.5, 0.25, 6)
+    assert (results.score, results.reliability, results.matches) == (0.5, 0.25, 6)
 
 
 def test_figures_without_matches_are_empty():

@@ -15,8 +15,9 @@ CASE = {"alpha": 2, "quality": 2.2, "cost": 1.1, "mu": 0.3, "market": 80}
 def play_prices(*prices, **config):
     """Return the play after these prices, a pair per period; a single price for a firm without a rival."""
     play, _events = start(configure(Duopoly, {**CASE, "periods": len(prices), **config}), 1)
-    for both in prices:
-        for role, price in zip(play.game.roles(), both if isinstance(both, tuple) else (both,), strict=True):
+    for period_prices in prices:
+        price_tuple = period_prices if isinstance(period_prices, tuple) else (period_prices,)
+        for role, price in zip(play.game.roles(), price_tuple, strict=True):
             play, _events = submit(play, role, {"price": price})
     return play
 
@@ -55,8 +56,8 @@ def test_no_deviation_beats_nash_and_no_joint_price_beats_collusion(alpha):
 
 
 def test_currency_only_scales_prices():
-    one, ten = Market(1, 2.0, 0.0, 1.0, 0.25, 100.0), Market(10, 2.0, 0.0, 1.0, 0.25, 100.0)
-    assert ten.nash_price == pytest.approx(10 * one.nash_price, rel=1e-9)
+    base, tenfold = Market(1, 2.0, 0.0, 1.0, 0.25, 100.0), Market(10, 2.0, 0.0, 1.0, 0.25, 100.0)
+    assert tenfold.nash_price == pytest.approx(10 * base.nash_price, rel=1e-9)
 
 
 @pytest.mark.parametrize("price", [-1, "3", True, None, 1_000_001])

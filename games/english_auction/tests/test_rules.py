@@ -76,11 +76,11 @@ class TestTurns:
         assert play_bids(0, None, 10).waiting_for() == ("p1",)
         assert play_bids(0, None, 10, 20).waiting_for() == ("p3",)
 
-    @pytest.mark.parametrize(("bids", "bad"), [((), -1), ((20,), 29.9), ((20,), 100.1), ((95,), 105)])
-    def test_refused_bids_state_the_limits(self, bids, bad):
+    @pytest.mark.parametrize(("bids", "bid"), [((), -1), ((20,), 29.9), ((20,), 100.1), ((95,), 105)])
+    def test_refused_bids_state_the_limits(self, bids, bid):
         play = play_bids(*bids)
         with pytest.raises(Refused, match=r"A bid must be from|only drop out"):
-            games.play.submit(play, play.waiting_for()[0], {"bid": bad})
+            games.play.submit(play, play.waiting_for()[0], {"bid": bid})
 
     def test_minimum_bid_tolerates_floating_point_residue(self):
         play = play_bids(0.1, 0.2, increment=0.1)
@@ -90,16 +90,16 @@ class TestTurns:
     @given(st.lists(st.none() | st.floats(0, 30), max_size=40))
     def test_price_only_rises_and_nobody_returns(self, steps):
         play, _events = games.play.start(auction(increment=2), 1)
-        price, out = 0.0, set()
+        price, dropped = 0.0, set()
         for step in steps:
             if play.over:
                 break
             (role,) = play.waiting_for()
             lowest = play.game.lowest(play.state)
             bid = None if step is None or lowest is None else min(lowest + step, 100)
-            assert role not in out and role != play.state.leader
+            assert role not in dropped and role != play.state.leader
             play, _events = games.play.submit(play, role, {"bid": bid})
-            out |= {role} if bid is None else set()
+            dropped |= {role} if bid is None else set()
             if bid is not None:
                 assert bid >= price
                 price = bid

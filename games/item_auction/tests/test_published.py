@@ -38,7 +38,7 @@ def test_challengers_play_the_first_two_agents_in_every_seat():
 def test_model_plays_itself_with_and_without_planning():
     (environment,) = environments_of("aucarena-modules", "m")
     assert matches(environment) == 20
-    assert [asked.settings["strategy"] for asked in environment.agents.values()] == ["adaptive", "static", "none"]
+    assert [agent.settings["strategy"] for agent in environment.agents.values()] == ["adaptive", "static", "none"]
 
 
 @pytest.mark.parametrize("repetition", range(REPETITIONS))

@@ -25,9 +25,9 @@ def bid_rounds(game: ItemAuction, *rounds: tuple):
     """Return the play after these rounds of bids, each with one answer per bidder in turn, in seat order."""
     play, _events = start(game, 1)
     for answers in rounds:
-        asked = play.waiting_for()
-        assert len(asked) == len(answers)
-        for role, bid in zip(asked, answers, strict=True):
+        bidders = play.waiting_for()
+        assert len(bidders) == len(answers)
+        for role, bid in zip(bidders, answers, strict=True):
             play, _events = submit(play, role, {"bid": bid})
     return play
 
@@ -231,9 +231,9 @@ def test_money_is_conserved_and_the_highest_legal_bid_wins(settings, seed):
         moves.append((role, move))
         play, _events = submit(play, role, move)
     metrics = play.metrics()
-    start_money = sum(game.budget(role) for role in game.roles())
-    left = sum(game.budget_left(play.state, role) for role in game.roles())
-    assert left + metrics["revenue"] == start_money
+    total_budget = sum(game.budget(role) for role in game.roles())
+    budget_left = sum(game.budget_left(play.state, role) for role in game.roles())
+    assert budget_left + metrics["revenue"] == total_budget
     assert all(game.budget_left(play.state, role) >= 0 for role in game.roles())
     for lot in play.state.sold():
         bids = [bid for played in lot.rounds for bid in played.answers.values() if bid is not None]

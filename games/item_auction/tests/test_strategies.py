@@ -70,7 +70,7 @@ def bidder(request) -> str:
     ],
 )
 def test_calls_come_in_the_published_order(strategy, purposes):
-    record, _sent = auction_record(strategy, bidder)
+    record, _requests = auction_record(strategy, bidder)
     assert record.failed is None
     assert [call.purpose for call in record.calls] == purposes
     assert record.play.metrics()["p1_belief_claims"] == 10
@@ -87,15 +87,15 @@ def test_calls_come_in_the_published_order(strategy, purposes):
     ],
 )
 def test_each_call_before_a_bid_can_be_omitted(left_out, purposes):
-    record, _sent = auction_record("plan_bid_believe", bidder, left_out=left_out)
+    record, _requests = auction_record("plan_bid_believe", bidder, left_out=left_out)
     assert record.failed is None
     assert [call.purpose for call in record.calls][: len(purposes)] == purposes
     assert not {call.purpose for call in record.calls} & set(left_out)
 
 
 def test_each_call_shows_only_its_own_content():
-    record, sent = auction_record("adaptive", bidder)
-    by_purpose = [(call.purpose, messages) for call, messages in zip(record.calls, sent, strict=True)]
+    record, requests = auction_record("adaptive", bidder)
+    by_purpose = [(call.purpose, messages) for call, messages in zip(record.calls, requests, strict=True)]
     (_plan, plan), (_bid, bid), (_belief, belief), (_replan, replan) = by_purpose[:4]
     assert len(plan) == 2 and "Your estimate (may be wrong)" in plan[1]["content"]
     assert all(name in plan[1]["content"] for name in ("L1", "L2", "L3"))
@@ -117,19 +117,19 @@ def test_next_bid_follows_own_answers_on_the_item():
     def raises(request):
         if asks_for(request) != "bid":
             return bidder(request)
-        raised = sum(message["role"] == "assistant" for message in request["messages"])
-        return json.dumps({"bid": 100 if raised == 0 else 120 if "lowest bid is $120" in str(request) else None})
+        bids_made = sum(message["role"] == "assistant" for message in request["messages"])
+        return json.dumps({"bid": 100 if bids_made == 0 else 120 if "lowest bid is $120" in str(request) else None})
 
-    record, sent = auction_record("none", raises, items=LOTS[:1], rule_limit=2)
-    assert [call.purpose for call in record.calls] == ["move"] * len(sent) and len(sent) > 1
-    assert sent[1][2]["content"] == '{"bid": 100}' and "Bidding round 1 on L1" in sent[1][1]["content"]
+    record, requests = auction_record("none", raises, items=LOTS[:1], rule_limit=2)
+    assert [call.purpose for call in record.calls] == ["move"] * len(requests) and len(requests) > 1
+    assert requests[1][2]["content"] == '{"bid": 100}' and "Bidding round 1 on L1" in requests[1][1]["content"]
 
 
 def test_unreadable_plans_and_beliefs_are_skipped():
     def mute(request):
         return bidder(request) if asks_for(request) == "bid" else "I would rather not say."
 
-    record, _sent = auction_record("adaptive", mute, tries_after_first=1)
+    record, _requests = auction_record("adaptive", mute, tries_after_first=1)
     assert record.failed is None
     assert record.play.metrics()["p1_belief_claims"] == 0 and record.play.metrics()["p1_plan_errors"] == 0
     assert [call.purpose for call in record.calls if call.fault] == [
@@ -142,10 +142,10 @@ def test_illegal_bid_becomes_a_withdrawal_by_the_script():
     def greedy(request):
         return '{"bid": 100000}' if asks_for(request) == "bid" else bidder(request)
 
-    record, sent = auction_record("none", greedy, items=LOTS[:1])
+    record, requests = auction_record("none", greedy, items=LOTS[:1])
     moves = [event.data for event in record.events if event.kind == "move" and event.data["role"] == "p1"]
     assert moves[0]["move"] == {"bid": None} and moves[0]["by"] == "script:withdraw"
-    assert len(sent) == 4 and "you can bid from $100 to $1,000" in sent[1][-1]["content"]
+    assert len(requests) == 4 and "you can bid from $100 to $1,000" in requests[1][-1]["content"]
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])

@@ -16,17 +16,17 @@ def rows(amounts, later_from):
 def test_consistent_choices_give_one_rate_over_all_horizons():
     # 8 percent a year, compounded annually, at every horizon.
     choices = {horizon: rows(published_amounts(horizon), 100 * 1.0801**years) for horizon, years in YEARS.items()}
-    found = over_horizons(choices, compounding="annual")
-    assert found.reliability == pytest.approx(1)
-    assert found.rate == pytest.approx(8.0, abs=0.11)
+    rates = over_horizons(choices, compounding="annual")
+    assert rates.reliability == pytest.approx(1)
+    assert rates.rate == pytest.approx(8.0, abs=0.11)
 
 
 def test_horizons_weigh_the_same_whatever_their_number_of_amounts():
     choices = {"1 year": rows([104, 110, 116], 105), "5 years": rows(published_amounts("5 years"), 105)}
-    found = over_horizons(choices)
+    rates = over_horizons(choices)
     # One year's answers imply 4 to 9.5 percent, five years' at most 2: three amounts weigh as much as 140.
-    assert found.rate == pytest.approx(4.05)
-    assert 0.9 < found.reliability < 1
+    assert rates.rate == pytest.approx(4.05)
+    assert 0.9 < rates.reliability < 1
 
 
 def test_matches_without_answers_have_no_rate():

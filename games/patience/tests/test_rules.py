@@ -13,11 +13,11 @@ def play_questions(chooses_later, **config):
     """Return the play after every question; `chooses_later(amount, repetition)` answers each."""
     game = configure(Patience, {"order": "ascending", **config})
     play, _events = start(game, 1)
-    asked = dict.fromkeys(game.later_amounts, 0)
+    times_asked = dict.fromkeys(game.later_amounts, 0)
     while not play.over:
         question = play.state.questions[len(play.state.choices)]
-        later = chooses_later(question.amount, asked[question.amount])
-        asked[question.amount] += 1
+        later = chooses_later(question.amount, times_asked[question.amount])
+        times_asked[question.amount] += 1
         play, _events = submit(play, "agent", {"choice": "A" if question.now_first != later else "B"})
     return play
 

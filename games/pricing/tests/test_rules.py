@@ -27,8 +27,8 @@ def play_one_period(products: list[dict], prices: list[float]):
     """Return the play after one period."""
     game = configure(Pricing, {"periods": 1, "instance": {"products": products}})
     play, _events = start(game, 1)
-    named = {one["id"]: price for one, price in zip(products, prices, strict=True)}
-    return submit(play, "agent", {"prices": named})[0]
+    price_by_id = {entry["id"]: price for entry, price in zip(products, prices, strict=True)}
+    return submit(play, "agent", {"prices": price_by_id})[0]
 
 
 def test_optimum_of_one_product():
@@ -63,8 +63,8 @@ def test_exchange_rate_drifts_and_oscillates():
 def test_no_other_prices_earn_more_than_the_optimum(seed):
     drawn = draw_hidden("medium", "periodic", 50, Random(f"h{seed}"))
     costs = draw_public("medium", 2, Random(f"p{seed}"))
-    named = zip(costs.items(), drawn.pop("products"), strict=True)
-    products = [{"id": name, "cost": cost, **own} for (name, cost), own in named]
+    products_drawn = zip(costs.items(), drawn.pop("products"), strict=True)
+    products = [{"id": name, "cost": cost, **demand} for (name, cost), demand in products_drawn]
     instance = Instance.model_validate_json(json.dumps({"products": products, **drawn}))
     rng = Random(seed)
     for t in (0, 7):

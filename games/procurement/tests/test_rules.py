@@ -31,12 +31,12 @@ def procurement(**config) -> Procurement:
     return configure(Procurement, {"instance": INSTANCE, **config})
 
 
-def play_plans(*quantities: tuple[int, ...], **config):
+def play_plans(*plans: tuple[int, ...], **config):
     """Return the play after these plans, each given as a quantity per offer."""
-    play, _events = start(procurement(periods=len(quantities), **config), 1)
-    for plan in quantities:
-        named = {f"Offer_{number}": quantity for number, quantity in enumerate(plan, start=1)}
-        play, _events = submit(play, "agent", {"plan": named})
+    play, _events = start(procurement(periods=len(plans), **config), 1)
+    for quantities in plans:
+        plan = {f"Offer_{number}": quantity for number, quantity in enumerate(quantities, start=1)}
+        play, _events = submit(play, "agent", {"plan": plan})
     return play
 
 
@@ -58,11 +58,13 @@ def test_the_best_feasible_plan_counts():
     assert (metrics["exploration_rate"], metrics["periods_played"]) == (0.75, 4)
 
 
-@pytest.mark.parametrize(("plan", "why"), [((0, 0, 4, 2), "at least 5 units"), ((4, 1, 2, 0), "more than the budget")])
-def test_infeasible_plan_uses_up_the_period_and_gives_a_reason(plan, why):
+@pytest.mark.parametrize(
+    ("plan", "reason"), [((0, 0, 4, 2), "at least 5 units"), ((4, 1, 2, 0), "more than the budget")]
+)
+def test_infeasible_plan_uses_up_the_period_and_gives_a_reason(plan, reason):
     play = play_plans(plan)
     assert play.over
-    assert why in use_tool(play, "agent", "get_previous_purchase_data", {})["purchases"][0]["problem"]
+    assert reason in use_tool(play, "agent", "get_previous_purchase_data", {})["purchases"][0]["problem"]
     assert play.payoffs() == {"agent": 0}
 
 
@@ -141,15 +143,15 @@ def instance(level: str, seed: int) -> Instance:
 @pytest.mark.parametrize("seed", range(6))
 def test_exhaustive_search_finds_no_better_plan(seed):
     drawn = instance("small", seed)
-    few = drawn.model_copy(update={"offers": drawn.offers[:4], "budget": min(drawn.budget, 60.0)})
-    limits = [range(int(few.budget // offer.price) + 1) for offer in few.offers]
+    reduced = drawn.model_copy(update={"offers": drawn.offers[:4], "budget": min(drawn.budget, 60.0)})
+    limits = [range(int(reduced.budget // offer.price) + 1) for offer in reduced.offers]
     game = procurement()
     best = 0.0
     for quantities in product(*limits):
-        plan = {offer.id: q for offer, q in zip(few.offers, quantities, strict=True) if q}
-        if not game.problem(few, plan):
-            best = max(best, few.workers(plan))
-    assert optimum(few)[0] == pytest.approx(best, abs=1e-9)
+        plan = {offer.id: quantity for offer, quantity in zip(reduced.offers, quantities, strict=True) if quantity}
+        if not game.problem(reduced, plan):
+            best = max(best, reduced.workers(plan))
+    assert optimum(reduced)[0] == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ INSTANCE = {
 }
 
 
-def play_schedules(*tasks: tuple[str, str, str], **config):
+def play_schedules(*schedules: tuple[str, str, str], **config):
     """Return the play after these schedules, each given as the tasks of W1, W2 and W3."""
-    game = configure(Scheduling, {"instance": INSTANCE, "periods": len(tasks), **config})
+    game = configure(Scheduling, {"instance": INSTANCE, "periods": len(schedules), **config})
     play, _events = start(game, 1)
-    for given in tasks:
-        play, _events = submit(play, "agent", {"assignment": dict(zip(("W1", "W2", "W3"), given, strict=True))})
+    for tasks in schedules:
+        play, _events = submit(play, "agent", {"assignment": dict(zip(("W1", "W2", "W3"), tasks, strict=True))})
     return play
 
 
@@ -53,7 +53,7 @@ def test_stable_matching_ends_the_match():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("assignment", "message"),
     [
         ({"W1": "T1", "W2": "T2"}, "W3"),
         ({"W1": "T1", "W2": "T2", "W3": "T2"}, "T2"),
@@ -62,10 +62,10 @@ def test_stable_matching_ends_the_match():
         ({"W1": 1, "W2": "T2", "W3": "T3"}, "W1"),
     ],
 )
-def test_malformed_schedule_is_refused_by_name(given, message):
+def test_malformed_schedule_is_refused_by_name(assignment, message):
     play, _events = start(configure(Scheduling, {"instance": INSTANCE}), 1)
     with pytest.raises(Refused, match=message):
-        submit(play, "agent", {"assignment": given})
+        submit(play, "agent", {"assignment": assignment})
 
 
 def test_incomplete_ranking_is_refused_by_name():
@@ -89,20 +89,20 @@ def test_deferred_acceptance_is_stable(kind):
 def test_exactly_the_stable_matchings_end_the_match(kind, seed):
     """Check all pairs of all 24 matchings, by the definition alone."""
     drawn = instance(4, kind, seed)
-    given = json.loads(drawn.model_dump_json())
+    preferences = json.loads(drawn.model_dump_json())
 
-    def prefers(whose, name, one, other):
-        return given[whose][name].index(one) < given[whose][name].index(other)
+    def prefers(side, name, candidate, current):
+        return preferences[side][name].index(candidate) < preferences[side][name].index(current)
 
     for tasks in permutations(drawn.tasks):
         matching = dict(zip(drawn.workers, tasks, strict=True))
         unstable = any(
             prefers("worker_preferences", worker, task, matching[worker])
-            and prefers("task_preferences", task, worker, next(w for w in matching if matching[w] == task))
+            and prefers("task_preferences", task, worker, next(other for other in matching if matching[other] == task))
             for worker in drawn.workers
             for task in drawn.tasks
         )
-        play, _events = start(configure(Scheduling, {"instance": given}), 1)
+        play, _events = start(configure(Scheduling, {"instance": preferences}), 1)
         play, _events = submit(play, "agent", {"assignment": matching})
         assert play.over != unstable
 
@@ -110,10 +110,10 @@ def test_exactly_the_stable_matchings_end_the_match(kind, seed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_expected_blocking_pairs_are_the_mean_over_all_matchings(kind):
     drawn = instance(5, kind, 2)
-    every = [
+    counts = [
         len(drawn.blocking_pairs(dict(zip(drawn.workers, tasks, strict=True)))) for tasks in permutations(drawn.tasks)
     ]
-    assert drawn.expected_blocking_pairs == pytest.approx(fmean(every))
+    assert drawn.expected_blocking_pairs == pytest.approx(fmean(counts))
 
 
 def test_expected_blocking_pairs_of_fifty_workers_take_a_millisecond():
@@ -121,11 +121,11 @@ def test_expected_blocking_pairs_of_fifty_workers_take_a_millisecond():
     assert drawn.worker_ranks and drawn.task_ranks
     durations = []
     for _trial in range(20):
-        again = drawn.model_copy()
-        again.__dict__.pop("expected_blocking_pairs", None)
-        began = time.thread_time()
-        assert again.expected_blocking_pairs > 0
-        durations.append(time.thread_time() - began)
+        copy = drawn.model_copy()
+        copy.__dict__.pop("expected_blocking_pairs", None)
+        started_at = time.thread_time()
+        assert copy.expected_blocking_pairs > 0
+        durations.append(time.thread_time() - started_at)
     assert min(durations) < 0.001
 
 

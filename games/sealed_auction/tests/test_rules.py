@@ -80,23 +80,23 @@ class TestResult:
     def test_price_never_exceeds_the_winning_bid_and_one_seat_pays(self, runs):
         play = play_runs(*runs)
         game = play.game
-        for at, run in enumerate(runs):
-            sale = game.sale(play.state, at)
+        for index, run in enumerate(runs):
+            sale = game.sale(play.state, index)
             if sale.winner is None:
                 assert not any(game.valid(bid) for bid in run)
                 continue
             bid = run[game.roles().index(sale.winner)]
             assert 0 <= sale.price <= bid
-            assert bid == max(other for other in run if game.valid(other))
-            others = {role: assets for role, assets in sale.assets.items() if role != sale.winner}
-            assert set(others.values()) <= {100}
+            assert bid == max(number for number in run if game.valid(number))
+            other_assets = {role: assets for role, assets in sale.assets.items() if role != sale.winner}
+            assert set(other_assets.values()) <= {100}
             assert sale.assets[sale.winner] == 100 - sale.price + game.value(play.state, sale.winner)
 
     @given(st.floats(1, 100), st.lists(BIDS, min_size=2, max_size=2), BIDS)
-    def test_no_bid_beats_bidding_the_value(self, value, others, bid):
+    def test_no_bid_beats_bidding_the_value(self, value, other_bids, bid):
         """Truthful bidding is weakly dominant under the second-price rule."""
-        truthful = play_runs((value, *others), values=(value, 50, 50)).payoffs()["p1"]
-        assert play_runs((bid, *others), values=(value, 50, 50)).payoffs()["p1"] <= truthful + 1e-9
+        truthful = play_runs((value, *other_bids), values=(value, 50, 50)).payoffs()["p1"]
+        assert play_runs((bid, *other_bids), values=(value, 50, 50)).payoffs()["p1"] <= truthful + 1e-9
 
     def test_bonus_spans_two_standard_deviations(self):
         game = auction(assets=1000, value_sd=100)
@@ -105,7 +105,7 @@ class TestResult:
 
 class TestSetup:
     @pytest.mark.parametrize(
-        ("bad", "reason"),
+        ("config", "reason"),
         [
             ({"values": [1, 2]}, "there are 2 for 3"),
             ({"values": [1, 2, 101]}, "at most the assets"),
@@ -116,9 +116,9 @@ class TestSetup:
             ({"foul_fee": -1}, "foul_fee"),
         ],
     )
-    def test_invalid_configurations_are_refused(self, bad, reason):
+    def test_invalid_configurations_are_refused(self, config, reason):
         with pytest.raises(BadConfig, match=reason):
-            auction(**{"players": 3, "assets": 100, "value_mean": 50, **bad})
+            auction(**{"players": 3, "assets": 100, "value_mean": 50, **config})
 
     @given(st.integers(0, 10_000))
     def test_values_are_drawn_within_the_assets_to_two_decimals(self, seed):
@@ -128,10 +128,10 @@ class TestSetup:
 
 
 class TestMoves:
-    @pytest.mark.parametrize("odd", ["10", True, {}])
-    def test_invalid_bids_are_refused(self, odd):
+    @pytest.mark.parametrize("bid", ["10", True, {}])
+    def test_invalid_bids_are_refused(self, bid):
         with pytest.raises(Refused):
-            games.play.submit(games.play.start(auction(), 1)[0], "p1", {"bid": odd})
+            games.play.submit(games.play.start(auction(), 1)[0], "p1", {"bid": bid})
 
     def test_bids_beyond_the_assets_are_refused_if_fouls_are(self):
         play, _events = games.play.start(auction(fouls="refuse"), 1)
@@ -144,16 +144,16 @@ class TestVisibility:
     def test_values_of_others_are_never_shown(self, runs):
         """Make the same bids while the others' values differ: no seat can tell, not even at the end."""
         bids = [[Random(run).uniform(0, 100) for _seat in VALUES] for run in range(runs)]
-        one = play_runs(*bids, values=(80, 65, 20), history_depth=3)
-        other = play_runs(*bids, values=(80, 12, 99), history_depth=3)
-        assert seen(one, "p1") == seen(other, "p1")
+        play = play_runs(*bids, values=(80, 65, 20), history_depth=3)
+        altered = play_runs(*bids, values=(80, 12, 99), history_depth=3)
+        assert seen(play, "p1") == seen(altered, "p1")
 
     @given(st.integers(0, 6), st.integers(0, 5))
-    def test_no_more_is_shown_than_the_depth_allows(self, depth, held):
+    def test_no_more_is_shown_than_the_depth_allows(self, depth, runs):
         game = auction(players=3, assets=100, values=list(VALUES), runs=6, history_depth=depth)
         plays = [games.play.start(game, 1)[0] for _copy in range(2)]
-        for run in range(held):
-            hidden = run < held - depth
+        for run in range(runs):
+            hidden = run < runs - depth
             for role in game.roles():
                 bid = 10.0 + run
                 plays = [

@@ -10,7 +10,7 @@ ROW = {"litmus": 0.2, "efficiency_share": 0.8, "equality_share": 0.6, "frontier_
 
 
 def test_score_uses_both_goals_and_reliability_single_ones():
-    found = litmus(
+    results = litmus(
         [
             ({"goal": "both"}, ROW),
             ({}, {**ROW, "litmus": 0.4}),
@@ -19,9 +19,9 @@ def test_score_uses_both_goals_and_reliability_single_ones():
             ({"goal": "equality"}, {**ROW, "equality_share": None}),
         ]
     )
-    assert found.score == pytest.approx(0.3)
-    assert found.reliability == pytest.approx(0.7)
-    assert (found.off_frontier, found.matches) == (pytest.approx(0.1), 5)
+    assert results.score == pytest.approx(0.3)
+    assert results.reliability == pytest.approx(0.7)
+    assert (results.off_frontier, results.matches) == (pytest.approx(0.1), 5)
 
 
 def test_figures_without_matches_are_empty():

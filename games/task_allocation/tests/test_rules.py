@@ -18,8 +18,8 @@ INSTANCE = {"productivities": {"W1": 2, "W2": 6}, "tasks": [[20, 40], [70, 10]]}
 def play_assignments(*assignments: dict[str, str], **config):
     """Return the play after both periods of the worked instance."""
     play, _events = start(configure(TaskAllocation, {"instance": INSTANCE, "periods": 2, **config}), 1)
-    for given in assignments:
-        play, _events = submit(play, "agent", {"assignment": given})
+    for assignment in assignments:
+        play, _events = submit(play, "agent", {"assignment": assignment})
     return play
 
 
@@ -47,7 +47,7 @@ def test_pay_is_constant_without_a_single_goal():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("assignment", "message"),
     [
         ({"T1": "W1"}, "T2"),
         ({"T1": "W1", "T2": "W1"}, "W1"),
@@ -55,10 +55,10 @@ def test_pay_is_constant_without_a_single_goal():
         ({"T1": "W1", "T2": "W2", "T3": "W1"}, "T3"),
     ],
 )
-def test_malformed_assignment_is_refused_by_name(given, message):
+def test_malformed_assignment_is_refused_by_name(assignment, message):
     play, _events = start(configure(TaskAllocation, {"instance": INSTANCE, "periods": 2}), 1)
     with pytest.raises(Refused, match=message):
-        submit(play, "agent", {"assignment": given})
+        submit(play, "agent", {"assignment": assignment})
 
 
 @pytest.mark.parametrize(
