@@ -161,8 +161,8 @@ class Tool:
     Other players' words in the data are always wrapped in `Said`.
 
     Attributes:
-        block: key of the view's block that shows a person the same data (see `games.lookups`); a model that can
-            call the tool is not shown this block before it does.
+        block: key of the view's block that shows a person the same data; a model that can call the tool is not shown
+            this block before it does.
     """
 
     name: str

@@ -36,7 +36,6 @@ from games.interface import (
     View,
     Words,
 )
-from games.lookups import NoArguments
 from games.strategies import PLAIN, TOOLS, Strategy
 from games.words import gettext as _
 from games.words import number, quoted
@@ -473,6 +472,10 @@ def refuse_matching(
             return words.format(of_what=of_what, option=option, one=assigned[option], other=line)
         assigned[option] = line
     return None
+
+
+class NoArguments(Move):
+    """The arguments of a tool that takes none."""
 
 
 def lookup(name: str, help: str, answer: Callable[[], Json], block: str = "") -> Tool:

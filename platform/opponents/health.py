@@ -47,10 +47,6 @@ class EndpointHealth:
     open_until: datetime | None = None
 
     @property
-    def error_share(self) -> float:
-        return self.errors / self.calls if self.calls else 0.0
-
-    @property
     def rule_break_share(self) -> float:
         """Share of answers that were not legal moves."""
         answers = self.calls - self.errors

@@ -29,10 +29,5 @@ def bonus_fee(amount: Decimal) -> Decimal:
     return _fee(amount, BASIC_SHARE)
 
 
-def task_cost(reward: Decimal, *, assignments: int) -> Decimal:
-    """Return what a task costs if all its assignments are approved: rewards and fees, without bonuses."""
-    return assignments * (reward + reward_fee(reward, assignments=assignments))
-
-
 def _fee(amount: Decimal, share: Decimal) -> Decimal:
     return max(CENT, (amount * share).quantize(CENT, rounding=ROUND_HALF_UP))

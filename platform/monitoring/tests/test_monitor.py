@@ -181,7 +181,7 @@ def test_model_health_uses_only_this_studys_calls():
         changed_at=timezone.now(),
     )
     (model,) = current_status(study).models
-    assert (model.calls, model.error_share, model.rule_break_percent) == (4, 0.25, 33)
+    assert (model.calls, model.errors, model.rule_break_percent) == (4, 1, 33)
     assert model.open_until is not None
     assert current_status(other).models == []
 

@@ -21,11 +21,6 @@ def test_fee_on_a_reward(reward, assignments, fee):
     assert fees.reward_fee(Decimal(reward), assignments=assignments) == Decimal(fee)
 
 
-def test_task_costs_rewards_and_fees():
-    assert fees.task_cost(Decimal("1.00"), assignments=9) == Decimal("10.80")
-    assert fees.task_cost(Decimal("1.00"), assignments=10) == Decimal("14.00")
-
-
 def test_bonus_fee_is_a_fifth_and_at_least_a_cent():
     assert fees.bonus_fee(Decimal("2.37")) == Decimal("0.47")
     assert fees.bonus_fee(Decimal("0.02")) == Decimal("0.01")

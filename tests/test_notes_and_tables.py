@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from games import registry
-from games.interface import Role, Said, Talk, Text, Tool, View
-from games.lookups import Lookup
+from games.interface import Role, Table, View
 from games.tests.toys import Well
 from matches.models import Match
 from participants.models import Enrolment
@@ -23,31 +22,14 @@ STACKS = ("sqlite",)
 
 
 class Terrace(Well):
-    """The toy game Well, with its tools' results on the page."""
+    """The toy game Well, with a table of past periods on the page."""
 
     key = "terrace"
 
     def view(self, state: Any, role: Role) -> View:
-        notes = Talk("notes", "Your notes", tuple(Said("you", note) for note in state.notes))
-        return (Text("period", f"Period {len(state.yields) + 1}"), *_yields(state).as_blocks(), notes)
-
-    def tools(self, state: Any, role: Role) -> tuple[Tool, ...]:
-        return (_yields(state).as_tool(),)
-
-
-def _yields(state: Any) -> Lookup:
-    rows = [{"period": number, "litres": litres} for number, litres in enumerate(state.yields, start=1)]
-    columns = {"period": "Period", "litres": "Litres"}
-    return Lookup(
-        "get_yields",
-        "All yields.",
-        "yields",
-        "Yields",
-        columns,
-        rows,
-        newest_first=True,
-        series=("period", ("litres",)),
-    )
+        rows = tuple(enumerate(state.yields, start=1))
+        table = Table("yields_table", "Yields", ("Period", "Litres"), rows, sortable=True, newest_first=True)
+        return (*super().view(state, role), table)
 
 
 @pytest.fixture(scope="session")
