@@ -233,8 +233,8 @@ def bars(
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
     columns = _columns(columns, labels)
     series = list(order) or (_distinct(rows, colour) if colour else [])
-    place = {label: at for at, label in enumerate(series)}
-    rows = [{**row, "order": place.get(str(row.get(colour)), 0)} for row in rows] if stacked else rows
+    position = {label: at for at, label in enumerate(series)}
+    rows = [{**row, "order": position.get(str(row.get(colour)), 0)} for row in rows] if stacked else rows
     grouped = bool(series) and not stacked
     axis = alt.Axis(format=x_format) if x_format else alt.Axis()
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
@@ -290,8 +290,8 @@ def histogram(
     import altair as alt
     import numpy as np
 
-    known = np.asarray([value for value in map(finite, values) if value is not None], dtype=float)
-    counts, edges = np.histogram(known, bins=bins if known.size and known.min() < known.max() else 1)
+    numbers = np.asarray([value for value in map(finite, values) if value is not None], dtype=float)
+    counts, edges = np.histogram(numbers, bins=bins if numbers.size and numbers.min() < numbers.max() else 1)
     rows = [
         {"from": float(low), "to": float(high), "count": int(number)}
         for low, high, number in zip(edges[:-1], edges[1:], counts, strict=True)
@@ -302,9 +302,9 @@ def histogram(
     )  # fmt: skip
     layers: list[Any] = [bar]
     layers += _labelled_lines(marks, colour=COLOURS[1])
-    description = f"Histogram of {known.size:,} values; {x_title}"
-    if known.size:
-        low, middle, high = (_short_number(value) for value in (known.min(), np.median(known), known.max()))
+    description = f"Histogram of {numbers.size:,} values; {x_title}"
+    if numbers.size:
+        low, middle, high = (_short_number(value) for value in (numbers.min(), np.median(numbers), numbers.max()))
         description += f" from {low} to {high}, median {middle}"
     description += "".join(f"; {label} at {_short_number(at)}" for label, at in (marks or {}).items()) + "."
     return _figure(name, title, alt.layer(*layers), rows, description, "", [], 1, height=240, width=WIDE)
@@ -394,10 +394,10 @@ def _labelled_lines(marks: Mapping[str, float] | None, colour: str = QUIET) -> l
     import altair as alt
 
     layers: list[Any] = []
-    for place, (label, at) in enumerate((marks or {}).items()):
-        labels = _single_row().mark_text(dy=-4 - 14 * place, baseline="bottom", fontSize=12, color=colour)
-        layers += [_rule(x=at, colour=colour), labels.encode(
-            x=alt.datum(at, type="quantitative"), y=alt.value(0), text=alt.value(label))]  # fmt: skip
+    for index, (label, value) in enumerate((marks or {}).items()):
+        labels = _single_row().mark_text(dy=-4 - 14 * index, baseline="bottom", fontSize=12, color=colour)
+        layers += [_rule(x=value, colour=colour), labels.encode(
+            x=alt.datum(value, type="quantitative"), y=alt.value(0), text=alt.value(label))]  # fmt: skip
     return layers
 
 
@@ -412,8 +412,8 @@ def _rule(*, x: float | None = None, y: float | None = None, colour: str = QUIET
     """Return a dashed line across the chart."""
     import altair as alt
 
-    at = {"x": alt.datum(x, type="quantitative")} if x is not None else {"y": alt.datum(y, type="quantitative")}
-    return _single_row().mark_rule(color=colour, strokeDash=[5, 3]).encode(**at)
+    position = {"x": alt.datum(x, type="quantitative")} if x is not None else {"y": alt.datum(y, type="quantitative")}
+    return _single_row().mark_rule(color=colour, strokeDash=[5, 3]).encode(**position)
 
 
 def _padded(rows: list[dict[str, Any]], keys: Sequence[str], facet: str) -> list[dict[str, Any]]:
@@ -473,8 +473,8 @@ def violins(
             if len(values) > 2 and float(np.ptp(values)) > 1e-12:
                 grid = np.linspace(values.min(), values.max(), 60)
                 density = gaussian_kde(values)(grid)
-                for place, height in zip(grid, 0.42 * density / density.max(), strict=True):
-                    shapes.append({**violin, "part": "density", "x": float(place), "top": at - float(height),
+                for x_value, height in zip(grid, 0.42 * density / density.max(), strict=True):
+                    shapes.append({**violin, "part": "density", "x": float(x_value), "top": at - float(height),
                                    "bottom": at + float(height)})  # fmt: skip
     label_expression = f"{json.dumps(labels)}[datum.value]"
     axis = alt.Axis(values=list(range(len(labels))), labelExpr=label_expression, grid=False)
@@ -524,10 +524,10 @@ def scatter(
     """
     import altair as alt
 
-    kept = [row for row in _with_value(rows, y) if finite(row.get(x)) is not None]
-    interval = ceil(len(kept) / MAX_POINTS) if kept else 1
-    shown = kept[::interval]
-    series, panels = _distinct(kept, colour) if colour else [], _distinct(kept, facet) if facet else []
+    points = [row for row in _with_value(rows, y) if finite(row.get(x)) is not None]
+    interval = ceil(len(points) / MAX_POINTS) if points else 1
+    drawn = points[::interval]
+    series, panels = _distinct(points, colour) if colour else [], _distinct(points, facet) if facet else []
     point = alt.Chart().mark_point(filled=True, size=55, opacity=0.65 if not label else 1).encode(
         x=alt.X(_key(x), type="quantitative", title=x_title, scale=alt.Scale(zero=False)),
         y=alt.Y(_key(y), type="quantitative", title=y_title, scale=alt.Scale(zero=False)),
@@ -537,8 +537,8 @@ def scatter(
     if size:
         point = point.encode(size=alt.Size(_key(size), type="quantitative", title=size_title or size))
     layers: list[Any] = []
-    for words, corners in (lines or {}).items():
-        path = alt.Data(values=[{"x": a, "y": b, "at": at, "line": words} for at, (a, b) in enumerate(corners)])
+    for line_name, corners in (lines or {}).items():
+        path = alt.Data(values=[{"x": a, "y": b, "at": at, "line": line_name} for at, (a, b) in enumerate(corners)])
         layers.append(alt.Chart(path).mark_line(color=QUIET, strokeDash=[5, 3], strokeWidth=1.4).encode(
             x=alt.X("x:Q", title=x_title), y=alt.Y("y:Q", title=y_title), order="at:Q"))  # fmt: skip
     layers.append(point)
@@ -546,9 +546,10 @@ def scatter(
         layers.append(alt.Chart().mark_text(align="left", dx=7, fontSize=11, color=INK).encode(
             x=alt.X(_key(x), type="quantitative"), y=alt.Y(_key(y), type="quantitative"), text=_key(label) + ":N"
         ))  # fmt: skip
-    words = _alt_text("Scatter plot", kept, y, y_title or y, [colour, facet], [colour, facet])
-    words = words[:-1] + f", over {x_title or x}" + (f"; every {interval}th point is drawn." if interval > 1 else ".")
-    return _figure(name, title, alt.layer(*layers), shown, words, facet, panels, columns, height=260)
+    description = _alt_text("Scatter plot", points, y, y_title or y, [colour, facet], [colour, facet])
+    thinning = f"; every {interval}th point is drawn" if interval > 1 else ""
+    description = f"{description[:-1]}, over {x_title or x}{thinning}."
+    return _figure(name, title, alt.layer(*layers), drawn, description, facet, panels, columns, height=260)
 
 
 # ---- heat maps -----------------------------------------------------------------------------------------------------
@@ -757,7 +758,7 @@ def _columns(requested: int, labels: Sequence[str]) -> int:
 def _style_indices(series: Sequence[str], players: Sequence[str]) -> list[int]:
     """Return the index of each series' style: the player's, or else the series' position in the figure."""
     if series and set(series) <= set(players):
-        return [list(players).index(one) for one in series]
+        return [list(players).index(name) for name in series]
     return list(range(len(series)))
 
 
@@ -800,13 +801,13 @@ def _alt_text(
     for key, title in zip(keys, titles, strict=True):
         if not key:
             continue
-        found = _distinct(rows, key)
-        groups.append(f"{label(title)}: {', '.join(found)}" if len(found) <= 8 else f"{label(title)}: {len(found)}")
+        values = _distinct(rows, key)
+        groups.append(f"{label(title)}: {', '.join(values)}" if len(values) <= 8 else f"{label(title)}: {len(values)}")
     ordered = sorted(rows, key=lambda row: float(row[value]))
 
     def describe(row: Row) -> str:
-        where = ", ".join(str(row.get(key)) for key in keys if key)
-        return f"{_short_number(float(row[value]))}" + (f" ({where})" if where else "")
+        group = ", ".join(str(row.get(key)) for key in keys if key)
+        return f"{_short_number(float(row[value]))}" + (f" ({group})" if group else "")
 
     start = f"{kind} of {value_title}. " + ("; ".join(groups) + ". " if groups else "")
     return f"{start}{len(rows):,} values, smallest {describe(ordered[0])}, largest {describe(ordered[-1])}."

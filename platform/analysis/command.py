@@ -90,7 +90,7 @@ def run(arguments: Namespace, out: Callable[[str], object], error: Callable[[str
             options=options,
             replace=arguments.replace,
             allow_modified=arguments.allow_modified,
-            on_progress=lambda done, of, name: error(f"[{done + 1}/{of}] {name}"),
+            on_progress=lambda done, total, name: error(f"[{done + 1}/{total}] {name}"),
         )
     except DataError as problem:
         error(str(problem))
@@ -110,7 +110,7 @@ def analyse(
     options: Options | None = None,
     replace: bool = False,
     allow_modified: bool = False,
-    on_progress: Progress = lambda done, of, name: None,
+    on_progress: Progress = lambda done, total, name: None,
     processes: int = 2,
 ) -> list[Outcome]:
     """Run analyses and write their results.

@@ -55,8 +55,8 @@ class Folder:
 
     def file(self, table: str) -> Path | None:
         """Return the table's Parquet file if there is one, else its CSV file."""
-        found = [self.path / f"{table}{ending}" for ending in (".parquet", ".csv")]
-        return next((path for path in found if path.exists()), None)
+        paths = [self.path / f"{table}{ending}" for ending in (".parquet", ".csv")]
+        return next((path for path in paths if path.exists()), None)
 
 
 @dataclass
@@ -94,15 +94,15 @@ class Data:
         """Whether a dataset holds demonstration data; every page then says so."""
         return any(folder.manifest.get("demonstration") for folder in self.folders)
 
-    def publication_values(self, what: str) -> list[str]:
+    def publication_values(self, key: str) -> list[str]:
         """Return the datasets' distinct values of "title", "authors", "licence" or "citation"."""
-        found = []
+        values = []
         for folder in self.folders:
-            value = (folder.manifest.get("publication") or {}).get(what) or (
-                (folder.manifest.get("study") or {}).get("title") if what == "title" else ""
+            value = (folder.manifest.get("publication") or {}).get(key) or (
+                (folder.manifest.get("study") or {}).get("title") if key == "title" else ""
             )
-            found.append(value or "")
-        return list(dict.fromkeys(text for text in found if text))
+            values.append(value or "")
+        return list(dict.fromkeys(text for text in values if text))
 
     @cached_property
     def flow_counts(self) -> dict[str, Any]:
@@ -113,9 +113,9 @@ class Data:
     def games(self) -> tuple[str, ...]:
         """Sorted keys of the games; taken from the manifest if there are no matches."""
         if self.has("matches", "game"):
-            found = sorted(set(self.column("matches", "game").dropna()))
-            if found:
-                return tuple(found)
+            games = sorted(set(self.column("matches", "game").dropna()))
+            if games:
+                return tuple(games)
         versions = [v for folder in self.folders for v in folder.manifest.get("versions") or ()]
         return tuple(sorted({version["game"] for version in versions if version.get("game")}))
 
@@ -130,11 +130,11 @@ class Data:
     def names(self, table: str) -> list[str]:
         """Return the table's columns in order, over all datasets that have the table."""
         if (table, "") not in self._columns:
-            found: dict[str, None] = {}
+            columns: dict[str, None] = {}
             for folder in self.folders:
                 path = folder.file(table)
-                found |= dict.fromkeys([] if path is None else _column_names(path))
-            self._columns[table, ""] = list(found)
+                columns |= dict.fromkeys([] if path is None else _column_names(path))
+            self._columns[table, ""] = list(columns)
         return list(self._columns[table, ""])
 
     def column(self, table: str, name: str, *, everything: bool = False) -> pd.Series:
@@ -149,10 +149,10 @@ class Data:
         """
         import pandas as pd
 
-        wanted = [*dict.fromkeys(columns if columns is not None else [*self.names(table), "dataset"])]
-        self._read(table, [name for name in dict.fromkeys([*wanted, "dataset"]) if (table, name) not in self._columns])
-        self.used_columns |= {(table, name) for name in wanted}
-        frame = pd.DataFrame({name: self._columns[table, name] for name in wanted}, copy=False)
+        names = [*dict.fromkeys(columns if columns is not None else [*self.names(table), "dataset"])]
+        self._read(table, [name for name in dict.fromkeys([*names, "dataset"]) if (table, name) not in self._columns])
+        self.used_columns |= {(table, name) for name in names}
+        frame = pd.DataFrame({name: self._columns[table, name] for name in names}, copy=False)
         if everything or (mask := self._included(table)) is None:
             return frame
         return frame[mask].reset_index(drop=True)
@@ -167,16 +167,16 @@ class Data:
         if table not in ("matches", *MATCH_TABLES) or not self.has("matches", "in_dataset", "match"):
             return None
         flags = self.table("matches", ["match", "in_dataset"], everything=True)
-        kept = flags["in_dataset"].fillna(True).astype(bool)
+        in_dataset = flags["in_dataset"].fillna(True).astype(bool)
         seat_flags = None
         if table == "seats" and "in_dataset" in self.names("seats"):
             seat_flags = self.column("seats", "in_dataset", everything=True).fillna(True).astype(bool)
-        if kept.all():
+        if in_dataset.all():
             return None if seat_flags is None or seat_flags.all() else seat_flags
         if table == "matches":
-            return kept
-        inside = self.column(table, "match", everything=True).isin(set(flags["match"][kept]))
-        return inside if seat_flags is None else inside & seat_flags
+            return in_dataset
+        in_included_match = self.column(table, "match", everything=True).isin(set(flags["match"][in_dataset]))
+        return in_included_match if seat_flags is None else in_included_match & seat_flags
 
     def _read(self, table: str, names: Sequence[str]) -> None:
         """Read columns that have not been read yet."""
@@ -184,44 +184,44 @@ class Data:
 
         if not names:
             return
-        known = set(self.names(table)) | {"dataset"}
-        if unknown := [name for name in names if name not in known]:
+        existing = set(self.names(table)) | {"dataset"}
+        if unknown := [name for name in names if name not in existing]:
             raise DataError(f"{table} has no column {', '.join(unknown)}.")
-        parts: dict[str, list[Any]] = {name: [] for name in names}
+        series_by_column: dict[str, list[Any]] = {name: [] for name in names}
         for folder in self.folders:
             path = folder.file(table)
             if path is None:
                 raise DataError(f"{folder.name} has no table {table}.")
-            present = [name for name in _column_names(path) if name in parts and name != "dataset"]
+            present = [name for name in _column_names(path) if name in series_by_column and name != "dataset"]
             raw = _stored_columns(path, present)
             for name in names:
                 if name == "dataset":
-                    parts[name].append(pd.Series([folder.name] * len(raw), dtype="str"))
+                    series_by_column[name].append(pd.Series([folder.name] * len(raw), dtype="str"))
                     continue
                 kind = folder.kinds.get((table, name)) or _guess_kind(raw.get(name))
                 values = raw[name] if name in raw else pd.Series([None] * len(raw), dtype="object")
                 typed, n_invalid = _convert(values, kind, timing=folder.units.get((table, name)) == "seconds")
                 self.invalid_values.update({(table, name): n_invalid} if n_invalid else {})
-                parts[name].append(typed)
-        for name, found in parts.items():
-            joined = found[0] if len(found) == 1 else pd.concat(found, ignore_index=True)
+                series_by_column[name].append(typed)
+        for name, series in series_by_column.items():
+            joined = series[0] if len(series) == 1 else pd.concat(series, ignore_index=True)
             self._columns[table, name] = joined.astype("category") if name == "dataset" else joined
 
     def kind(self, table: str, column: str) -> str:
         """Return the codebook's kind of a column; "text" if it has none."""
-        found = (folder.kinds.get((table, column)) for folder in self.folders)
-        return next((kind for kind in found if kind), "text")
+        kinds = (folder.kinds.get((table, column)) for folder in self.folders)
+        return next((kind for kind in kinds if kind), "text")
 
     def meaning(self, table: str, column: str) -> str:
         """Return the codebook's description of a column; empty if it has none."""
-        found = (folder.meanings.get((table, column)) for folder in self.folders)
-        return next((text for text in found if text), "")
+        meanings = (folder.meanings.get((table, column)) for folder in self.folders)
+        return next((text for text in meanings if text), "")
 
     def heading(self, column: str, table: str = "matches") -> str:
         """Return a column's heading: its parameter's, move's or payoff's name in the codebook, or else its own name."""
         match = _NAME_IN_MEANING.match(self.meaning(table, column))
-        words = (match[1] or match[2]) if match else charts.label(column)
-        return "Payoff" if words == PAYOFF + YOU else words
+        heading = (match[1] or match[2]) if match else charts.label(column)
+        return "Payoff" if heading == PAYOFF + YOU else heading
 
     def role_name(self, role: str) -> str:
         """Return a role's name in the codebook, such as "Player 1" for p1."""
@@ -243,8 +243,8 @@ class Data:
         names = self.names("matches")
         results = [n for n in names if n not in MATCH_COLUMNS and not n.startswith(PREFIXES)]
         kinds = ("number", "integer", "boolean")
-        found = [*(n for n in names if n.startswith("payoffs_")), *results]
-        return [n for n in found if self.kind("matches", n) in kinds]
+        candidates = [*(n for n in names if n.startswith("payoffs_")), *results]
+        return [n for n in candidates if self.kind("matches", n) in kinds]
 
     @cached_property
     def varying(self) -> list[str]:
@@ -254,19 +254,19 @@ class Data:
     @cached_property
     def constant(self) -> dict[str, Any]:
         """The value of each parameter that does not vary; None if it is empty."""
-        found: dict[str, Any] = {}
+        constants: dict[str, Any] = {}
         for name in self._config:
             values = self.column("matches", name)
             if name not in self.varying and len(values):
-                found[name] = plain(values.iloc[0])
-        return found
+                constants[name] = plain(values.iloc[0])
+        return constants
 
     @property
     def _config(self) -> list[str]:
         return [name for name in self.names("matches") if name.startswith("config_")]
 
     @cached_property
-    def who(self) -> pd.DataFrame:
+    def players_by_role(self) -> pd.DataFrame:
         """The players, with a column per role and rows aligned with `matches`.
 
         A player is "human" or the name of a model or script. If a model or script was prompted in several ways, the
@@ -274,24 +274,27 @@ class Data:
         """
         import pandas as pd
 
-        columns = {}
-        labels: dict[str, set[str]] = {}
-        hashes: dict[str, set[str]] = {}
+        frames = {}
+        labels_of_player: dict[str, set[str]] = {}
+        hashes_of_label: dict[str, set[str]] = {}
         for role in self.roles:
-            part = self._role_columns(role)
-            columns[role] = part
-            for player, label in set(zip(part["player"], part["label"], strict=True)):
-                labels.setdefault(player, set()).add(label)
-            for label, digits in set(zip(part["label"], part["hash"], strict=True)):
-                hashes.setdefault(label, set()).add(digits)
-        ambiguous_labels = {label for label, known in hashes.items() if len(known - {""}) > 1}
-        relabelled = {player for player, known in labels.items() if len(known) > 1 or known & ambiguous_labels}
+            frame = self._role_columns(role)
+            frames[role] = frame
+            for player, label in set(zip(frame["player"], frame["label"], strict=True)):
+                labels_of_player.setdefault(player, set()).add(label)
+            for label, agent_hash in set(zip(frame["label"], frame["hash"], strict=True)):
+                hashes_of_label.setdefault(label, set()).add(agent_hash)
+        ambiguous_labels = {label for label, hashes in hashes_of_label.items() if len(hashes - {""}) > 1}
+        relabelled = {
+            player for player, labels in labels_of_player.items() if len(labels) > 1 or labels & ambiguous_labels
+        }
         players = {}
-        for role, part in columns.items():
-            name = part["label"].where(part["player"].isin(relabelled), part["player"])
-            digits = name + " #" + part["hash"].str.slice(0, 4)
-            name = name.mask(part["player"].isin(relabelled) & part["label"].isin(ambiguous_labels), digits)
-            players[role] = name.mask(part["player"] == "").astype("str")
+        for role, frame in frames.items():
+            is_relabelled = frame["player"].isin(relabelled)
+            name = frame["label"].where(is_relabelled, frame["player"])
+            name_with_hash = name + " #" + frame["hash"].str.slice(0, 4)
+            name = name.mask(is_relabelled & frame["label"].isin(ambiguous_labels), name_with_hash)
+            players[role] = name.mask(frame["player"] == "").astype("str")
         return pd.DataFrame(players, index=range(len(self.table("matches", ["match"]))))
 
     def _role_columns(self, role: str) -> pd.DataFrame:
@@ -299,8 +302,8 @@ class Data:
         import pandas as pd
 
         names = {"player": f"player_{role}", "label": f"agent_{role}", "hash": f"agent_{role}_hash"}
-        known = {key: name for key, name in names.items() if self.has("matches", name)}
-        frame = self.table("matches", [*known.values()]).rename(columns={v: k for k, v in known.items()})
+        present = {key: name for key, name in names.items() if self.has("matches", name)}
+        frame = self.table("matches", [*present.values()]).rename(columns={v: k for k, v in present.items()})
         frame = frame.fillna("").astype("str")
         for key in names:
             if key not in frame:
@@ -310,9 +313,9 @@ class Data:
 
     @cached_property
     def players(self) -> list[str]:
-        """All players in `who`, people first, then by name; the order determines their colours."""
-        found = {name for role in self.roles for name in self.who[role].dropna().unique()}
-        return sorted(found, key=lambda name: (name != HUMAN, name))
+        """All players, people first, then by name; the order determines their colours."""
+        names = {name for role in self.roles for name in self.players_by_role[role].dropna().unique()}
+        return sorted(names, key=lambda name: (name != HUMAN, name))
 
     @cached_property
     def clusters(self) -> pd.Series:
@@ -325,14 +328,15 @@ class Data:
             return match
         people = self.table("matches", columns)
         # Fill column by column, because filling along rows takes minutes if there are many matches.
-        number, found = people[columns[0]].notna().astype(int), people[columns[0]]
+        people_per_match, persons = people[columns[0]].notna().astype(int), people[columns[0]]
         for name in columns[1:]:
-            number, found = number + people[name].notna(), found.where(found.notna(), people[name])
-        single = number == 1
+            people_per_match = people_per_match + people[name].notna()
+            persons = persons.where(persons.notna(), people[name])
+        single = people_per_match == 1
         if not single.any():
             return match
-        found = found.map(self.person(), na_action="ignore")
-        return pd.Series(match.mask(single, "person " + found.astype("str")), name="cluster")
+        persons = persons.map(self.person(), na_action="ignore")
+        return pd.Series(match.mask(single, "person " + persons.astype("str")), name="cluster")
 
     def person(self) -> Any:
         """Return a function from a participant's pseudonym to the person's pseudonym across studies."""
@@ -352,7 +356,7 @@ class Data:
     def precompute(self) -> None:
         """Compute the values that analyses share, so that `used_columns` does not depend on the order of analyses."""
         if self.size:
-            for name in ("games", "roles", "outcomes", "varying", "constant", "who", "players", "clusters"):
+            for name in ("games", "roles", "outcomes", "varying", "constant", "players_by_role", "players", "clusters"):
                 getattr(self, name)
 
     def run(self, name: str, **options: Any) -> Outcome:
@@ -367,10 +371,10 @@ class Data:
         return run_analysis(get_analysis(name), self, _options(options))
 
 
-def _options(given: Mapping[str, Any]) -> Options:
+def _options(options: Mapping[str, Any]) -> Options:
     from analysis.results import Options
 
-    return Options(**given)
+    return Options(**options)
 
 
 def load(*folders: str | Path, allow_modified: bool = False) -> Data:
@@ -386,8 +390,8 @@ def load(*folders: str | Path, allow_modified: bool = False) -> Data:
     if not folders:
         raise DataError("Give at least one dataset folder.")
     paths = [Path(folder) for folder in folders]
-    read = [_folder(path, name, allow_modified) for path, name in zip(paths, _short_names(paths), strict=True)]
-    data = Data(read)
+    datasets = [_folder(path, name, allow_modified) for path, name in zip(paths, _short_names(paths), strict=True)]
+    data = Data(datasets)
     _check_together(data)
     return data
 
@@ -436,8 +440,8 @@ def _folder(path: Path, name: str, allow_modified: bool) -> Folder:
 
 def _changed(path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
     """Yield files whose hash differs from the manifest's; deleted files are ignored."""
-    publication_values = manifest.get("sha256")
-    if publication_values and publication_values != _own_hash(manifest):
+    stated_hash = manifest.get("sha256")
+    if stated_hash and stated_hash != _own_hash(manifest):
         yield MANIFEST
     for name, entry in sorted((manifest.get("files") or {}).items()):
         file = path / name
@@ -462,35 +466,35 @@ def _hash_of(file: Path) -> str:
 
 def _codebook(path: Path) -> tuple[dict[tuple[str, str], str], ...]:
     """Return the kinds, units and meanings by (table, column); empty without a codebook."""
-    found: tuple[dict[tuple[str, str], str], ...] = ({}, {}, {})
+    codebook: tuple[dict[tuple[str, str], str], ...] = ({}, {}, {})
     file = next((path / name for name in ("codebook.parquet", "codebook.csv") if (path / name).exists()), None)
     if file is None:
-        return found
+        return codebook
     rows = _stored_columns(file, _column_names(file)).fillna("")
     for row in rows.to_dict("records"):
-        for kept, key in zip(found, ("kind", "unit", "meaning"), strict=True):
-            kept[str(row.get("table")), str(row.get("column"))] = str(row.get(key, ""))
-    return found
+        for values, key in zip(codebook, ("kind", "unit", "meaning"), strict=True):
+            values[str(row.get("table")), str(row.get("column"))] = str(row.get(key, ""))
+    return codebook
 
 
 def _check_together(data: Data) -> None:
     """Raise an error if matches are duplicated or datasets are of different games."""
-    played = {}
+    games_by_folder = {}
     for folder in data.folders:
         alone = Data([folder])
         try:
-            played[folder.name] = alone.games
+            games_by_folder[folder.name] = alone.games
         except Exception as problem:  # noqa: BLE001 - any library's error about a damaged file
             raise DataError(f"{folder.path} cannot be read: {' '.join(str(problem).split())}") from None
-    if len(set(played.values()) - {()}) > 1:
-        names = "; ".join(f"{name}: {', '.join(games) or 'none'}" for name, games in played.items())
+    if len(set(games_by_folder.values()) - {()}) > 1:
+        names = "; ".join(f"{name}: {', '.join(games) or 'none'}" for name, games in games_by_folder.items())
         raise DataError(f"Only datasets of one game can be pooled ({names}).")
     if data.has("matches", "match"):
         match = data.column("matches", "match", everything=True)
-        twice = sorted(set(match[match.duplicated()].dropna()))
-        if twice:
-            more = "" if len(twice) <= 5 else f" and {len(twice) - 5} more"
-            raise DataError(f"Duplicate matches: {', '.join(twice[:5])}{more}.")
+        duplicates = sorted(set(match[match.duplicated()].dropna()))
+        if duplicates:
+            more = "" if len(duplicates) <= 5 else f" and {len(duplicates) - 5} more"
+            raise DataError(f"Duplicate matches: {', '.join(duplicates[:5])}{more}.")
 
 
 # ---- values --------------------------------------------------------------------------------------------
@@ -515,8 +519,8 @@ def _stored_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        words = pd.Series([], dtype="str").dtype
-        types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): words}
+        string_dtype = pd.Series([], dtype="str").dtype
+        types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): string_dtype}
         if not names:
             return pd.DataFrame(index=range(pq.read_metadata(path).num_rows))
         return pq.read_table(path, columns=list(names)).to_pandas(types_mapper=types.get)
@@ -539,10 +543,10 @@ def _guess_kind(values: pd.Series | None) -> str:
         return "number"
     if pd.api.types.is_datetime64_any_dtype(values):
         return "time"
-    known = values.dropna()
-    if len(known) and set(known.unique()) <= {"TRUE", "FALSE"}:
+    present = values.dropna()
+    if len(present) and set(present.unique()) <= {"TRUE", "FALSE"}:
         return "boolean"
-    return "number" if len(known) and pd.to_numeric(known, errors="coerce").notna().all() else "text"
+    return "number" if len(present) and pd.to_numeric(present, errors="coerce").notna().all() else "text"
 
 
 def _convert(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, int]:
@@ -550,28 +554,29 @@ def _convert(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, 
     import numpy as np
     import pandas as pd
 
-    before = int(values.notna().sum())
+    n_present = int(values.notna().sum())
     if kind in ("number", "integer"):
         numbers = pd.to_numeric(values, errors="coerce").astype("Float64").astype("float64")
         numbers = numbers.where(np.isfinite(numbers))
         if timing:
             numbers = numbers.where(~(numbers < 0))
-        odd = before - int(numbers.notna().sum())
+        n_invalid = n_present - int(numbers.notna().sum())
         if kind == "integer":
-            whole = numbers.where(numbers == numbers.round())
-            exact = values if pd.api.types.is_integer_dtype(values) else pd.array(whole, dtype="Int64")
-            return pd.Series(exact, index=values.index, dtype="Int64"), before - int(pd.isna(exact).__invert__().sum())
-        return numbers, odd
+            whole_numbers = numbers.where(numbers == numbers.round())
+            exact = values if pd.api.types.is_integer_dtype(values) else pd.array(whole_numbers, dtype="Int64")
+            n_invalid = n_present - int(pd.isna(exact).__invert__().sum())
+            return pd.Series(exact, index=values.index, dtype="Int64"), n_invalid
+        return numbers, n_invalid
     if kind == "boolean":
         if pd.api.types.is_bool_dtype(values):
             return values.astype("boolean"), 0
-        words = values.astype("str").str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False})
-        found = words.astype("boolean")
-        return found, before - int(found.notna().sum())
+        flags = values.astype("str").str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False})
+        booleans = flags.astype("boolean")
+        return booleans, n_present - int(booleans.notna().sum())
     if kind == "time":
         times = pd.to_datetime(values, errors="coerce", utc=True, format="ISO8601") if values.dtype == "str" else values
         times = pd.to_datetime(times, errors="coerce", utc=True)
-        return times, before - int(times.notna().sum())
+        return times, n_present - int(times.notna().sum())
     return values.astype("str"), 0
 
 
@@ -584,10 +589,10 @@ def _sum_flows(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             total = stages.setdefault(stage["stage"], {"stage": stage["stage"], "reached": 0, "left": Counter()})
             total["reached"] += stage["reached"]
             total["left"].update(stage["left"])
-        counted = flow.get("matches") or {}
-        for what in ("seen", "in_dataset", "unverified"):
-            matches[what] += counted.get(what) or 0
-        matches["excluded"].update(counted.get("excluded") or {})
+        match_counts = flow.get("matches") or {}
+        for key in ("seen", "in_dataset", "unverified"):
+            matches[key] += match_counts.get(key) or 0
+        matches["excluded"].update(match_counts.get("excluded") or {})
     return {
         "arrived": sum(flow.get("arrived") or 0 for flow in flows),
         "in_dataset": sum(flow.get("in_dataset") or 0 for flow in flows),

@@ -63,10 +63,10 @@ def roles_by_kind(data: Data) -> dict[str, list[str]]:
     if data.has("seats", "role", "kind"):
         pairs = data.table("seats", ["role", "kind"]).drop_duplicates().dropna()
         kinds = dict(zip(pairs["role"], pairs["kind"], strict=True))
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for role in data.roles:
-        found.setdefault(kinds.get(role) or role, []).append(role)
-    return {kind if len(roles) > 1 else roles[0]: roles for kind, roles in found.items()}
+        by_kind.setdefault(kinds.get(role) or role, []).append(role)
+    return {kind if len(roles) > 1 else roles[0]: roles for kind, roles in by_kind.items()}
 
 
 def units(data: Data) -> list[Unit]:
@@ -80,9 +80,9 @@ def units(data: Data) -> list[Unit]:
 def matches(data: Data) -> Unit:
     """Return one row per match, with its metrics and the payoffs and outcomes of its non-interchangeable seats."""
     by_kind = roles_by_kind(data)
-    single = [roles[0] for roles in by_kind.values() if len(roles) == 1]
-    shared = [f"payoffs_{role}" for roles in by_kind.values() if len(roles) > 1 for role in roles]
-    columns = [name for name in data.outcomes if name not in shared or not data.has("seats", "payoff")]
+    single_roles = [roles[0] for roles in by_kind.values() if len(roles) == 1]
+    shared_payoffs = [f"payoffs_{role}" for roles in by_kind.values() if len(roles) > 1 for role in roles]
+    columns = [name for name in data.outcomes if name not in shared_payoffs or not data.has("seats", "payoff")]
     frame = _numbers(data, "matches", columns)
     frame.insert(0, "match", data.column("matches", "match"))
     outcomes = {name: data.heading(name) for name in columns}
@@ -90,26 +90,26 @@ def matches(data: Data) -> Unit:
     frame["cluster"] = data.clusters
     config = _with_config(data, frame)
     players = {}
-    for role in single:
-        frame[f"player_{role}"] = data.who[role]
+    for role in single_roles:
+        frame[f"player_{role}"] = data.players_by_role[role]
         players[f"player_{role}"] = data.role_name(role)
     if data.has("seats", "match", "role"):
-        for role in single:
+        for role in single_roles:
             _add_seat_outcomes(data, frame, role, outcomes, shares)
     return Unit("match", frame, outcomes, config, players, frozenset(shares), {n: data.heading(n) for n in config})
 
 
 def seats(data: Data) -> Unit:
     """Return one row per interchangeable seat."""
-    shared = [role for roles in roles_by_kind(data).values() if len(roles) > 1 for role in roles]
+    shared_roles = [role for roles in roles_by_kind(data).values() if len(roles) > 1 for role in roles]
     names = ["payoff", *seat_outcomes(data)]
     frame = _numbers(data, "seats", names)
     for name in ("match", "role"):
         frame[name] = data.column("seats", name)
-    frame = frame[frame["role"].isin(shared)].reset_index(drop=True)
+    frame = frame[frame["role"].isin(shared_roles)].reset_index(drop=True)
     base = matches(data)
-    about = base.frame[["match", *base.config]].set_index("match")
-    frame = frame.join(about, on="match")
+    config_of_match = base.frame[["match", *base.config]].set_index("match")
+    frame = frame.join(config_of_match, on="match")
     frame["cluster"] = frame["match"]
     frame["player"] = players_of(data, frame)
     shares = frozenset(name for name in names if data.kind("seats", name) == "boolean")
@@ -128,12 +128,12 @@ def players_of(data: Data, frame: pd.DataFrame) -> pd.Series:
     import pandas as pd
 
     match = data.column("matches", "match")
-    place = pd.Series(range(len(match)), index=match).reindex(frame["match"]).to_numpy()
-    found = pd.Series(None, index=frame.index, dtype="str")
+    positions = pd.Series(range(len(match)), index=match).reindex(frame["match"]).to_numpy()
+    players = pd.Series(None, index=frame.index, dtype="str")
     for role in data.roles:
-        rows = (frame["role"] == role).to_numpy() & ~pd.isna(place)
-        found[rows] = data.who[role].to_numpy()[place[rows].astype(int)]
-    return found
+        rows = (frame["role"] == role).to_numpy() & ~pd.isna(positions)
+        players[rows] = data.players_by_role[role].to_numpy()[positions[rows].astype(int)]
+    return players
 
 
 def level_text(value: Any) -> str:
@@ -160,7 +160,7 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
         if values.nunique(dropna=False) > MAX_LEVELS:
             continue
         levels = {value: level_text(value) for value in values.unique()}
-        frame[name] = values.map(lambda value, known=levels: known.get(value, "none")).fillna("none").astype("str")
+        frame[name] = values.map(lambda value, levels=levels: levels.get(value, "none")).fillna("none").astype("str")
         config.append(name)
     return config
 
@@ -245,27 +245,27 @@ class Groups:
         groups = len(self.levels)
         n = np.bincount(code, minlength=groups)
         first = np.cumsum(n) - n
-        known = n > 0
-        middle = [np.where(known, first + (n - 1) // 2, 0), np.where(known, first + n // 2, 0)]
-        ends = [np.where(known, first, 0), np.where(known, first + n - 1, 0)]
+        has_values = n > 0
+        middle = [np.where(has_values, first + (n - 1) // 2, 0), np.where(has_values, first + n // 2, 0)]
+        ends = [np.where(has_values, first, 0), np.where(has_values, first + n - 1, 0)]
         ordered = np.append(values, np.nan)  # a position for groups without values
-        smallest, largest, lower, upper = (np.where(known, ordered[at], np.nan) for at in (*ends, *middle))
+        smallest, largest, lower, upper = (np.where(has_values, ordered[at], np.nan) for at in (*ends, *middle))
         with np.errstate(invalid="ignore", divide="ignore"):
             # Distances from the smallest value are summed, so that equal values have exactly that mean and SD 0.
             mean = smallest + np.bincount(code, values - smallest[code], groups) / n
-            rest = values - mean[code]
-            sd = np.sqrt(np.bincount(code, rest**2, groups) / np.where(n > 1, n - 1, np.nan))
-            pairs, place = np.unique(code * (len(self.frame) + 1) + cluster, return_inverse=True)
+            deviations = values - mean[code]
+            sd = np.sqrt(np.bincount(code, deviations**2, groups) / np.where(n > 1, n - 1, np.nan))
+            pairs, pair_index = np.unique(code * (len(self.frame) + 1) + cluster, return_inverse=True)
             of_pair = pairs // (len(self.frame) + 1)
             clusters = np.bincount(of_pair, minlength=groups)
-            squares = np.bincount(of_pair, np.bincount(place, rest, len(pairs)) ** 2, groups)
+            squares = np.bincount(of_pair, np.bincount(pair_index, deviations, len(pairs)) ** 2, groups)
             df = np.where(clusters > 1, clusters - 1.0, np.nan)
             se = np.sqrt(clusters / df * squares) / n
             if share:
                 z = ndtri((1 + level) / 2)
                 centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
-                reach = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n**2)) / (1 + z * z / n)
-                low, high = np.clip(centre - reach, 0, 1), np.clip(centre + reach, 0, 1)
+                half_width = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n**2)) / (1 + z * z / n)
+                low, high = np.clip(centre - half_width, 0, 1), np.clip(centre + half_width, 0, 1)
             else:
                 half = stdtrit(df, (1 + level) / 2) * se
                 low, high = mean - half, mean + half
@@ -295,19 +295,19 @@ def fixed_effects(
     x = x - x.groupby(groups).transform("mean")
     y = y - y.groupby(groups).transform("mean")
     weight, n, k = float((x**2).sum()), len(x), 1 + groups.nunique()
-    found: dict[str, Any] = {**dict.fromkeys(("estimate", "se", "low", "high", "p")), "n": n}
-    found["clusters"] = number = int(clusters.nunique())
+    result: dict[str, Any] = {**dict.fromkeys(("estimate", "se", "low", "high", "p")), "n": n}
+    result["clusters"] = n_clusters = int(clusters.nunique())
     if weight <= 0:
-        return found
-    found["estimate"] = estimate = float((x * y).sum()) / weight
-    if number >= 2 and n > k:
+        return result
+    result["estimate"] = estimate = float((x * y).sum()) / weight
+    if n_clusters >= 2 and n > k:
         scores = (x * (y - estimate * x)).groupby(clusters).sum()
-        factor = number / (number - 1) * (n - 1) / (n - k)
-        found["se"] = se = float(np.sqrt(factor * (scores**2).sum())) / weight
-        half = float(t.ppf((1 + level) / 2, number - 1)) * se
-        found |= {"low": estimate - half, "high": estimate + half}
-        found["p"] = float(2 * t.sf(abs(estimate / se), number - 1)) if se > 0 else None
-    return found
+        factor = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
+        result["se"] = se = float(np.sqrt(factor * (scores**2).sum())) / weight
+        half = float(t.ppf((1 + level) / 2, n_clusters - 1)) * se
+        result |= {"low": estimate - half, "high": estimate + half}
+        result["p"] = float(2 * t.sf(abs(estimate / se), n_clusters - 1)) if se > 0 else None
+    return result
 
 
 def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
@@ -320,7 +320,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
 
     clusters = np.asarray(clusters)
     clusters = clusters if clusters.dtype.kind == "i" else clusters.astype(str)
-    labels, place = np.unique(clusters, return_inverse=True)
+    labels, cluster_index = np.unique(clusters, return_inverse=True)
     if len(labels) < 2:
         return None, None
     if len(values) > LARGE:
@@ -330,9 +330,9 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
         below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
         return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])
     # These are the draws of `toolbox.bootstrap`, all at once: each value is weighted by how often its cluster is drawn.
-    times = times_drawn(len(labels), draws, seed)
+    draw_counts = times_drawn(len(labels), draws, seed)
     order = np.argsort(values, kind="stable")
-    ordered, cumulative = values[order], np.cumsum(times[:, place[order]], axis=1, dtype=np.int32)
+    ordered, cumulative = values[order], np.cumsum(draw_counts[:, cluster_index[order]], axis=1, dtype=np.int32)
     total = cumulative[:, -1]
     lower = (cumulative > ((total - 1) // 2)[:, None]).argmax(axis=1)
     upper = (cumulative > (total // 2)[:, None]).argmax(axis=1)
@@ -347,8 +347,8 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
     import numpy as np
 
     chosen = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
-    places = chosen + clusters * np.arange(draws)[:, None]
-    return np.bincount(places.ravel(), minlength=draws * clusters).astype(np.int16).reshape(draws, clusters)
+    indices = chosen + clusters * np.arange(draws)[:, None]
+    return np.bincount(indices.ravel(), minlength=draws * clusters).astype(np.int16).reshape(draws, clusters)
 
 
 def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:

@@ -42,8 +42,8 @@ def check_target(to: Path, *, replace: bool) -> None:
         raise DataError(f"{to} is not empty: choose another folder, or use --replace to replace an earlier analysis.")
     foreign = [str(path.relative_to(to)) for path in existing if not _is_output(path.relative_to(to))]
     if foreign or not _is_analysis(to / RESULTS):
-        what = f"it contains {', '.join(foreign[:3])}" if foreign else f"it has no {RESULTS}"
-        raise DataError(f"{to} is not just the output of an analysis ({what}); nothing was replaced.")
+        problem = f"it contains {', '.join(foreign[:3])}" if foreign else f"it has no {RESULTS}"
+        raise DataError(f"{to} is not just the output of an analysis ({problem}); nothing was replaced.")
 
 
 def _is_output(path: Path) -> bool:
@@ -54,10 +54,10 @@ def _is_output(path: Path) -> bool:
 
 def _is_analysis(file: Path) -> bool:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(found, dict) and found.get("format") == FORMAT
+    return isinstance(content, dict) and content.get("format") == FORMAT
 
 
 @contextmanager
@@ -74,8 +74,8 @@ def folder(to: Path, *, replace: bool = False) -> Iterator[Path]:
     except OSError as problem:
         raise DataError(f"Cannot write {to}: {problem.strerror}.") from None
     try:
-        for part in ENDINGS:
-            (directory / part).mkdir()
+        for subfolder in ENDINGS:
+            (directory / subfolder).mkdir()
         yield directory
         directory.chmod(0o755)
         _move_into_place(directory, to)
@@ -121,7 +121,7 @@ def write_report(
 ) -> None:
     """Write the report and the numbers of all analyses; each comes with its figures as SVG by name."""
     outcomes = [outcome for outcome, _drawings in finished]
-    drawings = {(one.analysis.id, name): svg for one, drawn in finished for name, svg in drawn.items()}
+    drawings = {(outcome.analysis.id, name): svg for outcome, svgs in finished for name, svg in svgs.items()}
     software = ", ".join(f"{name} {number}" for name, number in versions().items())
     page = render_report(data, outcomes, options, drawings, software)
     (directory / REPORT).write_text(page, encoding="utf-8", newline="\n")
@@ -175,11 +175,11 @@ def _result(outcome: Outcome) -> dict[str, Any]:
 def _clean(value: Any) -> Any:
     """Return plain data without NaN or infinities, for JSON."""
     if isinstance(value, Mapping):
-        return {str(key): _clean(part) for key, part in value.items()}
+        return {str(key): _clean(item) for key, item in value.items()}
     if isinstance(value, str | bool) or value is None:
         return value
     if isinstance(value, Iterable):
-        return [_clean(part) for part in value]
+        return [_clean(item) for item in value]
     value = plain(value)
     if isinstance(value, int):
         return value
@@ -188,10 +188,10 @@ def _clean(value: Any) -> Any:
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that compute and draw."""
-    found = {}
+    installed = {}
     for name in LIBRARIES:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            installed[name] = "not installed"
+    return installed

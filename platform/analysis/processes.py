@@ -33,11 +33,11 @@ def fork_is_possible() -> bool:
 
 def in_order(work: Callable[[int], R], number: int, begin: Begin) -> list[R]:
     """Return `work(0)`, …, `work(number - 1)`, all computed in this process."""
-    found = []
-    for at in range(number):
-        begin(at, at)
-        found.append(work(at))
-    return found
+    results = []
+    for index in range(number):
+        begin(index, index)
+        results.append(work(index))
+    return results
 
 
 def from_both_ends(work: Callable[[int], R], number: int, begin: Begin) -> list[R]:
@@ -51,53 +51,53 @@ def from_both_ends(work: Callable[[int], R], number: int, begin: Begin) -> list[
         begin: called in this process; if it raises an exception, both processes end.
     """
     forking = multiprocessing.get_context("fork")
-    taken = forking.Array("i", [0, 0])  # pieces taken from the beginning and from the end
+    taken_counts = forking.Array("i", [0, 0])  # pieces taken from the beginning and from the end
     receiving, sending = forking.Pipe(duplex=False)
     gc.collect()
     gc.freeze()  # otherwise the collector would write to all shared memory and thereby copy it
-    other = forking.Process(target=_from_the_end, args=(work, number, taken, sending), daemon=True)
+    fork = forking.Process(target=_from_the_end, args=(work, number, taken_counts, sending), daemon=True)
     try:
         with warnings.catch_warnings():
             # Later Python versions warn about forks in processes with threads, but pyarrow's threads survive a fork.
             warnings.simplefilter("ignore", DeprecationWarning)
-            other.start()
+            fork.start()
         gc.unfreeze()
         sending.close()
-        found: dict[int, R] = {}
-        while (at := _take_next(taken, 0, number)) is not None:
-            begin(taken[0] + taken[1] - 1, at)
-            found[at] = work(at)
-        found |= _results_of_fork(receiving, taken, number, begin)
-        for at in range(number):
-            if at not in found:
-                found[at] = work(at)
-        return [found[at] for at in range(number)]
+        results: dict[int, R] = {}
+        while (index := _take_next(taken_counts, 0, number)) is not None:
+            begin(taken_counts[0] + taken_counts[1] - 1, index)
+            results[index] = work(index)
+        results |= _results_of_fork(receiving, taken_counts, number, begin)
+        for index in range(number):
+            if index not in results:
+                results[index] = work(index)
+        return [results[index] for index in range(number)]
     finally:
-        if other.pid is not None:
-            other.kill()
-            other.join()
+        if fork.pid is not None:
+            fork.kill()
+            fork.join()
         receiving.close()
 
 
-def _take_next(taken: Any, end: int, number: int) -> int | None:
+def _take_next(taken_counts: Any, end: int, number: int) -> int | None:
     """Return the index of the next piece of work from the beginning (0) or the end (1); None if none is left."""
-    with taken.get_lock():
-        if taken[0] + taken[1] >= number:
+    with taken_counts.get_lock():
+        if taken_counts[0] + taken_counts[1] >= number:
             return None
-        count: int = taken[end]
-        taken[end] = count + 1
+        count: int = taken_counts[end]
+        taken_counts[end] = count + 1
         return count if end == 0 else number - 1 - count
 
 
-def _from_the_end(work: Callable[[int], R], number: int, taken: Any, sending: Connection) -> None:
+def _from_the_end(work: Callable[[int], R], number: int, taken_counts: Any, sending: Connection) -> None:
     """Run the fork: work from the end, and send all results once nothing is left."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends the fork
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    found = {}
+    results = {}
     try:
-        while (at := _take_next(taken, 1, number)) is not None:
-            found[at] = work(at)
-        sending.send_bytes(pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))
+        while (index := _take_next(taken_counts, 1, number)) is not None:
+            results[index] = work(index)
+        sending.send_bytes(pickle.dumps(results, protocol=pickle.HIGHEST_PROTOCOL))
     except Exception:  # noqa: BLE001 - the parent repeats the work and raises the same exception
         os._exit(1)
 
@@ -109,15 +109,15 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _results_of_fork(receiving: Connection, taken: Any, number: int, begin: Begin) -> dict[int, Any]:
+def _results_of_fork(receiving: Connection, taken_counts: Any, number: int, begin: Begin) -> dict[int, Any]:
     """Wait for the fork and return its results; empty if it died."""
     reported = 0
     try:
         while not receiving.poll(POLL_SECONDS):
-            if taken[1] != reported:
-                reported = taken[1]
-                begin(taken[0] + reported - 1, number - reported)
-        found: dict[int, Any] = pickle.loads(receiving.recv_bytes())
-        return found
+            if taken_counts[1] != reported:
+                reported = taken_counts[1]
+                begin(taken_counts[0] + reported - 1, number - reported)
+        results: dict[int, Any] = pickle.loads(receiving.recv_bytes())
+        return results
     except (EOFError, OSError):
         return {}

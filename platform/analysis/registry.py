@@ -30,13 +30,16 @@ def analyses() -> tuple[Analysis, ...]:
     """
     from analysis.general import ORDER
 
-    found = [analysis for module in _modules() for analysis in getattr(importlib.import_module(module), LIST)]
-    names = [analysis.id for analysis in found]
-    if duplicates := {name for name in names if names.count(name) > 1}:
+    declared = [analysis for module in _modules() for analysis in getattr(importlib.import_module(module), LIST)]
+    ids = [analysis.id for analysis in declared]
+    if duplicates := {name for name in ids if ids.count(name) > 1}:
         raise ValueError(f"two analyses are called {', '.join(sorted(duplicates))}")
-    place = {name: at for at, name in enumerate(ORDER)}
-    general = sorted((a for a in found if a.system == "general"), key=lambda a: (place.get(a.id, len(place)), a.id))
-    return (*general, *(a for a in found if a.system != "general"))
+    position = {name: index for index, name in enumerate(ORDER)}
+    general = sorted(
+        (analysis for analysis in declared if analysis.system == "general"),
+        key=lambda analysis: (position.get(analysis.id, len(position)), analysis.id),
+    )
+    return (*general, *(analysis for analysis in declared if analysis.system != "general"))
 
 
 def get_analysis(name: str) -> Analysis:
@@ -53,27 +56,27 @@ def select_analyses(only: list[str] | None = None, system: str = "") -> list[Ana
     Raises:
         DataError: an id or system does not exist.
     """
-    known = analyses()
-    if system and system not in {analysis.system for analysis in known}:
+    every_analysis = analyses()
+    if system and system not in {analysis.system for analysis in every_analysis}:
         raise DataError(f"No system is called {system}: see --list.")
     for pattern in only or ():
-        if not any(fnmatch(analysis.id, pattern) for analysis in known):
+        if not any(fnmatch(analysis.id, pattern) for analysis in every_analysis):
             raise DataError(f"No analysis is called {pattern}: see --list.")
     return [
         analysis
-        for analysis in known
+        for analysis in every_analysis
         if (not only or any(fnmatch(analysis.id, pattern) for pattern in only))
         and (not system or analysis.system == system)
     ]
 
 
 def _modules() -> Iterator[str]:
-    for part in ("general", "published"):
-        for path in sorted((HERE / part).iterdir()):
+    for package in ("general", "published"):
+        for path in sorted((HERE / package).iterdir()):
             name = path.stem
             source = path / "__init__.py" if path.is_dir() else path
             if not name.startswith("_") and source.suffix == ".py" and source.exists() and _declares(source):
-                yield f"analysis.{part}.{name}"
+                yield f"analysis.{package}.{name}"
     games = importlib.util.find_spec("games")
     for folder in sorted(games.submodule_search_locations or ()) if games else ():
         for path in sorted(Path(folder).glob("*/analyses.py")):

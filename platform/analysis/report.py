@@ -83,13 +83,13 @@ def exclusions(data: Data) -> Table:
         for stage in flow["stages"]:
             name = STAGES.get(stage["stage"], stage["stage"])
             rows.append({"of": "People", "stage": name, "what": "reached", "number": stage["reached"]})
-            for why, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
-                rows.append({"of": "People", "stage": name, "what": reason(why), "number": number})
+            for reason_key, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
+                rows.append({"of": "People", "stage": name, "what": reason(reason_key), "number": number})
     matches = flow["matches"]
     if matches["seen"]:
         rows.append({"of": "Matches", "stage": "Seen", "what": "all", "number": matches["seen"]})
-        for why, number in sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0])):
-            rows.append({"of": "Matches", "stage": "Excluded", "what": reason(why), "number": number})
+        for reason_key, number in sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0])):
+            rows.append({"of": "Matches", "stage": "Excluded", "what": reason(reason_key), "number": number})
         rows.append({"of": "Matches", "stage": "In the dataset", "what": "all", "number": matches["in_dataset"]})
         if matches["unverified"]:
             rows.append(
@@ -118,8 +118,8 @@ def _counts(data: Data) -> list[tuple[str, str]]:
     matches = len(data.column("matches", "match")) if data.has("matches", "match") else 0
     moves = int(data.column("matches", "decisions").sum()) if data.has("matches", "decisions") else 0
     agents = sum(player != "human" for player in data.players)
-    found = [(matches, "matches"), (moves, "decisions"), (people(data), "people"), (agents, "kinds of agents")]
-    return [(f"{number:,}", what if number != 1 else what.replace("matches", "match")) for number, what in found]
+    counts = [(matches, "matches"), (moves, "decisions"), (people(data), "people"), (agents, "kinds of agents")]
+    return [(f"{number:,}", noun if number != 1 else noun.replace("matches", "match")) for number, noun in counts]
 
 
 def _facts(data: Data) -> Any:
@@ -132,7 +132,7 @@ def _facts(data: Data) -> Any:
         yield "Dataset", " · ".join(part for part in (folder.name, cutoff and f"as of {cutoff} UTC", sha256) if part)
     if data.varying:
         yield "Varying parameters", ", ".join(data.heading(name) for name in data.varying)
-    fixed_players = {role: sorted(set(data.who[role].dropna())) for role in data.roles}
+    fixed_players = {role: sorted(set(data.players_by_role[role].dropna())) for role in data.roles}
     if fixed_players := {role: names[0] for role, names in fixed_players.items() if len(names) == 1}:
         yield "Fixed players", "; ".join(f"{data.role_name(role)}: {name}" for role, name in fixed_players.items())
     if fixed := {name: value for name, value in data.constant.items() if value is not None}:
@@ -148,7 +148,10 @@ def _skipped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
     """Yield each reason for skipping analyses, with the titles and ids of the analyses."""
     skipped = [outcome for outcome in outcomes if outcome.status == "skipped"]
     for reason in dict.fromkeys(outcome.reason for outcome in skipped):
-        yield reason, [f"{one.analysis.title} ({one.analysis.id})" for one in skipped if one.reason == reason]
+        yield (
+            reason,
+            [f"{outcome.analysis.title} ({outcome.analysis.id})" for outcome in skipped if outcome.reason == reason],
+        )
 
 
 def _heading(outcome: Outcome) -> dict[str, str]:

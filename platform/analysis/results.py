@@ -72,9 +72,9 @@ def p_value(name: str = "p", label: str = "p") -> Column:
     return Column(name, label, "p")
 
 
-def estimate_columns(label: str, of: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
+def estimate_columns(label: str, make_column: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
     """Return the columns of an estimate and its interval."""
-    return of("estimate", label), of("low", "Low"), of("high", "High")
+    return make_column("estimate", label), make_column("low", "Low"), make_column("high", "High")
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class Figure:
         return self.svg()
 
 
-def _named(found: Any) -> dict[str, Any]:
-    return dict(found) if isinstance(found, Mapping) else {one.name: one for one in found}
+def _named(items: Any) -> dict[str, Any]:
+    return dict(items) if isinstance(items, Mapping) else {item.name: item for item in items}
 
 
 @dataclass

@@ -63,10 +63,10 @@ def _cell(value: Any) -> Any:
     return escape_formulas(value) if isinstance(value, str) else value
 
 
-def escape_formulas(words: str) -> str:
+def escape_formulas(text: str) -> str:
     """Return text with an apostrophe wherever a spreadsheet would read a formula, including after separators."""
-    within = _WITHIN.sub(r"\1'", words)
-    return f"'{within}" if _FORMULA.match(words) else within
+    within = _WITHIN.sub(r"\1'", text)
+    return f"'{within}" if _FORMULA.match(text) else within
 
 
 def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
@@ -76,13 +76,13 @@ def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
         for at, column in enumerate(table.columns):
-            words = escape(formatted(row[column.name], column.kind))
-            words = f"<strong>{words}</strong>" if _marked(table.bold, column, row) else words
-            words = f"<u>{words}</u>" if _marked(table.underlined, column, row) else words
-            cells.append(f'<th scope="row">{words}</th>' if at == 0 else f"<td{_alignment(column)}>{words}</td>")
+            content = escape(formatted(row[column.name], column.kind))
+            content = f"<strong>{content}</strong>" if _marked(table.bold, column, row) else content
+            content = f"<u>{content}</u>" if _marked(table.underlined, column, row) else content
+            cells.append(f'<th scope="row">{content}</th>' if at == 0 else f"<td{_alignment(column)}>{content}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows) or f'<tr><td colspan="{len(table.columns)}">No rows.</td></tr>'
-    notes = " ".join(part for part in (_truncation_note(table, max_rows), table.note) if part)
+    notes = " ".join(note for note in (_truncation_note(table, max_rows), table.note) if note)
     footer = f'<p class="note">{escape(notes)}</p>' if notes else ""
     return (
         f'<div class="table" role="region" aria-label="{escape(table.title)}" tabindex="0"><table>'
@@ -120,10 +120,10 @@ def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
         for column in table.columns:
-            words = tex(formatted(row[column.name], column.kind))
-            words = rf"\textbf{{{words}}}" if _marked(table.bold, column, row) else words
-            words = rf"\underline{{{words}}}" if _marked(table.underlined, column, row) else words
-            cells.append(words)
+            content = tex(formatted(row[column.name], column.kind))
+            content = rf"\textbf{{{content}}}" if _marked(table.bold, column, row) else content
+            content = rf"\underline{{{content}}}" if _marked(table.underlined, column, row) else content
+            cells.append(content)
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
     if table.note:
@@ -131,9 +131,9 @@ def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     return "\n".join(line for line in [*lines, r"\end{table}"] if line) + "\n"
 
 
-def tex(words: str) -> str:
+def tex(text: str) -> str:
     """Return text escaped for LaTeX."""
-    return "".join(_TEX.get(sign, sign) for sign in " ".join(words.split()))
+    return "".join(_TEX.get(sign, sign) for sign in " ".join(text.split()))
 
 
 def _truncation_note(table: Table, max_rows: int) -> str:

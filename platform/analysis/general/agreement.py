@@ -110,15 +110,17 @@ def _without_agreement(data: Data, frame: pd.DataFrame, options: Options) -> lis
     if not data.has("decisions", "match", "round"):
         return []
     last = data.table("decisions", ["match", "round"]).dropna().groupby("match")["round"].max()
-    known = frame[frame["agreed"].notna()].join(last.rename("last"), on="match").dropna(subset=["last"])
-    if not len(known):
+    ended = frame[frame["agreed"].notna()].join(last.rename("last"), on="match").dropna(subset=["last"])
+    if not len(ended):
         return []
-    rounds = known["last"].astype(int)
-    agreed = rounds[known["agreed"].astype(bool)]
+    rounds = ended["last"].astype(int)
+    agreed = rounds[ended["agreed"].astype(bool)]
     rows = []
-    for at in range(0, min(int(rounds.max()), MAX_ROUNDS) + 1):
-        open_matches = len(known) - int((agreed <= at).sum())
-        rows.append({"round": at, "open": open_matches, **proportion(open_matches, len(known), level=options.level)})
+    for round_number in range(0, min(int(rounds.max()), MAX_ROUNDS) + 1):
+        open_matches = len(ended) - int((agreed <= round_number).sum())
+        rows.append(
+            {"round": round_number, "open": open_matches, **proportion(open_matches, len(ended), level=options.level)}
+        )
     return rows
 
 
@@ -139,29 +141,31 @@ def _answers(data: Data) -> pd.DataFrame:
     frame = data.table("decisions", ["match", "move_number", "role", decision, *amounts]).sort_values(
         ["match", "move_number"], kind="stable"
     )
-    before = frame.groupby("match")[[*amounts, "role"]].shift(1)
-    found = []
+    previous = frame.groupby("match")[[*amounts, "role"]].shift(1)
+    frames = []
     for role in data.roles:
         gain_column = f"move_{role}_gain"
         fields = [gain_column] if gain_column in amounts else [n for n in amounts if not n.endswith("_gain")][:1]
         for field in fields:
-            rows = (frame["role"] == role) & frame[decision].notna() & (before["role"] != role) & before[field].notna()
+            rows = (
+                (frame["role"] == role) & frame[decision].notna() & (previous["role"] != role) & previous[field].notna()
+            )
             if rows.any():
                 accepted = frame[decision][rows].astype("str").str.lower().isin(ACCEPTED)
-                found.append(
+                frames.append(
                     pd.DataFrame(
                         {
                             "role": data.role_name(role),
                             "field": "Responder's share of the offer"
                             if field == gain_column
                             else data.heading(field, "decisions"),
-                            "offered": before[field][rows].astype(float),
+                            "offered": previous[field][rows].astype(float),
                             "accepted": accepted,
                             "match": frame["match"][rows],
                         }
                     )
                 )
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
@@ -170,12 +174,18 @@ def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
     rows = []
     for (field, role), subset in answers.groupby(["field", "role"], sort=True):
         edges = np.unique(np.quantile(subset["offered"], np.linspace(0, 1, DECILES + 1)[1:-1]))
-        part = np.searchsorted(edges, subset["offered"], side="left")
-        for at in sorted(set(part)):
-            group = subset[part == at]
-            found = proportion(int(group["accepted"].sum()), len(group), level=options.level)
+        deciles = np.searchsorted(edges, subset["offered"], side="left")
+        for decile in sorted(set(deciles)):
+            group = subset[deciles == decile]
+            acceptance = proportion(int(group["accepted"].sum()), len(group), level=options.level)
             rows.append(
-                {"field": field, "role": role, "decile": at + 1, "offered": float(group["offered"].mean()), **found}
+                {
+                    "field": field,
+                    "role": role,
+                    "decile": decile + 1,
+                    "offered": float(group["offered"].mean()),
+                    **acceptance,
+                }
             )
     return rows
 

@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import add_holm, sorted_levels
-from analysis.general.people import BEGAN, factors, participants
+from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, share, text
 from analysis.toolbox import balance, proportion, proportion_difference
 
@@ -19,19 +19,19 @@ MIN_EXPECTED = 5
 def run(data: Data, options: Options) -> Result:
     """Return the share of participants who started but are not in the dataset, with a test for each factor."""
     frame = participants(data)
-    began = frame[frame["stage"].isin(BEGAN)]
-    if not len(began):
+    starters = frame[frame["stage"].isin(STARTED_STAGES)]
+    if not len(starters):
         raise SkippedError("No one started the game.")
-    lost = ~began["in_dataset"].fillna(False).astype(bool)
+    lost = ~starters["in_dataset"].fillna(False).astype(bool)
     total = proportion(int(lost.sum()), len(lost), level=options.level)
     shares: list[dict[str, Any]] = [{"factor": "All", "level": "", **total, "lost": int(lost.sum())}]
     tests = []
-    for name, heading in factors(data, began).items():
-        groups = {level: lost[began[name] == level] for level in sorted_levels(began[name].dropna())}
+    for name, heading in factors(data, starters).items():
+        groups = {level: lost[starters[name] == level] for level in sorted_levels(starters[name].dropna())}
         group_rows = [
-            {"factor": heading, "level": level, "lost": int(of.sum()),
-             **proportion(int(of.sum()), len(of), level=options.level)}
-            for level, of in groups.items()
+            {"factor": heading, "level": level, "lost": int(flags.sum()),
+             **proportion(int(flags.sum()), len(flags), level=options.level)}
+            for level, flags in groups.items()
         ]  # fmt: skip
         shares += group_rows
         tests.append({"factor": heading, **_test([(row["lost"], row["n"] - row["lost"]) for row in group_rows],
@@ -55,19 +55,19 @@ def run(data: Data, options: Options) -> Result:
     figure = charts.dots("shares", "Attrition: share of those who started who are not in the dataset", dots, y="where",
                          x_title="Share not in the dataset", x_format="%", line=total["estimate"])  # fmt: skip
     numbers = {"all": {k: total[k] for k in ("estimate", "low", "high", "n")}} | {
-        test["factor"]: {"estimate": test["cramers_v"], "p": test["p"], "n": len(began)} for test in tests
+        test["factor"]: {"estimate": test["cramers_v"], "p": test["p"], "n": len(starters)} for test in tests
     }
-    return Result(tables, [figure], numbers, n={"people": len(began)})
+    return Result(tables, [figure], numbers, n={"people": len(starters)})
 
 
 def _test(counts: list[tuple[int, int]], options: Options) -> dict[str, Any]:
     """Return the χ² test of attrition by group; a permutation test if expected counts are small."""
-    found = balance(counts)
+    chi2 = balance(counts)
     test = "χ²"
-    if found["smallest_expected"] is not None and found["smallest_expected"] < MIN_EXPECTED:
-        found["p"], test = _permutation_p(counts, found["chi2"], options.seed), "permutation"
-    return {key: found[key] for key in ("chi2", "df", "p", "cramers_v")} | {
-        "test": test if found["p"] is not None else ""
+    if chi2["smallest_expected"] is not None and chi2["smallest_expected"] < MIN_EXPECTED:
+        chi2["p"], test = _permutation_p(counts, chi2["chi2"], options.seed), "permutation"
+    return {key: chi2[key] for key in ("chi2", "df", "p", "cramers_v")} | {
+        "test": test if chi2["p"] is not None else ""
     }
 
 
@@ -79,9 +79,9 @@ def _permutation_p(counts: list[tuple[int, int]], observed: float, seed: int) ->
     lost = sum(lost_here for lost_here, _kept in counts)
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(sizes, lost, size=PERMUTATIONS)
     expected = sizes * lost / sizes.sum()
-    rest = sizes - expected
+    expected_others = sizes - expected
     chi2 = ((drawn - expected) ** 2 / np.where(expected > 0, expected, 1)).sum(axis=1)
-    chi2 += ((drawn - expected) ** 2 / np.where(rest > 0, rest, 1)).sum(axis=1)
+    chi2 += ((drawn - expected) ** 2 / np.where(expected_others > 0, expected_others, 1)).sum(axis=1)
     return (1 + int((chi2 >= observed - 1e-9).sum())) / (PERMUTATIONS + 1)
 
 
@@ -89,13 +89,13 @@ def _largest_difference(rows: list[dict[str, Any]], options: Options) -> dict[st
     """Return the difference between the largest and the smallest attrition rate."""
     ordered = sorted((row for row in rows if row["n"]), key=lambda row: row["estimate"])
     low, high = ordered[0], ordered[-1]
-    found = proportion_difference(high["lost"], high["n"], low["lost"], low["n"], level=options.level)
+    difference = proportion_difference(high["lost"], high["n"], low["lost"], low["n"], level=options.level)
     groups = f"{high['level']} − {low['level']}"
     return {
         "groups": groups,
-        "difference": found["estimate"],
-        "difference_low": found["low"],
-        "difference_high": found["high"],
+        "difference": difference["estimate"],
+        "difference_low": difference["low"],
+        "difference_high": difference["high"],
     }
 
 

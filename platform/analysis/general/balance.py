@@ -33,9 +33,9 @@ def run(data: Data, options: Options) -> Result:
             number("expected", "Expected"),
         ], arrivals, note=_fit_note(fit)))  # fmt: skip
         numbers["arrivals"] = fit
-    answers, small = _answers(frame, data, options)
-    if small:
-        warnings.append(f"Cells with fewer than {options.min_group} answers are left out: {', '.join(small)}.")
+    answers, small_cells = _answers(frame, data, options)
+    if small_cells:
+        warnings.append(f"Cells with fewer than {options.min_group} answers are left out: {', '.join(small_cells)}.")
     if answers:
         add_holm(answers)
         tables.append(Table("answers", "Answers given before the game, by cell", [
@@ -95,7 +95,7 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
     """Return, for each question (and option), the largest difference between two cells and a test over all cells."""
     names = [n for n in data.names("participants") if n.startswith(PRE_GAME)]
     rows: list[dict[str, Any]] = []
-    small: set[str] = set()
+    small_cells: set[str] = set()
     pre_game_answers = data.table("participants", names) if names else None
     for name in names:
         values = pre_game_answers[name]  # type: ignore[index]
@@ -103,7 +103,7 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
         if kind == "text" or (values.nunique() > MAX_OPTIONS and kind == "choice"):
             continue
         groups = {arm: values[frame["arm"] == arm].dropna() for arm in sorted_levels(frame["arm"])}
-        small |= {arm for arm, answers in groups.items() if 0 < len(answers) < options.min_group}
+        small_cells |= {arm for arm, answers in groups.items() if 0 < len(answers) < options.min_group}
         groups = {arm: answers for arm, answers in groups.items() if len(answers) >= options.min_group}
         if len(groups) < 2:
             continue
@@ -111,8 +111,10 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
         n = sum(map(len, groups.values()))
         if kind in ("number", "integer"):
             numbers = {arm: answers.astype(float).tolist() for arm, answers in groups.items()}
-            found = {**_anova(list(numbers.values())), **_largest_smd(numbers)}
-            rows.append({"question": question, "option": "", "n": n, "groups": len(groups), **found, "where": question})
+            statistics = {**_anova(list(numbers.values())), **_largest_smd(numbers)}
+            rows.append(
+                {"question": question, "option": "", "n": n, "groups": len(groups), **statistics, "where": question}
+            )
             continue
         levels = sorted_levels(values.dropna().map(level_text))
         counts = [[int((answers.map(level_text) == level).sum()) for level in levels] for answers in groups.values()]
@@ -124,7 +126,7 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
                 "question": question, "option": level, "n": n, "groups": len(groups), **_largest_smd(flags),
                 **(test if at == 0 else dict.fromkeys(test)), "where": f"{question}: {level}",
             })  # fmt: skip
-    return rows, sorted(small)
+    return rows, sorted(small_cells)
 
 
 def _largest_smd(groups: dict[str, list[float]]) -> dict[str, Any]:
@@ -132,10 +134,10 @@ def _largest_smd(groups: dict[str, list[float]]) -> dict[str, Any]:
     pairs = [
         (first, second, smd(groups[first], groups[second])["estimate"]) for first, second in combinations(groups, 2)
     ]
-    known = [pair for pair in pairs if pair[2] is not None]
-    if not known:
+    defined = [pair for pair in pairs if pair[2] is not None]
+    if not defined:
         return {"smd": None, "pair": ""}
-    first, second, difference = max(known, key=lambda pair: abs(pair[2]))
+    first, second, difference = max(defined, key=lambda pair: abs(pair[2]))
     return {"smd": difference, "pair": f"{first} − {second}"}
 
 
@@ -145,8 +147,8 @@ def _anova(groups: list[list[float]]) -> dict[str, Any]:
 
     if all(len(set(group)) == 1 for group in groups):
         return {"test": "F", "statistic": None, "p": None}
-    found = f_oneway(*groups)
-    return {"test": "F", "statistic": float(found.statistic), "p": float(found.pvalue)}
+    test = f_oneway(*groups)
+    return {"test": "F", "statistic": float(test.statistic), "p": float(test.pvalue)}
 
 
 def _love_plot(rows: list[dict[str, Any]]) -> Any:

@@ -27,8 +27,8 @@ def run(data: Data, options: Options) -> Result:
         for key, title in by.items():
             for level in sorted_levels(reached[key].dropna()) if key else [""]:
                 subset = reached[name] if not key else reached[name][reached[key] == level]
-                found = proportion(int(subset.sum()), len(subset), level=options.level)
-                rows.append({"check": check, "by": title, "level": level, **found, "passed": int(subset.sum())})
+                pass_rate = proportion(int(subset.sum()), len(subset), level=options.level)
+                rows.append({"check": check, "by": title, "level": level, **pass_rate, "passed": int(subset.sum())})
     if not any(row["n"] for row in rows):
         raise SkippedError("No one reached a check.")
     columns = [
@@ -39,8 +39,8 @@ def run(data: Data, options: Options) -> Result:
         row["check"]: {k: row[k] for k in ("estimate", "low", "high", "n")} for row in rows if row["by"] == "All"
     }
     bars = [{**row, "who": charts.level(row["by"], row["level"]) if row["level"] else "All"} for row in rows]
-    few = len({bar["who"] for bar in bars}) > MAX_BARS
-    bars = [bar for bar in bars if not few or bar["by"] != "Cell"]
+    too_many = len({bar["who"] for bar in bars}) > MAX_BARS
+    bars = [bar for bar in bars if not too_many or bar["by"] != "Cell"]
     figure = charts.bars("passed", "Attention checks passed", bars, y="who", facet="check", x_title="Share that passed",
                          x_format="%")  # fmt: skip
     table = Table("passed", "Attention checks passed by those who reached them", columns, rows)

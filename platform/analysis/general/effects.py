@@ -50,26 +50,26 @@ def _terms(
     frame = unit.frame[[outcome, "cluster", *references]].dropna(subset=[outcome])
     if frame[outcome].nunique() < 2:
         return []
-    found = ols(frame, outcome, references, level=options.level)
+    fit = ols(frame, outcome, references, level=options.level)
     clustered = frame["cluster"].nunique() < len(frame)
     robust = ols(frame, outcome, references, clusters="cluster", level=options.level) if clustered else ols(
         frame, outcome, references, covariance="HC1", level=options.level
     )  # fmt: skip
     robust_terms = {term["term"]: term for term in robust["terms"]}
     heading = unit.outcomes[outcome]
-    if found["dropped"]:
-        warnings.append(f"{heading}: dropped because of collinearity: {', '.join(found['dropped'])}.")
+    if fit["dropped"]:
+        warnings.append(f"{heading}: dropped because of collinearity: {', '.join(fit['dropped'])}.")
     rows = []
-    for term in found["terms"]:
+    for term in fit["terms"]:
         name, _equals, level = term["term"].partition("=")
         robust_term = robust_terms.get(term["term"], {})
         rows.append({
             "outcome": heading, "factor": unit.heading(name), "level": level,
             "reference": references.get(name, ""), **{k: term[k] for k in ("estimate", "se", "low", "high", "p")},
             "p_holm": None, "robust_se": robust_term.get("se"), "robust_low": robust_term.get("low"),
-            "robust_high": robust_term.get("high"), "robust_p": robust_term.get("p"), "n": found["n"],
-                "r2": found["r2"],
-            "df": found["df"], "clusters": int(frame["cluster"].nunique()), "key": outcome, "term": term["term"],
+            "robust_high": robust_term.get("high"), "robust_p": robust_term.get("p"), "n": fit["n"],
+                "r2": fit["r2"],
+            "df": fit["df"], "clusters": int(frame["cluster"].nunique()), "key": outcome, "term": term["term"],
             "unit": unit.name,
         })  # fmt: skip
     return rows
@@ -78,8 +78,8 @@ def _terms(
 def _forest(rows: list[dict[str, Any]]) -> Any:
     outcomes = list(dict.fromkeys(row["outcome"] for row in rows))
     terms = list(dict.fromkeys(row["term"] for row in rows))
-    shown = [row for row in rows if row["outcome"] in outcomes[:PANELS] and row["term"] in terms[:MAX_TERMS]]
-    for row in shown:
+    shown_rows = [row for row in rows if row["outcome"] in outcomes[:PANELS] and row["term"] in terms[:MAX_TERMS]]
+    for row in shown_rows:
         row["where"] = f"{row['factor']}: {row['level']} (vs {row['reference']})"
     limits = []
     if len(outcomes) > PANELS:
@@ -87,7 +87,7 @@ def _forest(rows: list[dict[str, Any]]) -> Any:
     if len(terms) > MAX_TERMS:
         limits.append(f"the first {MAX_TERMS} of {len(terms)} terms")
     title = "Effects with confidence intervals" + (f": {', '.join(limits)}" if limits else "")
-    return charts.dots("effects", title, shown, y="where", facet="outcome", x_title="Effect", line=0)
+    return charts.dots("effects", title, shown_rows, y="where", facet="outcome", x_title="Effect", line=0)
 
 
 ANALYSES = [

@@ -18,30 +18,30 @@ OF_CALLS, OF_ANSWERS, OF_TURNS = "of calls", "of answers", "of turns"
 
 def run(data: Data, options: Options) -> Result:
     """Return the failure rates of each model, with intervals clustered by match."""
-    wanted = ["match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung"]
-    frame = data.table("llm_calls", [name for name in wanted if data.has("llm_calls", name)])
+    names = ["match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung"]
+    frame = data.table("llm_calls", [name for name in names if data.has("llm_calls", name)])
     if not len(frame):
         raise SkippedError("No language model was called.")
     frame["model"] = frame["model"].fillna("unknown")
     rows: list[dict[str, Any]] = []
     for model, subset in frame.groupby("model", sort=True):
-        for what, of, flags in _measures(subset):
+        for failure, denominator, flags in _measures(subset):
             if not len(flags):
                 continue
-            found = mean(flags["flag"].astype(float).tolist(), clusters=flags["match"].tolist(), level=options.level)
-            low, high = found.get("low"), found.get("high")
+            rate = mean(flags["flag"].astype(float).tolist(), clusters=flags["match"].tolist(), level=options.level)
+            low, high = rate.get("low"), rate.get("high")
             rows.append(
                 {
                     "model": str(model),
-                    "what": what,
-                    "of": of,
+                    "what": failure,
+                    "of": denominator,
                     "n": len(flags),
                     "count": int(flags["flag"].sum()),
-                    "estimate": found["estimate"],
-                    "se": found.get("se"),
+                    "estimate": rate["estimate"],
+                    "se": rate.get("se"),
                     "low": None if low is None else max(0.0, low),
                     "high": None if high is None else min(1.0, high),
-                    "clusters": found.get("clusters"),
+                    "clusters": rate.get("clusters"),
                 }
             )
     if not rows:
@@ -55,7 +55,7 @@ def run(data: Data, options: Options) -> Result:
         *estimate_columns("Share", share),
         count("clusters", "Matches"),
     ]
-    order = {what: at for at, what in enumerate(dict.fromkeys(row["what"] for row in rows))}
+    order = {failure: at for at, failure in enumerate(dict.fromkeys(row["what"] for row in rows))}
     bars = sorted(
         ({**row, "label": f"{row['what']} ({row['of']})"} for row in rows), key=lambda row: order[row["what"]]
     )
@@ -77,17 +77,17 @@ def run(data: Data, options: Options) -> Result:
 
 def _measures(calls: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     """Return (failure, what its share refers to, rows with match and flag) for each kind of failure."""
-    found = []
+    measures = []
     answered = calls
     if "error" in calls:
         failed = calls["error"].notna() & (calls["error"] != "")
-        found.append(("No answer", OF_CALLS, calls.assign(flag=failed)))
+        measures.append(("No answer", OF_CALLS, calls.assign(flag=failed)))
         answered = calls[~failed]
     for fault, title in (("unreadable", "Unreadable"), ("illegal", "Illegal")):
         if "fault" in calls:
-            found.append((title, OF_ANSWERS, answered.assign(flag=answered["fault"] == fault)))
+            measures.append((title, OF_ANSWERS, answered.assign(flag=answered["fault"] == fault)))
     if "refused" in calls:
-        found.append(
+        measures.append(
             ("Refused", OF_ANSWERS, answered.assign(flag=answered["refused"].eq(True).fillna(False).astype(bool)))
         )
     if {"role", "answering"} <= set(calls):
@@ -95,8 +95,8 @@ def _measures(calls: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
         for name, first, title in (("try_number", 1, "Asked again"), ("rung", 0, "Another model took over")):
             if name in calls:
                 flags = (turns[name].max() > first).rename("flag").reset_index()
-                found.append((title, OF_TURNS, flags))
-    return found
+                measures.append((title, OF_TURNS, flags))
+    return measures
 
 
 ANALYSES = [

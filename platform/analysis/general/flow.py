@@ -19,21 +19,21 @@ def run(data: Data, options: Options) -> Result:
     flow = data.flow_counts
     stages = [stage for stage in flow["stages"] if flow["arrived"]]
     if not stages:
-        seen = flow["matches"]
-        if not seen["seen"]:
+        counts = flow["matches"]
+        if not counts["seen"]:
             raise SkippedError("The manifest lists no people and no matches.")
         stages = [
-            {"stage": "Matches", "reached": seen["seen"], "left": seen["excluded"]},
-            {"stage": "in_dataset", "reached": seen["in_dataset"], "left": {}},
+            {"stage": "Matches", "reached": counts["seen"], "left": counts["excluded"]},
+            {"stage": "in_dataset", "reached": counts["in_dataset"], "left": {}},
         ]
     rows: list[dict[str, Any]] = []
     for stage in stages:
         name = STAGES.get(stage["stage"], stage["stage"])
-        first = proportion(stage["reached"], stages[0]["reached"], level=options.level)
-        rows.append({"stage": name, "what": "reached", **first, "number": stage["reached"]})
+        reaching_share = proportion(stage["reached"], stages[0]["reached"], level=options.level)
+        rows.append({"stage": name, "what": "reached", **reaching_share, "number": stage["reached"]})
         for reason_key, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
-            left = proportion(number, stage["reached"], level=options.level)
-            rows.append({"stage": name, "what": reason(reason_key), **left, "number": number})
+            leaving_share = proportion(number, stage["reached"], level=options.level)
+            rows.append({"stage": name, "what": reason(reason_key), **leaving_share, "number": number})
     columns = [
         text("stage", "Stage"), text("what", "What"), count("number", "Number"), count("n", "Of"),
         *estimate_columns("Share", share),
@@ -58,25 +58,27 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
         boxes.append({"x": 0, "x2": MAIN, "y": top, "y2": bottom, "fill": "#eef3f8"})
         texts.append({"x": MAIN / 2, "y": top + 17, "text": name, "at": "middle", "bold": False})
         texts.append({"x": MAIN / 2, "y": top + 34, "text": f"n = {stage['reached']:,}", "at": "middle", "bold": True})
-        left = sorted(stage["left"].items(), key=lambda item: (-item[1], item[0]))
+        leavers = sorted(stage["left"].items(), key=lambda item: (-item[1], item[0]))
         below = bottom + GAP
-        if left:
-            height = LINE * (len(left) + 1) + 12
-            begin = bottom + 6
-            boxes.append({"x": WIDTH - SIDE, "x2": WIDTH, "y": begin, "y2": begin + height, "fill": "#ffffff"})
-            total = sum(number for _why, number in left)
-            for line, said in enumerate([f"Left: {total:,}", *(f"{reason(why)}: {number:,}" for why, number in left)]):
+        if leavers:
+            height = LINE * (len(leavers) + 1) + 12
+            box_top = bottom + 6
+            boxes.append({"x": WIDTH - SIDE, "x2": WIDTH, "y": box_top, "y2": box_top + height, "fill": "#ffffff"})
+            total = sum(number for _reason_key, number in leavers)
+            for line, line_text in enumerate(
+                [f"Left: {total:,}", *(f"{reason(reason_key)}: {number:,}" for reason_key, number in leavers)]
+            ):
                 texts.append(
                     {
                         "x": WIDTH - SIDE + 10,
-                        "y": begin + 15 + LINE * line,
-                        "text": said,
+                        "y": box_top + 15 + LINE * line,
+                        "text": line_text,
                         "at": "left",
                         "bold": not line,
                     }
                 )
-            arrows.append({"x": MAIN / 2, "x2": WIDTH - SIDE, "y": begin + height / 2, "y2": begin + height / 2})
-            below = begin + height + 12
+            arrows.append({"x": MAIN / 2, "x2": WIDTH - SIDE, "y": box_top + height / 2, "y2": box_top + height / 2})
+            below = box_top + height + 12
         if at + 1 < len(stages):
             arrows.append({"x": MAIN / 2, "x2": MAIN / 2, "y": bottom, "y2": below})
         top = below
@@ -102,16 +104,16 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
     ]  # fmt: skip
     for align in ("middle", "left"):
         for is_bold in (False, True):
-            rows = [word for word in texts if word["at"] == align and word["bold"] is is_bold]
+            rows = [row for row in texts if row["at"] == align and row["bold"] is is_bold]
             if rows:
                 layers.append(labels(rows, "center" if align == "middle" else "left", "bold" if is_bold else "normal"))
-    said = "; ".join(
+    summary = "; ".join(
         f"{STAGES.get(stage['stage'], stage['stage'])} {stage['reached']:,}"
-        + "".join(f", {number:,} {reason(why)}" for why, number in stage["left"].items())
+        + "".join(f", {number:,} {reason(reason_key)}" for reason_key, number in stage["left"].items())
         for stage in stages
     )
     return charts.figure_from_chart("flow", "Flow", alt.layer(*layers).properties(width=width, height=height),
-                           alt_text=f"Flow chart of {len(stages)} stages with those who left: {said}.")  # fmt: skip
+                           alt_text=f"Flow chart of {len(stages)} stages with those who left: {summary}.")  # fmt: skip
 
 
 ANALYSES = [

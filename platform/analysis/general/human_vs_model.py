@@ -35,15 +35,14 @@ def run(data: Data, options: Options) -> Result:
                 subset = (
                     common if against == MODELS else _in_shared_strata(common[common["who"].isin([HUMAN, against])])
                 )
-                found = None if subset is None else _difference(subset, outcome, options.level)
-                if found:
-                    rows.append({"role": role, "outcome": heading, "key": outcome, "against": against, **found})
-            by = common.assign(side=["People" if who == HUMAN else "Models" for who in common["who"]])
-            for one in estimates(by, ["side"], outcome, share=outcome in shares, level=options.level).to_dict(
-                "records"
-            ):
+                difference = None if subset is None else _difference(subset, outcome, options.level)
+                if difference:
+                    rows.append({"role": role, "outcome": heading, "key": outcome, "against": against, **difference})
+            with_side = common.assign(side=["People" if player == HUMAN else "Models" for player in common["who"]])
+            by_side = estimates(with_side, ["side"], outcome, share=outcome in shares, level=options.level)
+            for row in by_side.to_dict("records"):
                 dots.append(
-                    {"role": role, "outcome": heading, **{k: one[k] for k in ("side", "estimate", "low", "high")}}
+                    {"role": role, "outcome": heading, **{k: row[k] for k in ("side", "estimate", "low", "high")}}
                 )
     if not rows:
         raise SkippedError(
@@ -60,8 +59,9 @@ def run(data: Data, options: Options) -> Result:
     ]  # fmt: skip
     table = Table("differences", "People minus models in the same situation", columns, rows,
                   note="Holm's adjustment is over the models for the same role and outcome.")  # fmt: skip
-    shown = list(dict.fromkeys(row["outcome"] for row in dots))[:PANELS]
-    figure = charts.dots("means", "People and models in the same situation", [d for d in dots if d["outcome"] in shown],
+    shown_outcomes = list(dict.fromkeys(row["outcome"] for row in dots))[:PANELS]
+    shown_dots = [row for row in dots if row["outcome"] in shown_outcomes]
+    figure = charts.dots("means", "People and models in the same situation", shown_dots,
                          y="role", colour="side", facet="outcome", x_title="Mean or share")  # fmt: skip
     numbers = {
         f"{r['role']}: {r['key']}: {r['against']}": {
@@ -77,18 +77,18 @@ def _by_role(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fr
     import pandas as pd
 
     base = matches(data)
-    place = pd.Series("", index=base.frame.index, dtype="str")
+    configuration = pd.Series("", index=base.frame.index, dtype="str")
     for name in base.config:
-        place = place + "|" + base.frame[name]
+        configuration = configuration + "|" + base.frame[name]
     for kind, roles in roles_by_kind(data).items():
         others = {role: [other for other in data.roles if other != role] for role in roles}
         against = {
-            role: data.who[others[role]].fillna("").apply(lambda row: "|".join(sorted(row)), axis=1)
+            role: data.players_by_role[others[role]].fillna("").apply(lambda row: "|".join(sorted(row)), axis=1)
             if others[role] else "" for role in roles
         }  # fmt: skip
         if len(roles) == 1:
             role = roles[0]
-            frame = base.frame.assign(who=data.who[role], stratum=place + "§" + against[role])
+            frame = base.frame.assign(who=data.players_by_role[role], stratum=configuration + "§" + against[role])
             own_outcomes = [n for n in base.outcomes if not _belongs_to_other(n, role, data.roles)]
             yield (
                 data.role_name(role),
@@ -99,10 +99,13 @@ def _by_role(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fr
         elif data.has("seats", "match", "role", "payoff"):
             unit = seats(data)
             match = base.frame["match"]
-            known = pd.concat(
-                [pd.DataFrame({"match": match, "role": role, "stratum": place + "§" + against[role]}) for role in roles]
+            strata = pd.concat(
+                [
+                    pd.DataFrame({"match": match, "role": role, "stratum": configuration + "§" + against[role]})
+                    for role in roles
+                ]
             )
-            frame = unit.frame.merge(known, on=["match", "role"]).rename(columns={"player": "who"})
+            frame = unit.frame.merge(strata, on=["match", "role"]).rename(columns={"player": "who"})
             yield charts.label(kind), frame[frame["who"].notna()], dict(unit.outcomes), unit.shares
 
 
@@ -114,21 +117,21 @@ def _belongs_to_other(outcome: str, role: str, roles: list[str]) -> bool:
 def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return the rows of strata in which both people and models played; None if there are none."""
     human = (frame["who"] == HUMAN).groupby(frame["stratum"])
-    both = human.transform("any") & ~human.transform("all")
-    return frame[both] if both.any() else None
+    is_shared = human.transform("any") & ~human.transform("all")
+    return frame[is_shared] if is_shared.any() else None
 
 
 def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
     """Return OLS of the outcome on a human dummy and stratum dummies, with CR1 errors by cluster."""
-    known = frame[frame[outcome].notna()]
-    known = known if len(known) == len(frame) else _in_shared_strata(known)
-    if known is None or not len(known):
+    rows = frame[frame[outcome].notna()]
+    rows = rows if len(rows) == len(frame) else _in_shared_strata(rows)
+    if rows is None or not len(rows):
         return None
-    human = (known["who"] == HUMAN).astype(float)
-    people, strata = int(human.sum()), known["stratum"]
+    human = (rows["who"] == HUMAN).astype(float)
+    people, strata = int(human.sum()), rows["stratum"]
     return {
-        **fixed_effects(human, known[outcome], strata, known["cluster"], level=level),
-        "people": people, "models": len(known) - people, "strata": strata.nunique(),
+        **fixed_effects(human, rows[outcome], strata, rows["cluster"], level=level),
+        "people": people, "models": len(rows) - people, "strata": strata.nunique(),
     }  # fmt: skip
 
 

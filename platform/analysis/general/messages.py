@@ -43,8 +43,8 @@ def run(data: Data, options: Options) -> Result:
     for player in data.players:
         subset = seats[seats["who"] == player]
         if len(subset):
-            found = proportion(int((subset["sent"] == 0).sum()), len(subset), level=options.level)
-            silent.append({"player": player, "silent": int((subset["sent"] == 0).sum()), **found})
+            silent_share = proportion(int((subset["sent"] == 0).sum()), len(subset), level=options.level)
+            silent.append({"player": player, "silent": int((subset["sent"] == 0).sum()), **silent_share})
     tables = [
         Table(
             "lengths",
@@ -86,14 +86,14 @@ def _seats(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
     """Return every seat in matches with messages, with who played it and the messages and words sent."""
     import pandas as pd
 
-    match = data.column("matches", "match")
+    match_ids = data.column("matches", "match")
     with_messages = set(frame["match"])
     sums = frame.groupby(["match", "role"])["words"].agg(["size", "sum"])
-    parts = []
+    frames = []
     for role in data.roles:
-        seat_rows = pd.DataFrame({"match": match, "role": role, "who": data.who[role]})
-        parts.append(seat_rows[seat_rows["who"].notna() & seat_rows["match"].isin(with_messages)])
-    seats = pd.concat(parts, ignore_index=True).join(sums, on=["match", "role"])
+        seat_rows = pd.DataFrame({"match": match_ids, "role": role, "who": data.players_by_role[role]})
+        frames.append(seat_rows[seat_rows["who"].notna() & seat_rows["match"].isin(with_messages)])
+    seats = pd.concat(frames, ignore_index=True).join(sums, on=["match", "role"])
     return seats.rename(columns={"size": "sent", "sum": "words"}).fillna({"sent": 0, "words": 0})
 
 

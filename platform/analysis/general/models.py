@@ -17,8 +17,8 @@ TIMES = {"latency": "Full answer", "first_text": "First words"}
 
 def run(data: Data, options: Options) -> Result:
     """Return calls, tokens, cost and times by model."""
-    wanted = ["match", "model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost", *TIMES]
-    frame = data.table("llm_calls", [name for name in wanted if data.has("llm_calls", name)])
+    names = ["match", "model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost", *TIMES]
+    frame = data.table("llm_calls", [name for name in names if data.has("llm_calls", name)])
     if not len(frame):
         raise SkippedError("No language model was called.")
     frame["model"] = frame["model"].fillna("unknown")
@@ -82,9 +82,9 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _row(model: str, subset: pd.DataFrame) -> dict[str, Any]:
-    known = subset[subset["cost"].notna()] if "cost" in subset else subset[:0]
-    moves = int((known["outcome"] == "move").sum()) if "outcome" in subset else 0
-    cost = float(known["cost"].sum()) if len(known) else None
+    priced = subset[subset["cost"].notna()] if "cost" in subset else subset[:0]
+    moves = int((priced["outcome"] == "move").sum()) if "outcome" in subset else 0
+    cost = float(priced["cost"].sum()) if len(priced) else None
     return {
         "model": model,
         "calls": len(subset),
@@ -95,15 +95,15 @@ def _row(model: str, subset: pd.DataFrame) -> dict[str, Any]:
             if name in subset
         },
         "cost": cost,
-        "cost_per_match": cost / known["match"].nunique() if cost is not None else None,
+        "cost_per_match": cost / priced["match"].nunique() if cost is not None else None,
         "cost_per_move": cost / moves if cost is not None and moves else None,
-        "priced": len(known) / len(subset),
+        "priced": len(priced) / len(subset),
     }
 
 
 def _quantiles(values: pd.Series) -> dict[str, float]:
-    known = values.dropna()
-    return {name: float(known.quantile(q)) for name, q in {"q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}.items()}
+    values = values.dropna()
+    return {name: float(values.quantile(q)) for name, q in {"q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}.items()}
 
 
 ANALYSES = [

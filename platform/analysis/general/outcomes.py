@@ -75,17 +75,16 @@ def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
     frame = unit.frame if by else unit.frame.assign(**{ALL: ""})
     keys = list(by) or [ALL]
     groups = Groups(frame, keys)
-    parts = []
+    by_outcome = {}
     for name, heading in unit.outcomes.items():
         share = name in unit.shares
-        found = groups.estimates(name, share=share, level=options.level)
-        parts.append(found.assign(
+        by_outcome[name] = groups.estimates(name, share=share, level=options.level).assign(
             outcome=heading, key=name, measure="share" if share else "mean", median_low=np.nan, median_high=np.nan
-        ))  # fmt: skip
-    if len(parts) * len(groups.levels) <= MAX_MEDIANS:
-        means = {name: part for name, part in zip(unit.outcomes, parts, strict=True) if name not in unit.shares}
+        )
+    if len(by_outcome) * len(groups.levels) <= MAX_MEDIANS:
+        means = {name: estimates for name, estimates in by_outcome.items() if name not in unit.shares}
         _add_medians(means, groups, options)
-    rows = pd.concat(parts, ignore_index=True)
+    rows = pd.concat(by_outcome.values(), ignore_index=True)
     if by:
         rows = rows.sort_values(keys, key=_ranks, kind="stable")
     return rows.drop(columns=[ALL, "smallest", "largest"], errors="ignore").reset_index(drop=True)
@@ -97,22 +96,24 @@ def _ranks(column: pd.Series) -> pd.Series:
     return column.map({level: at for at, level in enumerate(sorted(levels, key=level_key))})
 
 
-def _add_medians(parts: Mapping[str, pd.DataFrame], groups: Groups, options: Options) -> None:
+def _add_medians(estimates_by_outcome: Mapping[str, pd.DataFrame], groups: Groups, options: Options) -> None:
     """Add confidence intervals of the medians to each outcome's rows."""
-    values = {name: groups.values(name) for name in parts}
-    found = {name: np.full((len(groups.levels), 2), np.nan) for name in parts}
-    for at in range(len(groups.levels)):  # outcomes of the same group follow each other because they share cached draws
-        for name, (known, code, cluster) in values.items():
-            rows_of_group = slice(*np.searchsorted(code, [at, at + 1]))
-            found[name][at] = median_interval(
-                known[rows_of_group],
+    values_by_outcome = {name: groups.values(name) for name in estimates_by_outcome}
+    intervals = {name: np.full((len(groups.levels), 2), np.nan) for name in estimates_by_outcome}
+    for group in range(
+        len(groups.levels)
+    ):  # outcomes of the same group follow each other because they share cached draws
+        for name, (values, code, cluster) in values_by_outcome.items():
+            rows_of_group = slice(*np.searchsorted(code, [group, group + 1]))
+            intervals[name][group] = median_interval(
+                values[rows_of_group],
                 cluster[rows_of_group],
                 draws=options.draws,
                 seed=options.seed,
                 level=options.level,
             )
-    for name, part in parts.items():
-        part[["median_low", "median_high"]] = found[name]
+    for name, estimates in estimates_by_outcome.items():
+        estimates[["median_low", "median_high"]] = intervals[name]
 
 
 def _factor(unit: Unit, name: str, options: Options) -> pd.DataFrame:
@@ -126,31 +127,31 @@ def _verified(data: Data, unit: Unit) -> Unit | None:
         return None
     rows = data.table("matches", ["match", "unverified"])
     unverified = set(rows["match"][rows["unverified"].notna() & (rows["unverified"] != "")])
-    kept = unit.frame[~unit.frame["match"].isin(unverified)]
-    return replace(unit, frame=kept) if unverified and len(kept) else None
+    verified = unit.frame[~unit.frame["match"].isin(unverified)]
+    return replace(unit, frame=verified) if unverified and len(verified) else None
 
 
 def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataFrame, name: str) -> Figure:
     """Return dots with intervals, one panel per outcome: by cell if there are few cells, otherwise by factor."""
-    shown = list(dict.fromkeys(cells["key"]))[:PANELS]
+    shown_keys = list(dict.fromkeys(cells["key"]))[:PANELS]
     number_of_cells = len(cells) // max(1, len(unit.outcomes))
     by_cell = bool(by) and number_of_cells <= MAX_DOTS
     rows = cells if by_cell else factors
     drawn: list[dict[str, Any]] = []
-    for row in rows[rows["key"].isin(shown)].to_dict("records"):
+    for row in rows[rows["key"].isin(shown_keys)].to_dict("records"):
         if by_cell:
-            where = " · ".join(f"{unit.heading(key)}: {row[key]}" for key in by)
+            label = " · ".join(f"{unit.heading(key)}: {row[key]}" for key in by)
         else:
-            where = (
+            label = (
                 row["factor"] if row["factor"] in (ALL, VERIFIED) else f"{unit.heading(row['factor'])}: {row['level']}"
             )
         drawn.append(
-            {"where": where, "outcome": row["outcome"], **{k: row[k] for k in ("estimate", "low", "high", "n")}}
+            {"where": label, "outcome": row["outcome"], **{k: row[k] for k in ("estimate", "low", "high", "n")}}
         )
-    several = len(unit.outcomes) > PANELS
+    has_too_many = len(unit.outcomes) > PANELS
     title = "Outcomes by cell" if by_cell else "Outcomes by factor"
     return charts.dots(
-        name, title + (f": the first {PANELS} of {len(unit.outcomes)}" if several else ""), drawn, y="where",
+        name, title + (f": the first {PANELS} of {len(unit.outcomes)}" if has_too_many else ""), drawn, y="where",
         facet="outcome", x_title="Mean or share", columns=2,
     )  # fmt: skip
 

@@ -26,27 +26,27 @@ def run(data: Data, options: Options) -> Result:
     rows, figures, numbers, warnings = [], [], {}, []
     people, announced = _people(data), _announced(data)
     for currency, subset in people.groupby("currency", sort=True):
-        several = people["currency"].nunique() > 1
-        few = len(subset) < options.min_group
-        if few:
+        several_currencies = people["currency"].nunique() > 1
+        is_small = len(subset) < options.min_group
+        if is_small:
             warnings.append(f"Hourly pay of fewer than {options.min_group} people is not shown ({currency}).")
         for key, title in MEASURES.items():
             values = subset[key].dropna().astype(float)
-            if not len(values) or (key == "hourly" and few):
+            if not len(values) or (key == "hourly" and is_small):
                 continue
-            found = mean(values.tolist(), level=options.level)
+            estimate = mean(values.tolist(), level=options.level)
             rows.append(
                 {
                     "currency": currency,
                     "what": title,
                     "people": len(values),
-                    **found,
+                    **estimate,
                     "median": float(values.median()),
                     "smallest": float(values.min()),
                     "largest": float(values.max()),
                 }
             )
-            numbers[f"{NUMBER_NAMES[key]} ({currency})"] = found
+            numbers[f"{NUMBER_NAMES[key]} ({currency})"] = estimate
         if announced is not None and len(subset):
             rows.append(
                 {"currency": currency, "what": "Announced average bonus", "estimate": announced, "people": None}
@@ -56,8 +56,8 @@ def run(data: Data, options: Options) -> Result:
         rows.append(
             {"currency": currency, "what": "Correlation of bonus and payoff", **correlation, "people": correlation["n"]}
         )
-        if not few:
-            figures.append(_histogram(subset, str(currency), announced, several))
+        if not is_small:
+            figures.append(_histogram(subset, str(currency), announced, several_currencies))
     if not rows:
         raise SkippedError("The dataset has no payments.")
     columns = [
@@ -89,37 +89,39 @@ def _people(data: Data) -> pd.DataFrame:
     base = frame["reason"] == "base"
     frame["base"], frame["bonus"] = frame["amount"].where(base, 0.0), frame["amount"].where(~base, 0.0)
     frame["payoff"] = frame.get("payoff", np.nan)
-    found = frame.groupby(["participant", "currency"], as_index=False).agg(
+    people = frame.groupby(["participant", "currency"], as_index=False).agg(
         base=("base", "sum"), bonus=("bonus", "sum"), total=("amount", "sum"), payoff=("payoff", "max")
     )
-    found["hourly"] = np.nan
+    people["hourly"] = np.nan
     if data.has("participants", "participant", "arrived_at", "ended_at"):
         times = data.table("participants", ["participant", "arrived_at", "ended_at"])
         hours = (times["ended_at"] - times["arrived_at"]).dt.total_seconds() / 3600
         hours = hours.where(hours > 0).set_axis(times["participant"])
-        found["hourly"] = found["total"] / found["participant"].map(hours[~hours.index.duplicated()])
-    return found
+        people["hourly"] = people["total"] / people["participant"].map(hours[~hours.index.duplicated()])
+    return people
 
 
 def _announced(data: Data) -> float | None:
     """Return the mean over cells of the announced average bonus, from versions.json."""
-    found = []
+    averages = []
     for folder in data.folders:
         file = folder.path / "versions.json"
         try:
             versions = json.loads(file.read_text(encoding="utf-8"))
             cells = [cell for version in versions for cell in version["content"].get("cells") or ()]
-            found += [float(cell["announced_average"]) for cell in cells if cell.get("announced_average") is not None]
+            averages += [
+                float(cell["announced_average"]) for cell in cells if cell.get("announced_average") is not None
+            ]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
-    return fmean(found) if found else None
+    return fmean(averages) if averages else None
 
 
-def _histogram(subset: pd.DataFrame, currency: str, announced: float | None, several: bool) -> Figure:
+def _histogram(subset: pd.DataFrame, currency: str, announced: float | None, several_currencies: bool) -> Figure:
     marks: dict[str, float] = {"mean": float(subset["bonus"].mean())}
     if announced is not None:
         marks["announced average"] = announced
-    name = f"bonus_{level_text(currency).lower()}" if several else "bonus"
+    name = f"bonus_{level_text(currency).lower()}" if several_currencies else "bonus"
     return charts.histogram(
         name, "Bonuses", subset["bonus"], x_title=f"Bonus ({currency})", y_title="People", marks=marks
     )

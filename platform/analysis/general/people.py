@@ -11,7 +11,7 @@ from analysis.frames import level_text
 if TYPE_CHECKING:
     import pandas as pd
 
-BEGAN = ("began", "finished", "completed", "in_dataset")
+STARTED_STAGES = ("began", "finished", "completed", "in_dataset")
 
 
 def participants(data: Data, *columns: str) -> pd.DataFrame:
@@ -21,17 +21,17 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
         SkippedError: no one was placed in a cell.
     """
 
-    wanted = [n for n in ("participant", "stage", "role", "cell", "version", "in_dataset", *columns) if n]
-    frame = data.table("participants", [*(n for n in wanted if data.has("participants", n)), "dataset"])
+    requested = [n for n in ("participant", "stage", "role", "cell", "version", "in_dataset", *columns) if n]
+    frame = data.table("participants", [*(n for n in requested if data.has("participants", n)), "dataset"])
     if not len(frame):
         raise SkippedError("No one was placed in a cell.")
     several = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
-    place = frame["cell"].map(level_text)
+    label = frame["cell"].map(level_text)
     if several:
-        place = frame["version"].map(level_text) + "." + place
+        label = frame["version"].map(level_text) + "." + label
     if frame["dataset"].nunique() > 1:
-        place = frame["dataset"].astype("str") + " " + place
-    frame = frame.assign(arm="cell " + place)
+        label = frame["dataset"].astype("str") + " " + label
+    frame = frame.assign(arm="cell " + label)
     if not data.has("cells", "version", "cell"):
         return frame
     names = [n for n in data.names("cells") if n.startswith("config_")]
@@ -48,6 +48,6 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
 
 def factors(data: Data, frame: pd.DataFrame) -> dict[str, str]:
     """Return the columns by which people are compared, with headings: those that take several values."""
-    wanted = {"arm": "Cell", "role": "Role", "lineup": "Opponents"}
-    wanted |= {name: data.heading(name) for name in frame.columns if name.startswith("config_")}
-    return {name: heading for name, heading in wanted.items() if name in frame and frame[name].nunique() > 1}
+    headings = {"arm": "Cell", "role": "Role", "lineup": "Opponents"}
+    headings |= {name: data.heading(name) for name in frame.columns if name.startswith("config_")}
+    return {name: heading for name, heading in headings.items() if name in frame and frame[name].nunique() > 1}

@@ -26,27 +26,35 @@ def run(data: Data, options: Options) -> Result:
     curve: list[dict[str, Any]] = []
     for unit in units(data):
         for outcome, heading in unit.outcomes.items():
-            known = unit.frame[unit.frame[outcome].notna()]
+            observed = unit.frame[unit.frame[outcome].notna()]
             for factor in unit.factors:
-                sizes = known[factor].value_counts()
+                sizes = observed[factor].value_counts()
                 if len(sizes) != 2:
                     continue
-                sd = _pooled_sd(known, unit.factors, outcome)
+                sd = _pooled_sd(observed, unit.factors, outcome)
                 if sd is None or sd <= 0:
                     continue
-                icc, cluster_size = _icc(known, outcome)
+                icc, cluster_size = _icc(observed, outcome)
                 first, second = (int(n) for n in sizes.tolist())
-                about = {"outcome": heading, "factor": unit.heading(factor), "key": outcome}
-                found = {
+                labels = {"outcome": heading, "factor": unit.heading(factor), "key": outcome}
+                effects = {
                     f"mde_{power * 100:.0f}": mde(sd, first, second, 1 - options.level, power, icc, cluster_size)[
                         "estimate"
                     ]
                     for power in POWERS
                 }
                 rows.append(
-                    {**about, "n1": first, "n2": second, "sd": sd, "icc": icc, "cluster_size": cluster_size, **found}
+                    {
+                        **labels,
+                        "n1": first,
+                        "n2": second,
+                        "sd": sd,
+                        "icc": icc,
+                        "cluster_size": cluster_size,
+                        **effects,
+                    }
                 )
-                if factor == next(f for f in unit.factors if known[f].nunique() == 2):
+                if factor == next(f for f in unit.factors if observed[f].nunique() == 2):
                     for times in SIZES:
                         smallest = mde(sd, first * times, second * times, 1 - options.level, 0.8, icc, cluster_size)
                         curve.append(
@@ -65,12 +73,12 @@ def run(data: Data, options: Options) -> Result:
         number("mde_80", "MDE, 80 % power"),
         number("mde_90", "MDE, 90 % power"),
     ]
-    shown = list(dict.fromkeys(row["outcome"] for row in curve))
-    more = f": the first {PANELS} of {len(shown)} outcomes" if len(shown) > PANELS else ""
+    outcomes = list(dict.fromkeys(row["outcome"] for row in curve))
+    suffix = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
     figure = charts.lines(
         "curve",
-        f"Minimum detectable effect at 80 % power{more}",
-        [row for row in curve if row["outcome"] in shown[:PANELS]],
+        f"Minimum detectable effect at 80 % power{suffix}",
+        [row for row in curve if row["outcome"] in outcomes[:PANELS]],
         x="n",
         facet="outcome",
         x_title="Observations",
@@ -83,24 +91,24 @@ def run(data: Data, options: Options) -> Result:
     return Result([Table("smallest", "Minimum detectable effects (MDE)", columns, rows, note=note)], [figure], numbers)
 
 
-def _pooled_sd(known: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
+def _pooled_sd(frame: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
     """Return the pooled standard deviation within cells."""
-    groups = known.groupby(factors, dropna=False)[outcome]
-    df = len(known) - groups.ngroups
+    groups = frame.groupby(factors, dropna=False)[outcome]
+    df = len(frame) - groups.ngroups
     if df < 1:
         return None
-    return float((((known[outcome] - groups.transform("mean")) ** 2).sum() / df) ** 0.5)
+    return float((((frame[outcome] - groups.transform("mean")) ** 2).sum() / df) ** 0.5)
 
 
-def _icc(known: pd.DataFrame, outcome: str) -> tuple[float, float]:
+def _icc(frame: pd.DataFrame, outcome: str) -> tuple[float, float]:
     """Return the intra-cluster correlation from a one-way ANOVA (at least 0), and the mean cluster size."""
-    groups = known.groupby("cluster")[outcome]
+    groups = frame.groupby("cluster")[outcome]
     sizes = groups.size()
-    n, k = len(known), len(sizes)
+    n, k = len(frame), len(sizes)
     if k < 2 or n <= k:
         return 0.0, n / max(k, 1)
-    between = float((sizes * (groups.mean() - known[outcome].mean()) ** 2).sum()) / (k - 1)
-    within = float(((known[outcome] - groups.transform("mean")) ** 2).sum()) / (n - k)
+    between = float((sizes * (groups.mean() - frame[outcome].mean()) ** 2).sum()) / (k - 1)
+    within = float(((frame[outcome] - groups.transform("mean")) ** 2).sum()) / (n - k)
     effective_size = (n - float((sizes**2).sum()) / n) / (k - 1)
     total = between + (effective_size - 1) * within
     return (max(0.0, (between - within) / total) if total > 0 else 0.0), n / k

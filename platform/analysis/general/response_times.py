@@ -26,7 +26,7 @@ def run(data: Data, options: Options) -> Result:
     if not len(frame):
         raise SkippedError("No person's turns have recorded times.")
     answered = frame[frame["answered"]]
-    few = f"fewer than {options.min_group}"
+    too_few = f"fewer than {options.min_group}"
     rows: list[dict[str, Any]] = []
     hidden = 0
     for name, title in {"": "All", "role": "Role", "kind": "Kind of move", "round": "Round"}.items():
@@ -36,7 +36,7 @@ def run(data: Data, options: Options) -> Result:
             row: dict[str, Any] = {"by": title, "level": level, "n": len(subset)}
             if subset["person"].nunique() < options.min_group:
                 hidden += 1
-                rows.append({"by": title, "level": level, "people": few})
+                rows.append({"by": title, "level": level, "people": too_few})
                 continue
             quartiles = subset["seconds"].quantile([0.1, 0.25, 0.5, 0.75, 0.9]).tolist()
             row |= dict(zip(("low", "q1", "median", "q3", "high"), quartiles, strict=True))
@@ -53,7 +53,7 @@ def run(data: Data, options: Options) -> Result:
     tables = [Table("seconds", "Response times in seconds", columns, rows)]
     figures, numbers, warnings = [], {}, []
     if hidden:
-        warnings.append(f"Times of {few} people are not shown ({hidden} groups).")
+        warnings.append(f"Times of {too_few} people are not shown ({hidden} groups).")
     if frame["person"].nunique() >= options.min_group:
         numbers["median"] = (
             {"estimate": float(answered["seconds"].median()), "n": len(answered)} if len(answered) else {}
@@ -158,11 +158,11 @@ def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]
     }
     if not factors:
         return []
-    found = ols(
+    fit = ols(
         frame[["log_seconds", "person", *factors]], "log_seconds", factors, clusters="person", level=options.level
     )
     people = int(frame["person"].nunique())
-    return [{**term, "n": found["n"], "clusters": people} for term in found["terms"]]
+    return [{**term, "n": fit["n"], "clusters": people} for term in fit["terms"]]
 
 
 def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
@@ -174,12 +174,14 @@ def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str,
         subset = frame[frame["role"] == role]
         if subset["person"].nunique() < options.min_group:
             continue
-        found = survival(subset["seconds"].tolist(), subset["answered"].tolist())
+        curve = survival(subset["seconds"].tolist(), subset["answered"].tolist())
         end = float(subset["seconds"].quantile(0.99))
-        times, shares = np.array([0.0, *found["times"]]), np.array([1.0, *found["share"]])
-        kept = np.flatnonzero(times <= end)
-        kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(len(kept), MAX_STEPS)).round().astype(int))]
-        rows += [{"role": data.role_name(role), "seconds": float(times[at]), "share": float(shares[at])} for at in kept]
+        times, shares = np.array([0.0, *curve["times"]]), np.array([1.0, *curve["share"]])
+        indices = np.flatnonzero(times <= end)
+        indices = indices[np.unique(np.linspace(0, len(indices) - 1, min(len(indices), MAX_STEPS)).round().astype(int))]
+        rows += [
+            {"role": data.role_name(role), "seconds": float(times[at]), "share": float(shares[at])} for at in indices
+        ]
     return rows
 
 

@@ -37,13 +37,13 @@ def run(data: Data, options: Options) -> Result:
             slopes.append({"outcome": heading, "key": name, **slope})
     means.sort(key=lambda row: (row["outcome"], row["round"]))
     add_holm(slopes)
-    shown = [data.heading(name, table) for table, name in outcomes][:PANELS]
-    more = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
-    drawn = [row for row in means if row["outcome"] in shown and row["round"] <= MAX_ROUNDS]
-    drawn.sort(key=lambda row: shown.index(row["outcome"]))
+    shown_headings = [data.heading(name, table) for table, name in outcomes][:PANELS]
+    suffix = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
+    drawn = [row for row in means if row["outcome"] in shown_headings and row["round"] <= MAX_ROUNDS]
+    drawn.sort(key=lambda row: shown_headings.index(row["outcome"]))
     several = frame["round"].nunique() > 1
     figure = charts.lines(
-        "rounds", f"Means by round{more}", drawn, x="round", facet="outcome", x_title="Round", y_title="Mean or share"
+        "rounds", f"Means by round{suffix}", drawn, x="round", facet="outcome", x_title="Round", y_title="Mean or share"
     )
     tables = [
         Table(
@@ -89,28 +89,28 @@ def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
         counter = next((name for name in names if data.has(table, "match", name)), None)
         if counter is None or data.kind(table, counter) not in ("number", "integer"):
             continue
-        about = (*NOT_OUTCOMES, counter, "move_number", "number")
-        found = [
+        not_outcomes = (*NOT_OUTCOMES, counter, "move_number", "number")
+        outcomes = [
             name
             for name in data.names(table)
-            if name not in about
+            if name not in not_outcomes
             and (table == "rounds" or name.startswith("move_"))
             and data.kind(table, name) in ("number", "integer", "boolean")
             and data.column(table, name).notna().any()
         ]
-        frame = data.table(table, ["match", counter, *found]).rename(columns={counter: "round"})
+        frame = data.table(table, ["match", counter, *outcomes]).rename(columns={counter: "round"})
         frame = frame[frame["round"].notna()]
-        if found and len(frame):
-            frame = frame.astype({"round": "int64", **dict.fromkeys(found, "float64")})
-            return frame.assign(cluster=frame["match"]), [(table, name) for name in found]
+        if outcomes and len(frame):
+            frame = frame.astype({"round": "int64", **dict.fromkeys(outcomes, "float64")})
+            return frame.assign(cluster=frame["match"]), [(table, name) for name in outcomes]
     return data.table("matches", ["match"]), []
 
 
 def _slope(frame: pd.DataFrame, name: str, level: float) -> dict[str, Any] | None:
     """Return OLS of the outcome on round and match dummies, CR1 by match; None if no match has several rounds."""
-    known = frame[frame[name].notna()]
-    found = fixed_effects(known["round"].astype(float), known[name], known["match"], known["match"], level=level)
-    return found if found["estimate"] is not None else None
+    rows = frame[frame[name].notna()]
+    slope = fixed_effects(rows["round"].astype(float), rows[name], rows["match"], rows["match"], level=level)
+    return slope if slope["estimate"] is not None else None
 
 
 ANALYSES = [

@@ -78,12 +78,12 @@ def run(data: Data, options: Options) -> Result:
                 note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
             )
         )
-        shown = list(dict.fromkeys(row["outcome"] for row in robust))[:PANELS]
+        shown_outcomes = list(dict.fromkeys(row["outcome"] for row in robust))[:PANELS]
         figures.append(
             charts.dots(
                 "robustness",
                 "Robustness check: with and without the 5 % with the most signals",
-                [row for row in robust if row["outcome"] in shown],
+                [row for row in robust if row["outcome"] in shown_outcomes],
                 y="of",
                 facet="outcome",
                 x_title="Mean or share",
@@ -131,18 +131,18 @@ def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Opt
     rows: list[dict[str, Any]] = []
     for unit in units(data):
         subset = unit.frame[unit.frame["match"].map(human)]
-        for of, part in {"All": subset, "Without the top 5 %": subset[~subset["match"].map(has_top)]}.items():
+        samples = {"All": subset, "Without the top 5 %": subset[~subset["match"].map(has_top)]}
+        for label, sample in samples.items():
             for name, heading in unit.outcomes.items():
-                if len(part):
-                    found = estimates(
-                        part.assign(every=""), ["every"], name, share=name in unit.shares, level=options.level
-                    )
-                    row = found.to_dict("records")[0]
+                if len(sample):
+                    row = estimates(
+                        sample.assign(every=""), ["every"], name, share=name in unit.shares, level=options.level
+                    ).to_dict("records")[0]
                     rows.append(
                         {
                             "outcome": heading,
                             "key": name,
-                            "of": of,
+                            "of": label,
                             **{k: row[k] for k in ("n", "estimate", "low", "high")},
                         }
                     )

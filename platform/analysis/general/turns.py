@@ -23,9 +23,9 @@ def kinds_of_moves(data: Data) -> pd.Series:
     filled = pd.Series([""] * number, dtype="str")
     for name in data.names("decisions"):
         if name.startswith("move_") and name not in ("move_number", *MESSAGE_FIELDS):
-            given = data.column("decisions", name).notna()
+            has_value = data.column("decisions", name).notna()
             label = data.heading(name, "decisions").lower()
-            filled = filled.mask(given & (filled == ""), label).mask(
-                given & (filled != "") & (filled != label), filled + ", " + label
+            filled = filled.mask(has_value & (filled == ""), label).mask(
+                has_value & (filled != "") & (filled != label), filled + ", " + label
             )
     return phase.astype("str").where(phase.notna(), filled.mask(filled == "", "other"))

@@ -194,7 +194,7 @@ def test_excluded_rows_are_left_out(tmp_path):
     given = [*rows(2), {**match(9), "in_dataset": False}]
     moves = [{"match": row["match"], "role": "alice", "round": 1} for row in given]
     data = load(dataset(tmp_path / "all", {"matches": given, "decisions": moves}))
-    assert (len(data.matches), len(data.decisions), len(data.who)) == (2, 2, 2)
+    assert (len(data.matches), len(data.decisions), len(data.players_by_role)) == (2, 2, 2)
     assert len(data.table("matches", everything=True)) == 3
 
 

@@ -19,9 +19,9 @@ def pearson(x: Sequence[Value], y: Sequence[Value], *, level: float = 0.95) -> R
         return undefined("estimate low high p", note, n=len(a))
     from scipy.stats import pearsonr
 
-    found = pearsonr(a, b)
-    r, n = float(found.statistic), len(a)
-    result: Result = {"estimate": r, "low": None, "high": None, "p": float(found.pvalue), "n": n}
+    test = pearsonr(a, b)
+    r, n = float(test.statistic), len(a)
+    result: Result = {"estimate": r, "low": None, "high": None, "p": float(test.pvalue), "n": n}
     if n >= FEWEST_FOR_INTERVAL and abs(r) < 1:
         half = NormalDist().inv_cdf((1 + level) / 2) / sqrt(n - 3)
         result |= {"low": tanh(atanh(r) - half), "high": tanh(atanh(r) + half)}
@@ -35,8 +35,8 @@ def spearman(x: Sequence[Value], y: Sequence[Value]) -> Result:
         return undefined("estimate p", note, n=len(a))
     from scipy.stats import spearmanr
 
-    found = spearmanr(a, b)
-    return {"estimate": float(found.statistic), "p": float(found.pvalue), "n": len(a)}
+    test = spearmanr(a, b)
+    return {"estimate": float(test.statistic), "p": float(test.pvalue), "n": len(a)}
 
 
 def _why_undefined(a: Sequence[float], b: Sequence[float]) -> str:
@@ -65,14 +65,14 @@ def balance(table: Sequence[Sequence[int]]) -> Result:
     from scipy.stats import chi2_contingency
 
     counts = [list(row) for row in zip(*columns, strict=True)]
-    found = chi2_contingency(counts, correction=False)
+    test = chi2_contingency(counts, correction=False)
     n = sum(map(sum, counts))
     return {
-        "chi2": float(found.statistic),
-        "df": int(found.dof),
-        "p": float(found.pvalue),
-        "cramers_v": sqrt(found.statistic / (n * (min(len(counts), len(counts[0])) - 1))),
-        "smallest_expected": float(found.expected_freq.min()),
+        "chi2": float(test.statistic),
+        "df": int(test.dof),
+        "p": float(test.pvalue),
+        "cramers_v": sqrt(test.statistic / (n * (min(len(counts), len(counts[0])) - 1))),
+        "smallest_expected": float(test.expected_freq.min()),
         "n": n,
     }
 

@@ -20,8 +20,8 @@ def proportion(successes: int, n: int, *, level: float = LEVEL) -> Result:
     share, z = successes / n, NormalDist().inv_cdf((1 + level) / 2)
     scale = 1 + z * z / n
     centre = (share + z * z / (2 * n)) / scale
-    reach = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
-    return {"estimate": share, "low": max(0.0, centre - reach), "high": min(1.0, centre + reach), "n": n}
+    half_width = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
+    return {"estimate": share, "low": max(0.0, centre - half_width), "high": min(1.0, centre + half_width), "n": n}
 
 
 def proportion_difference(k1: int, n1: int, k2: int, n2: int, *, level: float = LEVEL) -> Result:
@@ -30,10 +30,10 @@ def proportion_difference(k1: int, n1: int, k2: int, n2: int, *, level: float = 
         return undefined("estimate low high p", "a group has no observations", n=n1 + n2)
     from scipy.stats import fisher_exact
 
-    one, two = proportion(k1, n1, level=level), proportion(k2, n2, level=level)
+    first, second = proportion(k1, n1, level=level), proportion(k2, n2, level=level)
     p1, p2 = k1 / n1, k2 / n2
-    below = sqrt((p1 - one["low"]) ** 2 + (two["high"] - p2) ** 2)
-    above = sqrt((one["high"] - p1) ** 2 + (p2 - two["low"]) ** 2)
+    below = sqrt((p1 - first["low"]) ** 2 + (second["high"] - p2) ** 2)
+    above = sqrt((first["high"] - p1) ** 2 + (p2 - second["low"]) ** 2)
     p = fisher_exact([[k1, n1 - k1], [k2, n2 - k2]]).pvalue
     return {"estimate": p1 - p2, "low": p1 - p2 - below, "high": p1 - p2 + above, "p": float(p), "n": n1 + n2}
 
@@ -45,27 +45,28 @@ def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *,
         clusters: each value's cluster; the standard error is then cluster-robust (CR1), with G-1 degrees of freedom.
     """
     if clusters is None:
-        kept = known(values)
-        groups: list[Hashable] = list(range(len(kept)))
+        numbers = known(values)
+        groups: list[Hashable] = list(range(len(numbers)))
     else:
-        pairs = [(own[0], cluster) for value, cluster in zip(values, clusters, strict=False) if (own := known([value]))]
-        kept, groups = [value for value, _cluster in pairs], [cluster for _value, cluster in pairs]
-    n, number = len(kept), len(set(groups))
+        pairs = [(number, label) for value, label in zip(values, clusters, strict=False) for number in known([value])]
+        numbers, groups = [value for value, _cluster in pairs], [cluster for _value, cluster in pairs]
+    n, n_clusters = len(numbers), len(set(groups))
     if n == 0:
         return undefined("estimate se low high", "no observations", n=0, clusters=0)
-    estimate = fmean(kept)
-    if number < 2:
-        return undefined("se low high", "fewer than two clusters", estimate=estimate, n=n, clusters=number)
+    estimate = fmean(numbers)
+    if n_clusters < 2:
+        return undefined("se low high", "fewer than two clusters", estimate=estimate, n=n, clusters=n_clusters)
     if clusters is None:
-        se = sqrt(variance(kept) / n)
+        se = sqrt(variance(numbers) / n)
     else:
         sums: dict[Hashable, float] = {}
-        for value, cluster in zip(kept, groups, strict=True):
+        for value, cluster in zip(numbers, groups, strict=True):
             sums[cluster] = sums.get(cluster, 0.0) + value - estimate
         # CR1: G/(G-1) · (n-1)/(n-k) with k = 1.
-        se = sqrt(number / (number - 1) * sum(total**2 for total in sums.values())) / n
-    half = _t(level, number - 1) * se
-    return {"estimate": estimate, "se": se, "low": estimate - half, "high": estimate + half, "n": n, "clusters": number}
+        se = sqrt(n_clusters / (n_clusters - 1) * sum(total**2 for total in sums.values())) / n
+    half = _t(level, n_clusters - 1) * se
+    low, high = estimate - half, estimate + half
+    return {"estimate": estimate, "se": se, "low": low, "high": high, "n": n, "clusters": n_clusters}
 
 
 def mean_from_sums(n: int, total: float, squares: float, *, level: float = LEVEL) -> Result:
@@ -95,7 +96,7 @@ def paired(a: Sequence[Value], b: Sequence[Value], *, level: float = LEVEL) -> R
     n = len(x)
     if n < 2:
         return undefined("estimate low high t df p", "fewer than two pairs", n=n)
-    differences = [one - other for one, other in zip(x, y, strict=True)]
+    differences = [first - second for first, second in zip(x, y, strict=True)]
     return _tested(fmean(differences), sqrt(variance(differences) / n), n - 1, n, level)
 
 

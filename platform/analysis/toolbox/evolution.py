@@ -39,14 +39,14 @@ def meta_game(outcomes: Iterable[tuple[Sequence[str], Sequence[float]]], types: 
     means = {profile: np.mean(np.asarray(rows, dtype=float), axis=0) for profile, rows in played.items()}
     payoffs = np.full((len(types),) * seats, np.nan)
     for profile in product(range(len(types)), repeat=seats):
-        found = []
+        payoffs_by_order = []
         for order in permutations(range(seats)):
             seating = tuple(types[profile[player]] for player in order)
             if seating in means:
-                found.append(float(means[seating][order.index(0)]))
-        if not found:
+                payoffs_by_order.append(float(means[seating][order.index(0)]))
+        if not payoffs_by_order:
             return None
-        payoffs[profile] = fmean(found)
+        payoffs[profile] = fmean(payoffs_by_order)
     return payoffs
 
 

@@ -33,6 +33,6 @@ def finite(value: object) -> float | None:
     return float(value) if _is_number(value) else None  # type: ignore[arg-type]
 
 
-def undefined(keys: str, note: str, **given: Any) -> Result:
+def undefined(keys: str, note: str, **values: Any) -> Result:
     """Return a result whose `keys` are None, with the reason as a note."""
-    return {**dict.fromkeys(keys.split()), **given, "note": note}
+    return {**dict.fromkeys(keys.split()), **values, "note": note}

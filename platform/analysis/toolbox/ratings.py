@@ -41,14 +41,14 @@ def trueskill(matches: Sequence[Scores]) -> dict[str, Result]:
     except ImportError:
         note = "trueskill is not installed: Plackett–Luce ratings instead"
         return {player: {**rating, "note": note} for player, rating in plackett_luce(matches).items()}
-    world = TrueSkill(mu=MU, sigma=SIGMA, beta=BETA, tau=TAU, draw_probability=DRAW)
-    ratings = {player: world.create_rating() for match in matches for player in match}
+    environment = TrueSkill(mu=MU, sigma=SIGMA, beta=BETA, tau=TAU, draw_probability=DRAW)
+    ratings = {player: environment.create_rating() for match in matches for player in match}
     for match in matches:
         players = sorted(match, key=lambda player: -match[player])
         if len(players) < 2:
             continue
         levels = sorted(set(match.values()), reverse=True)
         ranks = [levels.index(match[player]) for player in players]
-        rated = world.rate([(ratings[player],) for player in players], ranks=ranks)
+        rated = environment.rate([(ratings[player],) for player in players], ranks=ranks)
         ratings |= {player: team[0] for player, team in zip(players, rated, strict=True)}
     return {player: {"mu": float(rating.mu), "sigma": float(rating.sigma)} for player, rating in ratings.items()}

@@ -41,31 +41,31 @@ def ols(
     y = np.array([MISSING if (number := finite(value)) is None else number for value in _column(rows, outcome)])
     coded = {name: _coded(_column(rows, name)) for name in factors}
     groups = None if clusters is None else _coded(_column(rows, clusters))[0]
-    kept = np.isfinite(y)
+    complete = np.isfinite(y)
     for codes, _values in coded.values():
-        kept &= codes >= 0
+        complete &= codes >= 0
     if groups is not None:
-        kept &= groups >= 0
-        groups = groups[kept]
-    if not kept.any():
+        complete &= groups >= 0
+        groups = groups[complete]
+    if not complete.any():
         return undefined("df r2", "no observations", terms=[], n=0, dropped=[], warnings=[])
-    names, columns, warnings = ["Intercept"], [np.ones(int(kept.sum()))], []
-    for name, wished in factors.items():
+    names, columns, warnings = ["Intercept"], [np.ones(int(complete.sum()))], []
+    for name, preferred in factors.items():
         codes, values = coded[name]
-        codes = codes[kept]
+        codes = codes[complete]
         counts = np.bincount(codes, minlength=len(values))
         present = [code for code in range(len(values)) if counts[code]]
-        reference = next((code for code in present if values[code] == wished), None)
+        reference = next((code for code in present if values[code] == preferred), None)
         if reference is None:
-            most = [code for code in present if counts[code] == counts.max()]
-            reference = min(most, key=lambda code: int(np.argmax(codes == code)))
-            warnings.append(f"{name}: {wished} does not occur; {values[reference]} is the reference")
+            most_frequent = [code for code in present if counts[code] == counts.max()]
+            reference = min(most_frequent, key=lambda code: int(np.argmax(codes == code)))
+            warnings.append(f"{name}: {preferred} does not occur; {values[reference]} is the reference")
         for code in sorted(present, key=lambda code: _order(values[code])):
             if code != reference:
                 names.append(f"{name}={values[code]}")
                 columns.append((codes == code).astype(float))
     x, used, dropped = _independent(np.column_stack(columns), names)
-    return _fitted(x, y[kept], used, dropped, warnings, groups, covariance, level)
+    return _fitted(x, y[complete], used, dropped, warnings, groups, covariance, level)
 
 
 def _column(rows: Any, name: str) -> Sequence[Any]:
@@ -80,9 +80,9 @@ def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
     """Return each value's index among the distinct values (-1 if missing), and those values in order of appearance."""
     import numpy as np
 
-    places: dict[Any, int] = {}
-    codes = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
-    return np.array(codes, dtype=int), list(places)
+    index_by_value: dict[Any, int] = {}
+    codes = [-1 if value is None else index_by_value.setdefault(value, len(index_by_value)) for value in values]
+    return np.array(codes, dtype=int), list(index_by_value)
 
 
 def _order(level: Any) -> tuple[int, Any, str]:
@@ -100,20 +100,20 @@ def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
     if _surely_independent(x, norms):
         return x, names, []
     basis: list[Any] = []
-    used, dropped, kept = [], [], []
+    used, dropped, used_columns = [], [], []
     for at, name in enumerate(names):
-        rest = x[:, at].copy()
+        residual = x[:, at].copy()
         for _twice in range(2):
             for direction in basis:
-                rest -= direction * (direction @ rest)
-        length = np.linalg.norm(rest)
+                residual -= direction * (direction @ residual)
+        length = np.linalg.norm(residual)
         if length <= COLLINEAR * norms[at]:
             dropped.append(name)
             continue
-        basis.append(rest / length)
+        basis.append(residual / length)
         used.append(name)
-        kept.append(at)
-    return x[:, kept], used, dropped
+        used_columns.append(at)
+    return x[:, used_columns], used, dropped
 
 
 def _surely_independent(x: Any, norms: Any) -> bool:
@@ -155,10 +155,10 @@ def _fitted(
     }
     spread, df, note = _covariance(x, residuals, inverse, groups, covariance)
     result["df"] = df
-    for at, name in enumerate(names):
-        term = {"term": name, "estimate": float(estimates[at]), "se": None, "low": None, "high": None, "p": None}
+    for index, name in enumerate(names):
+        term = {"term": name, "estimate": float(estimates[index]), "se": None, "low": None, "high": None, "p": None}
         if spread is not None:
-            se = float(np.sqrt(max(spread[at, at], 0.0)))
+            se = float(np.sqrt(max(spread[index, index], 0.0)))
             half = float(t.ppf((1 + level) / 2, df)) * se
             term |= {"se": se, "low": term["estimate"] - half, "high": term["estimate"] + half}
             if se > 0:
@@ -174,13 +174,13 @@ def _covariance(x: Any, residuals: Any, inverse: Any, groups: Any, covariance: C
     n, k = x.shape
     if groups is not None:
         _labels, codes = np.unique(groups, return_inverse=True)
-        number = len(_labels)
-        sums = np.zeros((number, k))
+        n_clusters = len(_labels)
+        sums = np.zeros((n_clusters, k))
         np.add.at(sums, codes, x * residuals[:, None])
-        if number < 2 or n <= k:
-            return None, max(number - 1, 0), "fewer than two clusters"
+        if n_clusters < 2 or n <= k:
+            return None, max(n_clusters - 1, 0), "fewer than two clusters"
         middle = sums.T @ sums
-        return number / (number - 1) * (n - 1) / (n - k) * inverse @ middle @ inverse, number - 1, ""
+        return n_clusters / (n_clusters - 1) * (n - 1) / (n - k) * inverse @ middle @ inverse, n_clusters - 1, ""
     if n <= k:
         return None, n - k, "as many terms as observations"
     if covariance == "HC1":

@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import cos, pi, sin, sqrt, tan
 from statistics import NormalDist
 
-MANY = 200
+MIN_DF_FOR_EXPANSION = 200
 """From this number of degrees of freedom, the expansion around the normal quantile is accurate to ten digits."""
 
 
@@ -16,7 +16,7 @@ def two_sided(level: float, df: int) -> float:
 
     Source: Abramowitz & Stegun, 26.7.3 and 26.7.4 (finite sums), 26.7.5 (expansion).
     """
-    if df > MANY:
+    if df > MIN_DF_FOR_EXPANSION:
         return _expanded(NormalDist().inv_cdf((1 + level) / 2), df)
     low, high = 0.0, pi / 2
     for _halving in range(60):

@@ -13,15 +13,15 @@ def survival(seconds: Sequence[float | None], answered: Sequence[bool | None]) -
     Args:
         answered: True if the answer was given at that time, False if there was no answer by then.
     """
-    times, came = known_pairs(seconds, answered)
-    kept = [(time, bool(done)) for time, done in zip(times, came, strict=True) if time >= 0]
-    if not kept:
+    pairs = zip(*known_pairs(seconds, answered), strict=True)
+    waits = [(time, bool(was_answered)) for time, was_answered in pairs if time >= 0]
+    if not waits:
         return undefined("times share", "no observations", n=0)
     import numpy as np
 
-    waited, done = np.array([time for time, _done in kept]), np.array([done for _time, done in kept])
-    distinct, place = np.unique(waited, return_inverse=True)
-    ended, answers = np.bincount(place), np.bincount(place, weights=done)
-    at_risk = len(kept) - np.concatenate([[0], np.cumsum(ended)[:-1]])
+    distinct, time_index = np.unique([time for time, _was_answered in waits], return_inverse=True)
+    ended = np.bincount(time_index)
+    answers = np.bincount(time_index, weights=[was_answered for _time, was_answered in waits])
+    at_risk = len(waits) - np.concatenate([[0], np.cumsum(ended)[:-1]])
     shares = np.cumprod(1 - answers / at_risk)
-    return {"times": distinct.tolist(), "share": shares.tolist(), "n": len(kept)}
+    return {"times": distinct.tolist(), "share": shares.tolist(), "n": len(waits)}

@@ -90,7 +90,7 @@ def tournaments(data: Data) -> list[Tournament]:
         ["match", "repetition", "config_base_game", "config_mechanism", *(f"payoffs_{role}" for role in roles)],
     )
     groups: dict[tuple[str, str, int], list[tuple[list[str], list[float]]]] = {}
-    who = {role: data.who[role].tolist() for role in roles}
+    who = {role: data.players_by_role[role].tolist() for role in roles}
     payoffs = {role: rows[f"payoffs_{role}"].tolist() for role in roles}
     about = zip(rows["config_mechanism"], rows["config_base_game"], rows["repetition"], strict=True)
     for at, (mechanism, game, run) in enumerate(about):

@@ -41,10 +41,11 @@ def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
     about = [name for name in ("config_instance_seed", "config_instance", "seed", "config_level", "config_told",
                                "config_preferences", "config_pattern") if data.has("matches", name)]  # fmt: skip
     rows = data.table("matches", [*dict.fromkeys(["match", "game", *about, *columns])])
-    rows["agent"] = data.who.get("agent")
-    if "firm_1" in data.who:
-        first = data.who["firm_1"]
-        second = data.who["firm_2"] if "firm_2" in data.who else pd.Series(None, index=first.index, dtype="str")
+    players = data.players_by_role
+    rows["agent"] = players.get("agent")
+    if "firm_1" in players:
+        first = players["firm_1"]
+        second = players["firm_2"] if "firm_2" in players else pd.Series(None, index=first.index, dtype="str")
         rows["agent"] = first.where(second.isna() | (first == second), first + " & " + second)
     rows = rows[(rows["game"] == game) & rows["agent"].notna()].reset_index(drop=True)
     if not len(rows):

@@ -120,7 +120,7 @@ def frame(data: Data, family: str) -> pd.DataFrame:
         raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
     extra = [name for name in ("unverified", "messages", "decisions") if data.has("matches", name)]
     rows = data.table("matches", [*dict.fromkeys([*SHARED, *definition.columns, *extra])])
-    rows[list(ROLES)] = data.who[list(ROLES)]
+    rows[list(ROLES)] = data.players_by_role[list(ROLES)]
     rows = rows[rows["game"] == family].reset_index(drop=True)
     rows["fairness"] = rows[definition.fairness].astype("float64")
     for metric in METRICS:

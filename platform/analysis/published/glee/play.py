@@ -122,7 +122,7 @@ def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
     if not data.has("matches", "cell_kind", "cell", "version"):
         return []
     rows = data.table("matches", ["game", "cell_kind", "cell", "version"])
-    rows["people"] = data.who.eq(HUMAN).any(axis=1)
+    rows["people"] = data.players_by_role.eq(HUMAN).any(axis=1)
     rows = rows[(rows["game"] == family) & rows["people"]]
     found = []
     for kind, subset in rows.groupby("cell_kind", dropna=True):
