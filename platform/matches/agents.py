@@ -114,8 +114,8 @@ def _delay(question: Question, decision: Decision) -> float:
     agent, role = question.agent, question.role
     if agent.settings.appears != "delayed":
         return agent.delay
-    others = [e.data["move"] for e in question.events if e.kind == "move" and e.data["role"] != role]
-    message = others[-1].get("message") if others else None
+    other_moves = [e.data["move"] for e in question.events if e.kind == "move" and e.data["role"] != role]
+    message = other_moves[-1].get("message") if other_moves else None
     rng = Random(f"{question.match.seed}/{role}/{question.answering}/pace")
     return max(agent.delay, human_delay(decision.move, message if isinstance(message, str) else None, rng))
 
@@ -155,11 +155,11 @@ class _Thinking:
         return question_for(match, play, self._role, self._agent, host, template=match.texts.get("instructions"))
 
     async def _think_and_move(self, lease: Lease, question: Question) -> None:
-        began = time.monotonic()
+        started_at = time.monotonic()
         outcome: Decision | Exception
         try:
             outcome = await _decide_with_draft(question)
-            await asyncio.sleep(_delay(question, outcome) - (time.monotonic() - began))
+            await asyncio.sleep(_delay(question, outcome) - (time.monotonic() - started_at))
         except Exception as error:  # noqa: BLE001  (interpreted where the database is available)
             outcome = error
         await _writers.retry(self._finish, lease, question, outcome)

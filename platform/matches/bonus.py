@@ -49,17 +49,17 @@ def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
     """Return what the role's current choices, or its game so far, would pay."""
     if not rule or not _payers or play.over:
         return ()
-    found = []
+    promised = []
     for prospect in play.game.prospects(play.state, role):
         amount = _payers[0].amount(rule, prospect.payoff, prospect.share)
         if amount is not None:
-            found.append(Promise(prospect.words, amount, prospect.key))
-    return tuple(found)
+            promised.append(Promise(prospect.words, amount, prospect.key))
+    return tuple(promised)
 
 
 def line(game: Game[Any, Any], role: Role, rule: Rule | None) -> Mapping[str, Any] | None:
     """Return what a page's script needs to compute the bonus of an offer; None if that would reveal more."""
     if not rule or not _payers:
         return None
-    known = [(p.payoff, p.share) for p in game.pay_examples(role) if p.payoff is not None and p.share is not None]
-    return _payers[0].line(rule, (known[0], known[1])) if len(known) > 1 else None
+    points = [(p.payoff, p.share) for p in game.pay_examples(role) if p.payoff is not None and p.share is not None]
+    return _payers[0].line(rule, (points[0], points[1])) if len(points) > 1 else None

@@ -83,6 +83,6 @@ def _insert(rows: Sequence[tuple[int, Row]]) -> None:
 
 
 def _values(match_id: int, row: Row) -> tuple[object, ...]:
-    moment = connection.ops.adapt_datetimefield_value
-    moments = (moment(row.at), moment(row.asked_at), moment(row.shown_at))
-    return (match_id, row.number, row.kind, row.role, json.dumps(row.data), *moments, row.refused)
+    as_column = connection.ops.adapt_datetimefield_value
+    times = (as_column(row.at), as_column(row.asked_at), as_column(row.shown_at))
+    return (match_id, row.number, row.kind, row.role, json.dumps(row.data), *times, row.refused)

@@ -37,9 +37,9 @@ class Change:
         self.play = play
         self.agents = agents
         self.turns: Mapping[Role, OpenTurn] = match.open_turns()
-        self._before = self.turns
+        self._turns_before = self.turns
         self._rows: list[Row] = []
-        self._began_at, self._last_before = play.step, play.last
+        self._step_before, self._last_before = play.step, play.last
         self._clock_only = True
         self._extended: set[Role] = set()
         self._replaced: set[Role] = set()
@@ -79,12 +79,12 @@ class Change:
             by = taker["spec"]
         elif by is None:
             self.welcome_back(role)
-        after, events = games.play.submit(self.play, role, move, by=by)
+        next_play, events = games.play.submit(self.play, role, move, by=by)
         answered = self.turns[role]
         if answered.shown_at is None:
             answered = replace(answered, shown_at=shown_at)
         stays_open = not games.play.ends_turn(self.play, role, move)
-        self._follow(after, events, answered=answered, clock_of=answered if stays_open else None)
+        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
@@ -92,11 +92,11 @@ class Change:
 
     def extend(self, role: Role) -> None:
         """Give a turn its extra time."""
-        until = timezone.now() + timedelta(seconds=extension_seconds(self.match))
-        self.turns = {**self.turns, role: replace(self.turns[role], extended=True, deadline=until)}
+        deadline = timezone.now() + timedelta(seconds=extension_seconds(self.match))
+        self.turns = {**self.turns, role: replace(self.turns[role], extended=True, deadline=deadline)}
         self._extended.add(role)
 
-    def away(self, role: Role) -> bool:
+    def is_away(self, role: Role) -> bool:
         """Return whether the clock answers for this participant at once: they missed turns or have left."""
         return is_away(self.absences.get(role, {}))
 
@@ -127,12 +127,12 @@ class Change:
     def pause(self, role: Role, seconds: int) -> None:
         """Extend a turn by `seconds` while its player reports a problem."""
         turn = self.turns[role]
-        until = turn.deadline + timedelta(seconds=seconds)
-        self.turns = {**self.turns, role: replace(turn, paused=True, deadline=until)}
+        deadline = turn.deadline + timedelta(seconds=seconds)
+        self.turns = {**self.turns, role: replace(turn, paused=True, deadline=deadline)}
 
-    def mark_shown(self, role: Role, at: datetime) -> None:
+    def mark_shown(self, role: Role, shown_at: datetime) -> None:
         """Record when an open question was first shown to the participant."""
-        self.turns = {**self.turns, role: replace(self.turns[role], shown_at=at)}
+        self.turns = {**self.turns, role: replace(self.turns[role], shown_at=shown_at)}
 
     def count_refusal(self, role: Role) -> None:
         """Count a refused attempt at the role's move."""
@@ -141,7 +141,7 @@ class Change:
 
     def _follow(
         self,
-        after: games.play.Play,
+        next_play: games.play.Play,
         events: Iterable[GameEvent],
         *,
         answered: OpenTurn | None = None,
@@ -150,12 +150,12 @@ class Change:
         """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
         now = timezone.now()
         self._rows += [_row(event, now, answered) for event in events]
-        self.play = after
+        self.play = next_play
         self.turns = {
             role: self.turns[role]
-            if role in self.turns and self.turns[role].answering == after.opened[role]
+            if role in self.turns and self.turns[role].answering == next_play.opened[role]
             else self._opened(role, now, clock_of)
-            for role in after.waiting_for()
+            for role in next_play.waiting_for()
         }
         self._clock_only = False
 
@@ -166,8 +166,8 @@ class Change:
             return replace(clock_of, answering=answering, shown_at=None, refused=0)
         agent = self.agents.get(role)
         by_agent = agent is not None
-        usual = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
-        seconds = usual if agent is None else agent_seconds(agent)
+        person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
+        seconds = person_seconds if agent is None else agent_seconds(agent)
         return OpenTurn(role, answering, by_agent, opened_at=now, deadline=now + timedelta(seconds=seconds))
 
     def write(self, *, quietly: bool = False) -> None:
@@ -177,19 +177,21 @@ class Change:
             quietly: notify nobody.
         """
         write_events(self.match.pk, self._rows)
-        changed = self._columns()
-        Match.objects.filter(pk=self.match.pk).update(**changed)
-        for name, value in changed.items():
+        columns = self._columns()
+        Match.objects.filter(pk=self.match.pk).update(**columns)
+        for name, value in columns.items():
             setattr(self.match, name, value)
         if quietly or self.match.driven:
             return
-        opened = [turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._before.get(role)]
+        opened = [
+            turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._turns_before.get(role)
+        ]
         announce.when_committed(
             self.match,
             self.play,
             turns=opened,
             frames_for=self._extended | self._returned
-            if self.play.step == self._began_at and not self.play.over
+            if self.play.step == self._step_before and not self.play.over
             else None,
             marks_after=self._last_before if self._rows or self._replaced else None,
             replaced=self._replaced,
@@ -241,14 +243,14 @@ def extension_seconds(match: Match) -> float:
 
 
 def _row(event: GameEvent, now: datetime, answered: OpenTurn | None) -> Row:
-    asked = answered if event.kind in ("move", "abandoned") else None
+    turn = answered if event.kind in ("move", "abandoned") else None
     return Row(
         number=event.number,
         kind=event.kind,
         role=event.data.get("role") or "",
         data=dict(event.data),
         at=now,
-        asked_at=asked.opened_at if asked else None,
-        shown_at=asked.shown_at if asked else None,
-        refused=asked.refused if asked else 0,
+        asked_at=turn.opened_at if turn else None,
+        shown_at=turn.shown_at if turn else None,
+        refused=turn.refused if turn else 0,
     )

@@ -112,9 +112,9 @@ class PlayConsumer(AsyncWebsocketConsumer):
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
         if self.delayed_frame is not None:
             self.delayed_frame.cancel()
-        for answering, at in self.shown.items():
+        for answering, shown_at in self.shown.items():
             await in_thread(
-                services.mark_shown, match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=at
+                services.mark_shown, match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=shown_at
             )
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -205,8 +205,8 @@ class PlayConsumer(AsyncWebsocketConsumer):
 
     async def _move(self, fields: dict[str, str]) -> None:
         answering = fields.get("answering", "")
-        shown = next((at for question, at in self.shown.items() if str(question) == answering), None)
-        outcome = await in_thread(intake.handle_move, self.seat, fields, shown_at=shown)
+        shown_at = next((time_shown for number, time_shown in self.shown.items() if str(number) == answering), None)
+        outcome = await in_thread(intake.handle_move, self.seat, fields, shown_at=shown_at)
         if outcome["type"] == "taken":
             # The next frame shows the result: the opponent's reply or, after a moment, that it is thinking.
             self._show_later(outcome["last"])

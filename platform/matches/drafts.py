@@ -52,96 +52,96 @@ class AnswerParser:
         """Return the text so far, up to a message's limit; None before it begins."""
         if not self._texts:
             return None
-        return "\n\n".join(words.text for words in self._texts.values())[:MESSAGE_LIMIT]
+        return "\n\n".join(string.text for string in self._texts.values())[:MESSAGE_LIMIT]
 
-    def feed(self, piece: str) -> None:
+    def feed(self, chunk: str) -> None:
         """Parse the next part."""
-        at = 0
-        while at < len(piece):
-            at = self._read(piece, at)
+        index = 0
+        while index < len(chunk):
+            index = self._read(chunk, index)
 
-    # Each of the following reads from `at` and returns where to continue.
+    # Each of the following reads from `index` and returns where to continue.
 
-    def _outside(self, piece: str, at: int) -> int:
-        start = piece.find("{", at)
+    def _outside(self, chunk: str, index: int) -> int:
+        start = chunk.find("{", index)
         if start < 0:
-            return len(piece)
+            return len(chunk)
         self._texts = {}
         self._read = self._first_key
         return start + 1
 
-    def _first_key(self, piece: str, at: int) -> int:
-        if piece[at] == "}":
-            return self._finish(at)
-        return self._next_key(piece, at)
+    def _first_key(self, chunk: str, index: int) -> int:
+        if chunk[index] == "}":
+            return self._finish(index)
+        return self._next_key(chunk, index)
 
-    def _next_key(self, piece: str, at: int) -> int:
-        if piece[at] in _SPACE:
-            return at + 1
-        if piece[at] != '"':
-            return self._abandon(at)
+    def _next_key(self, chunk: str, index: int) -> int:
+        if chunk[index] in _SPACE:
+            return index + 1
+        if chunk[index] != '"':
+            return self._abandon(index)
         self._string = _String()
         self._read = self._key_text
-        return at + 1
+        return index + 1
 
-    def _key_text(self, piece: str, at: int) -> int:
-        at = self._string.feed(piece, at)
+    def _key_text(self, chunk: str, index: int) -> int:
+        index = self._string.feed(chunk, index)
         if self._string.broken:
-            return self._abandon(at)
+            return self._abandon(index)
         if self._string.closed:
             self._key = self._string.text
             self._read = self._colon
-        return at
+        return index
 
-    def _colon(self, piece: str, at: int) -> int:
-        if piece[at] in _SPACE:
-            return at + 1
-        if piece[at] != ":":
-            return self._abandon(at)
+    def _colon(self, chunk: str, index: int) -> int:
+        if chunk[index] in _SPACE:
+            return index + 1
+        if chunk[index] != ":":
+            return self._abandon(index)
         self._texts.pop(self._key, None)
         self._read = self._value
-        return at + 1
+        return index + 1
 
-    def _value(self, piece: str, at: int) -> int:
-        character = piece[at]
+    def _value(self, chunk: str, index: int) -> int:
+        character = chunk[index]
         if character in _SPACE:
-            return at + 1
+            return index + 1
         if character == '"':
             self._string = _String()
             if self._key in self._shows:
                 self._texts[self._key] = self._string
             self._read = self._value_text
-            return at + 1
+            return index + 1
         if character in "{[":
             self._depth = 1
             self._escaped = False
             self._read = self._nested
-            return at + 1
+            return index + 1
         if character in ",}:]":
-            return self._abandon(at)
+            return self._abandon(index)
         self._read = self._literal
-        return at + 1
+        return index + 1
 
-    def _value_text(self, piece: str, at: int) -> int:
-        at = self._string.feed(piece, at)
+    def _value_text(self, chunk: str, index: int) -> int:
+        index = self._string.feed(chunk, index)
         if self._string.broken:
-            return self._abandon(at)
+            return self._abandon(index)
         if self._string.closed:
             self._read = self._after_value
-        return at
+        return index
 
-    def _literal(self, piece: str, at: int) -> int:
+    def _literal(self, chunk: str, index: int) -> int:
         """Read a number, true, false or null."""
-        character = piece[at]
+        character = chunk[index]
         if character in '"{[:]':
-            return self._abandon(at)
+            return self._abandon(index)
         if character in ",}" or character in _SPACE:
             self._read = self._after_value
-            return at
-        return at + 1
+            return index
+        return index + 1
 
-    def _nested(self, piece: str, at: int) -> int:
-        character = piece[at]
+    def _nested(self, chunk: str, index: int) -> int:
+        character = chunk[index]
         if character == '"':
             self._read = self._nested_text
         elif character in "{[":
@@ -150,36 +150,36 @@ class AnswerParser:
             self._depth -= 1
             if self._depth == 0:
                 self._read = self._after_value
-        return at + 1
+        return index + 1
 
-    def _nested_text(self, piece: str, at: int) -> int:
+    def _nested_text(self, chunk: str, index: int) -> int:
         if self._escaped:
             self._escaped = False
-        elif piece[at] == "\\":
+        elif chunk[index] == "\\":
             self._escaped = True
-        elif piece[at] == '"':
+        elif chunk[index] == '"':
             self._read = self._nested
-        return at + 1
+        return index + 1
 
-    def _after_value(self, piece: str, at: int) -> int:
-        character = piece[at]
+    def _after_value(self, chunk: str, index: int) -> int:
+        character = chunk[index]
         if character in _SPACE:
-            return at + 1
+            return index + 1
         if character == ",":
             self._read = self._next_key
-            return at + 1
-        return self._finish(at) if character == "}" else self._abandon(at)
+            return index + 1
+        return self._finish(index) if character == "}" else self._abandon(index)
 
-    def _finish(self, at: int) -> int:
+    def _finish(self, index: int) -> int:
         self._complete = self._texts
         self._read = self._outside
-        return at + 1
+        return index + 1
 
-    def _abandon(self, at: int) -> int:
+    def _abandon(self, index: int) -> int:
         """Abandon what turned out not to be an object; the one before it counts."""
         self._texts = self._complete
         self._read = self._outside
-        return at
+        return index
 
 
 class _String:
@@ -198,18 +198,18 @@ class _String:
         """Return the text so far without an incomplete escape, cut at a message's limit."""
         return "".join(self._parts)
 
-    def feed(self, piece: str, at: int) -> int:
-        """Read the string from `at`; return where it ended."""
-        while at < len(piece) and not self.closed and not self.broken:
+    def feed(self, chunk: str, index: int) -> int:
+        """Read the string from `index`; return where it ended."""
+        while index < len(chunk) and not self.closed and not self.broken:
             if self._escape:
-                self._unescape(piece[at])
-                at += 1
-            elif plain := _PLAIN.match(piece, at):
+                self._unescape(chunk[index])
+                index += 1
+            elif plain := _PLAIN.match(chunk, index):
                 self._add(plain[0])
-                at = plain.end()
+                index = plain.end()
             else:
-                character = piece[at]
-                at += 1
+                character = chunk[index]
+                index += 1
                 if character == "\\":
                     self._escape = character
                 elif character == '"':
@@ -217,7 +217,7 @@ class _String:
                     self.closed = True
                 else:
                     self.broken = True
-        return at
+        return index
 
     def _unescape(self, character: str) -> None:
         self._escape += character
@@ -288,11 +288,11 @@ class Draft:
         self._announcing = False
         self._closed = not (self._people and self._shows)
 
-    def add(self, piece: str) -> None:
+    def add(self, chunk: str) -> None:
         """Add text that the model has written."""
         with self._lock:
             if not self._closed:
-                self._parser.feed(piece)
+                self._parser.feed(chunk)
                 self._announce_soon()
 
     def retract(self) -> None:

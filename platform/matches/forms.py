@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -83,15 +83,15 @@ class Field:
             return ""
         low, high = (None if limit is None else number(limit) for limit in (self.minimum, self.maximum))
         if low is not None and high is not None and not self.beyond_minimum and not self.below_maximum:
-            words = [_("from {low} to {high}").format(low=low, high=high)]
+            bounds = [_("from {low} to {high}").format(low=low, high=high)]
         else:
             least = _("more than {low}") if self.beyond_minimum else _("at least {low}")
             most = _("less than {high}") if self.below_maximum else _("at most {high}")
-            words = [] if low is None else [least.format(low=low)]
-            words += [] if high is None else [most.format(high=high)]
-        whole = [_("a whole number")] if self.kind == "integer" else []
-        sentence = ", ".join([*whole, *words])
-        return sentence[:1].upper() + sentence[1:]
+            bounds = [] if low is None else [least.format(low=low)]
+            bounds += [] if high is None else [most.format(high=high)]
+        number_kind = [_("a whole number")] if self.kind == "integer" else []
+        limits_text = ", ".join([*number_kind, *bounds])
+        return limits_text[:1].upper() + limits_text[1:]
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class BoundForm:
     name: str
     title: str
     help: str
-    fields: tuple[BoundField, ...] = field(default=())
+    fields: tuple[BoundField, ...] = ()
     warning: str = ""
     """A question to confirm before the move is sent."""
     ends_turn: bool = True
@@ -140,8 +140,10 @@ class BoundForm:
     @property
     def buttons(self) -> BoundField | None:
         """Return the field of a form with a single choice, shown as a row of buttons; else None."""
-        only = self.fields[0] if len(self.fields) == 1 else None
-        return only if only is not None and only.required and only.field.kind in ("choice", "boolean") else None
+        if len(self.fields) != 1:
+            return None
+        field = self.fields[0]
+        return field if field.required and field.kind in ("choice", "boolean") else None
 
 
 @lru_cache(maxsize=256)
@@ -154,99 +156,102 @@ def fields_of(model: type[BaseModel]) -> tuple[Field, ...]:
 def _parts(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Field, ...]:
     required = set(schema.get("required", ()))
     return tuple(
-        _field(name, part, definitions, required=name in required) for name, part in schema["properties"].items()
+        _field(name, subschema, definitions, required=name in required)
+        for name, subschema in schema["properties"].items()
     )
 
 
-def _resolved(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return a property with references resolved and "or null" separated.
 
     If a value may be a dictionary or a string, only the dictionary counts: the string is the same as JSON text.
     """
-    flat = dict(part)
-    if "$ref" in flat:
-        flat = {**definitions[flat.pop("$ref").rsplit("/", 1)[-1]], **flat}
-    options = flat.pop("anyOf", None)
+    resolved = dict(schema)
+    if "$ref" in resolved:
+        resolved = {**definitions[resolved.pop("$ref").rsplit("/", 1)[-1]], **resolved}
+    options = resolved.pop("anyOf", None)
     if options:
-        real = [_resolved(option, definitions) for option in options if option.get("type") != "null"]
-        if {option.get("type") for option in real} == {"object", "string"} and len(real) == 2:
-            real = [option for option in real if option["type"] == "object"]
+        alternatives = [_resolved(option, definitions) for option in options if option.get("type") != "null"]
+        if {option.get("type") for option in alternatives} == {"object", "string"} and len(alternatives) == 2:
+            alternatives = [option for option in alternatives if option["type"] == "object"]
         nullable = any(option.get("type") == "null" for option in options)
-        flat = {**(real[0] if len(real) == 1 else {}), **flat, "nullable": nullable}
-    if None in flat.get("enum", ()):
-        flat["nullable"] = True
-    return flat
+        resolved = {**(alternatives[0] if len(alternatives) == 1 else {}), **resolved, "nullable": nullable}
+    if None in resolved.get("enum", ()):
+        resolved["nullable"] = True
+    return resolved
 
 
 _KINDS: Mapping[Any, Kind] = {"number": "number", "integer": "integer", "string": "text", "boolean": "boolean"}
 
 
 def _field(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any], *, required: bool = True) -> Field:
-    part = _resolved(schema, definitions)
-    choices = tuple(part.get("enum", ())) or ((part["const"],) if "const" in part else ())
-    shape, parts = _shape(part, definitions)
+    resolved = _resolved(schema, definitions)
+    choices = tuple(resolved.get("enum", ())) or ((resolved["const"],) if "const" in resolved else ())
+    shape, parts = _shape(resolved, definitions)
     return Field(
         name=name,
-        label=part.get("title", name),
-        kind="choice" if choices else _KINDS.get(part.get("type"), "data"),
-        help=part.get("description", ""),
+        label=resolved.get("title", name),
+        kind="choice" if choices else _KINDS.get(resolved.get("type"), "data"),
+        help=resolved.get("description", ""),
         required=required,
-        nullable=part.get("nullable", False),
+        nullable=resolved.get("nullable", False),
         choices=choices,
-        min_length=part.get("minLength"),
-        max_length=part.get("maxLength"),
-        minimum=part.get("minimum", part.get("exclusiveMinimum")),
-        maximum=part.get("maximum", part.get("exclusiveMaximum")),
-        beyond_minimum="exclusiveMinimum" in part,
-        below_maximum="exclusiveMaximum" in part,
-        default=part.get("default"),
+        min_length=resolved.get("minLength"),
+        max_length=resolved.get("maxLength"),
+        minimum=resolved.get("minimum", resolved.get("exclusiveMinimum")),
+        maximum=resolved.get("maximum", resolved.get("exclusiveMaximum")),
+        beyond_minimum="exclusiveMinimum" in resolved,
+        below_maximum="exclusiveMaximum" in resolved,
+        default=resolved.get("default"),
         shape=shape,
         parts=parts,
-        none=part.get("none", ""),
+        none=resolved.get("none", ""),
     )
 
 
-def _shape(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Shape, tuple[Field, ...]]:
+def _shape(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Shape, tuple[Field, ...]]:
     """Return how a list or dictionary is entered, and its fields."""
-    if part.get("type") == "object":
-        if "properties" in part:
-            return "group", _parts(part, definitions)
-        inner = part.get("additionalProperties")
-        if not isinstance(inner, Mapping):
+    if schema.get("type") == "object":
+        if "properties" in schema:
+            return "group", _parts(schema, definitions)
+        value_schema = schema.get("additionalProperties")
+        if not isinstance(value_schema, Mapping):
             return "", ()
-        keys = _resolved(part.get("propertyNames", {}), definitions)
+        keys = _resolved(schema.get("propertyNames", {}), definitions)
         if names := (*keys.get("enum", ()), *([keys["const"]] if "const" in keys else ())):
-            named = (_field(str(key), {**inner, "title": str(key)}, definitions, required=False) for key in names)
-            return "group", tuple(named)
-        value = _field("", inner, definitions)
+            schemas = {str(name): {**value_schema, "title": str(name)} for name in names}
+            return "group", tuple(
+                _field(name, subschema, definitions, required=False) for name, subschema in schemas.items()
+            )
+        value = _field("", value_schema, definitions)
         return ("pairs", (value,)) if value.kind in _SCALARS else ("", ())
-    if part.get("type") == "array":
-        return _shape_of_list(part, definitions)
+    if schema.get("type") == "array":
+        return _shape_of_list(schema, definitions)
     return "", ()
 
 
-def _shape_of_list(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Shape, tuple[Field, ...]]:
-    least, most = part.get("minItems", 0), part.get("maxItems")
-    items = part.get("prefixItems") or [part.get("items", {})] * (most or 0)
-    if part.get("uniqueItems"):
-        entry = _field("", part.get("items", {}), definitions)
-        if entry.kind == "choice" and least == 0:
-            return "several", (entry,)
+def _shape_of_list(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Shape, tuple[Field, ...]]:
+    least, most = schema.get("minItems", 0), schema.get("maxItems")
+    items = schema.get("prefixItems") or [schema.get("items", {})] * (most or 0)
+    if schema.get("uniqueItems"):
+        element = _field("", schema.get("items", {}), definitions)
+        if element.kind == "choice" and least == 0:
+            return "several", (element,)
     if most is not None and 0 < len(items) <= MAX_SLOTS:
         slots = (
-            _field(str(at), {"title": str(at), **entry}, definitions, required=at <= least)
-            for at, entry in enumerate(items, start=1)
+            _field(str(position), {"title": str(position), **item}, definitions, required=position <= least)
+            for position, item in enumerate(items, start=1)
         )
         # an empty slot is not an entry, so "none" needs a control
         return "slots", tuple(replace(slot, default="") if slot.nullable else slot for slot in slots)
-    entry = _field("", part.get("items", {}), definitions)
-    return ("lines", (entry,)) if entry.kind in _SCALARS else ("", ())
+    element = _field("", schema.get("items", {}), definitions)
+    return ("lines", (element,)) if element.kind in _SCALARS else ("", ())
 
 
 def shown_forms(play: Play, role: Role) -> tuple[Form, ...]:
     """Return the forms on a participant's page; those on request only if the configuration shows them."""
-    asked = play.game.on_pages()
-    return tuple(form for form in play.forms(role) if not form.on_request or form.name in asked)
+    requested = play.game.on_pages()
+    return tuple(form for form in play.forms(role) if not form.on_request or form.name in requested)
 
 
 # ---- showing -----------------------------------------------------------------------------------
@@ -259,27 +264,27 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
         posted = {}
     if not posted and form.begins_with is not None:
         posted = as_posted(form.model, form.begins_with)
-    parts = (replace(part, label=form.labels.get(part.name, part.label)) for part in fields_of(form.model))
-    fields = (_bind_field(part, part.name, posted, str(errors.get(part.name, ""))) for part in parts)
+    labelled = (replace(field, label=form.labels.get(field.name, field.label)) for field in fields_of(form.model))
+    fields = (_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
     warning = str(errors.get(CONFIRMED + form.name, ""))
     return BoundForm(form.name, form.title, form.help, tuple(fields), warning, form.ends_turn)
 
 
-def _bind_field(part: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:
-    value = posted.get(name, _text(part.default) if part.kind in ("choice", "boolean") else "")
-    inner: Iterable[BoundField] = ()
-    if part.shape == "several":
-        inner = (
+def _bind_field(field: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:
+    value = posted.get(name, _text(field.default) if field.kind in ("choice", "boolean") else "")
+    parts: Iterable[BoundField] = ()
+    if field.shape == "several":
+        parts = (
             BoundField(
-                replace(part.parts[0], label=str(choice)),
+                replace(field.parts[0], label=str(choice)),
                 f"{name}:{choice}",
                 "true" if posted.get(f"{name}:{choice}") else "",
             )
-            for choice in part.parts[0].choices
+            for choice in field.parts[0].choices
         )
-    elif part.shape in ("group", "slots"):
-        inner = (_bind_field(each, f"{name}:{each.name}", posted) for each in part.parts)
-    return BoundField(part, name, value, error, bool(posted.get(name + NONE)), tuple(inner))
+    elif field.shape in ("group", "slots"):
+        parts = (_bind_field(part, f"{name}:{part.name}", posted) for part in field.parts)
+    return BoundField(field, name, value, error, bool(posted.get(name + NONE)), tuple(parts))
 
 
 def _text(value: Any) -> str:
@@ -297,11 +302,11 @@ def read(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, Any]:
     Empty fields are omitted, numbers may have thousands separators, and invalid values stay text, so that the
     rules refuse them with their own messages.
     """
-    parts = fields_of(model)
-    data = _read_all(parts, "", posted)
-    known = {part.name for part in parts}
-    unknown = {name for name in posted if name not in _RESERVED and name not in (FORM, CONFIRMED)}
-    return data | {name: posted[name] for name in unknown if _top_level_name(name) not in known}
+    fields = fields_of(model)
+    data = _read_all(fields, "", posted)
+    field_names = {field.name for field in fields}
+    other_names = {name for name in posted if name not in _RESERVED and name not in (FORM, CONFIRMED)}
+    return data | {name: posted[name] for name in other_names if _top_level_name(name) not in field_names}
 
 
 def _top_level_name(name: str) -> str:
@@ -309,64 +314,64 @@ def _top_level_name(name: str) -> str:
     return name.partition(":")[0].removesuffix(NONE)
 
 
-def _read_all(parts: Iterable[Field], prefix: str, posted: Mapping[str, str]) -> dict[str, Any]:
-    found = {part.name: _read(part, prefix + part.name, posted) for part in parts}
-    return {name: value for name, value in found.items() if value is not _ABSENT}
+def _read_all(fields: Iterable[Field], prefix: str, posted: Mapping[str, str]) -> dict[str, Any]:
+    values = {field.name: _read(field, prefix + field.name, posted) for field in fields}
+    return {name: value for name, value in values.items() if value is not _ABSENT}
 
 
 _ABSENT: Any = object()
 
 
-def _read(part: Field, name: str, posted: Mapping[str, str]) -> Any:
+def _read(field: Field, name: str, posted: Mapping[str, str]) -> Any:
     """Return the value of one field; `_ABSENT` if it was left empty."""
     if posted.get(name + NONE):
         return None
     text = posted.get(name, "")
-    if part.shape in ("group", "slots", "several"):
-        return _read_parts(part, name, posted)
-    if part.kind == "text" and part.required and name in posted and not part.min_length:
+    if field.shape in ("group", "slots", "several"):
+        return _read_parts(field, name, posted)
+    if field.kind == "text" and field.required and name in posted and not field.min_length:
         return text.replace("\r\n", "\n")
-    if part.shape in ("lines", "pairs") and part.required and name in posted:
-        return _read_lines(part, text)
+    if field.shape in ("lines", "pairs") and field.required and name in posted:
+        return _read_lines(field, text)
     if not text.strip():
         return _ABSENT
-    if part.offers_none and text == NULL and part.kind != "text":
+    if field.offers_none and text == NULL and field.kind != "text":
         return None
-    return _read_lines(part, text) if part.shape else _value(part, text)
+    return _read_lines(field, text) if field.shape else _value(field, text)
 
 
-def _read_parts(part: Field, name: str, posted: Mapping[str, str]) -> Any:
+def _read_parts(field: Field, name: str, posted: Mapping[str, str]) -> Any:
     if name in posted:  # a game's own page sends it as JSON
-        return _value(part, posted[name])
-    if part.shape == "several":
-        chosen: Any = [choice for choice in part.parts[0].choices if posted.get(f"{name}:{choice}")]
+        return _value(field, posted[name])
+    if field.shape == "several":
+        chosen: Any = [choice for choice in field.parts[0].choices if posted.get(f"{name}:{choice}")]
     else:
-        chosen = _read_all(part.parts, f"{name}:", posted)
-        if part.shape == "slots":
+        chosen = _read_all(field.parts, f"{name}:", posted)
+        if field.shape == "slots":
             chosen = list(chosen.values())
-    return chosen if chosen or part.required else _ABSENT
+    return chosen if chosen or field.required else _ABSENT
 
 
-def _read_lines(part: Field, text: str) -> Any:
+def _read_lines(field: Field, text: str) -> Any:
     """Return the entries of a list or dictionary, one per line; JSON is accepted too."""
-    if text.strip()[:1] in ("[", "{") and not isinstance(whole := _value(part, text), str):
-        return whole
+    if text.strip()[:1] in ("[", "{") and not isinstance(data := _value(field, text), str):
+        return data
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    inner = part.parts[0]
-    if part.shape == "lines":
-        return [_value(inner, line) for line in lines]
+    entry_field = field.parts[0]
+    if field.shape == "lines":
+        return [_value(entry_field, line) for line in lines]
     pairs = [line.partition(":") for line in lines]
-    return {key.strip(): _value(inner, value.strip()) for key, _colon, value in pairs}
+    return {key.strip(): _value(entry_field, value.strip()) for key, _colon, value in pairs}
 
 
-def _value(part: Field, text: str) -> Any:
-    if part.kind in ("number", "integer"):
-        return _number(text.strip(), whole=part.kind == "integer")
-    if part.kind == "choice":
-        return next((choice for choice in part.choices if str(choice) == text), text)
-    if part.kind == "boolean":
+def _value(field: Field, text: str) -> Any:
+    if field.kind in ("number", "integer"):
+        return _number(text.strip(), integer=field.kind == "integer")
+    if field.kind == "choice":
+        return next((choice for choice in field.choices if str(choice) == text), text)
+    if field.kind == "boolean":
         return {"on": True, "true": True, "1": True, "false": False, "0": False}.get(text, text)
-    if part.kind == "data":
+    if field.kind == "data":
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
@@ -374,7 +379,7 @@ def _value(part: Field, text: str) -> Any:
     return text.replace("\r\n", "\n")
 
 
-def _number(text: str, *, whole: bool) -> float | int | str:
+def _number(text: str, *, integer: bool) -> float | int | str:
     typed = _TYPED.fullmatch(text)
     if typed is None or (typed[1] and typed[2]):
         return text
@@ -382,24 +387,24 @@ def _number(text: str, *, whole: bool) -> float | int | str:
     plain = digits.replace(",", "") if _GROUPED.fullmatch(digits) else digits
     sign = "-" if {typed[1], typed[2]} & {"-", "−"} else ""
     try:
-        if whole and _NO_CENTS.fullmatch(plain):
+        if integer and _NO_CENTS.fullmatch(plain):
             plain = plain.partition(".")[0]
-        return int(sign + plain) if whole or plain.isdecimal() else float(sign + plain)
+        return int(sign + plain) if integer or plain.isdecimal() else float(sign + plain)
     except ValueError:
         return text
 
 
 def form_for(forms: tuple[Form, ...], posted: Mapping[str, str]) -> Form:
     """Return the form that a page sent: the one it names, or else the one whose fields match best."""
-    named = next((form for form in forms if form.name == posted.get(FORM)), None)
-    sent = {_top_level_name(name) for name in posted}
-    return named or max(forms, key=lambda form: len({part.name for part in fields_of(form.model)} & sent))
+    named_form = next((form for form in forms if form.name == posted.get(FORM)), None)
+    sent_names = {_top_level_name(name) for name in posted}
+    return named_form or max(forms, key=lambda form: len({field.name for field in fields_of(form.model)} & sent_names))
 
 
 def text_fields(forms: Sequence[Form]) -> tuple[str, ...]:
     """Return the names of these forms' free-text fields."""
-    found = (part.name for form in forms for part in fields_of(form.model) if part.kind == "text")
-    return tuple(dict.fromkeys(found))
+    names = (field.name for form in forms for field in fields_of(form.model) if field.kind == "text")
+    return tuple(dict.fromkeys(names))
 
 
 # ---- filling in --------------------------------------------------------------------------------
@@ -408,31 +413,35 @@ def text_fields(forms: Sequence[Form]) -> tuple[str, ...]:
 def as_posted(model: type[BaseModel], move: Mapping[str, Any]) -> dict[str, str]:
     """Return what a participant enters on the generic page to make this move: the inverse of `read`."""
     posted: dict[str, str] = {}
-    for part in fields_of(model):
-        if part.name in move:
-            _fill(part, part.name, move[part.name], posted)
+    for field in fields_of(model):
+        if field.name in move:
+            _fill(field, field.name, move[field.name], posted)
     return posted
 
 
-def _fill(part: Field, name: str, value: Any, posted: dict[str, str]) -> None:
+def _fill(field: Field, name: str, value: Any, posted: dict[str, str]) -> None:
     if value is None:
-        if part.offers_none:
+        if field.offers_none:
             posted[name + NONE] = "true"
-    elif part.shape == "several" and isinstance(value, list):
+    elif field.shape == "several" and isinstance(value, list):
         posted.update({f"{name}:{choice}": "true" for choice in value})
-    elif part.shape in ("group", "slots") and isinstance(value, dict | list):
-        entries = value if isinstance(value, dict) else {str(at): element for at, element in enumerate(value, start=1)}
-        for each in part.parts:
-            if each.name in entries:
-                _fill(each, f"{name}:{each.name}", entries[each.name], posted)
-    elif part.kind == "data":
-        posted[name] = _as_lines(part, value)
+    elif field.shape in ("group", "slots") and isinstance(value, dict | list):
+        entries = (
+            value
+            if isinstance(value, dict)
+            else {str(position): element for position, element in enumerate(value, start=1)}
+        )
+        for part in field.parts:
+            if part.name in entries:
+                _fill(part, f"{name}:{part.name}", entries[part.name], posted)
+    elif field.kind == "data":
+        posted[name] = _as_lines(field, value)
     else:
         posted[name] = _text(value)
 
 
-def _as_lines(part: Field, value: Any) -> str:
-    simple = part.shape and part.parts[0].kind != "text"
+def _as_lines(field: Field, value: Any) -> str:
+    simple = field.shape and field.parts[0].kind != "text"
     if simple and isinstance(value, list):
         return "\n".join(map(_text, value))
     if simple and isinstance(value, dict):

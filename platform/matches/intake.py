@@ -39,8 +39,8 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
         result = services.submit_move(
             match_id=seat.match_id, role=seat.role, answering=answering, move=read_move, shown_at=shown_at
         )
-    except _NeedsConfirmation as warned:
-        return {"type": "warning", "form": warned.form, "words": str(warned)}
+    except _NeedsConfirmation as needed:
+        return {"type": "warning", "form": needed.form, "words": str(needed)}
     except Stale as stale:
         return {"type": "stale", "reason": str(stale)}
     except Refused as refused:
@@ -52,8 +52,8 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
 class _NeedsConfirmation(Exception):
     """The player must confirm the move first."""
 
-    def __init__(self, form: str, words: str):
-        super().__init__(words)
+    def __init__(self, form: str, question: str):
+        super().__init__(question)
         self.form = form
 
 

@@ -132,17 +132,17 @@ class _Cache(Generic[T]):
     def __init__(self) -> None:
         self._values: dict[uuid.UUID, T] = {}
 
-    def get(self, match: uuid.UUID, compute: Callable[[], T]) -> T:
+    def get(self, match_uid: uuid.UUID, compute: Callable[[], T]) -> T:
         """Return the cached value, or look it up."""
         try:
-            return self._values[match]
+            return self._values[match_uid]
         except KeyError:
-            return self.put(match, compute())
+            return self.put(match_uid, compute())
 
-    def put(self, match: uuid.UUID, value: T) -> T:
+    def put(self, match_uid: uuid.UUID, value: T) -> T:
         while len(self._values) >= self.MAX_SIZE:
             self._values.pop(next(iter(self._values)), None)
-        self._values[match] = value
+        self._values[match_uid] = value
         return value
 
     def clear(self) -> None:
@@ -162,23 +162,23 @@ def cache_players(match: Match, game: interface.Game[Any, Any], agents: dict[str
     _SEATED_AGENTS.put(match.uid, (match.pk, agents))
 
 
-def _read_game(match: uuid.UUID) -> interface.Game[Any, Any]:
-    game, config, texts = Match.objects.values_list("game", "config", "texts").get(uid=match)
+def _read_game(match_uid: uuid.UUID) -> interface.Game[Any, Any]:
+    game, config, texts = Match.objects.values_list("game", "config", "texts").get(uid=match_uid)
     return play.configure(registry.get(game), config, amounts=texts.get("amounts", "dollars"))
 
 
-def _read_pay_rule(match: uuid.UUID) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = Match.objects.values_list("texts", flat=True).get(uid=match).get("pay")
-    return found
+def _read_pay_rule(match_uid: uuid.UUID) -> dict[str, Any] | None:
+    rule: dict[str, Any] | None = Match.objects.values_list("texts", flat=True).get(uid=match_uid).get("pay")
+    return rule
 
 
-def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
+def seated_agents(match_uid: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     """Return a match's primary key and its agents by role."""
-    return _SEATED_AGENTS.get(match, lambda: _read_seated_agents(match))
+    return _SEATED_AGENTS.get(match_uid, lambda: _read_seated_agents(match_uid))
 
 
-def _read_seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
-    match_id = Match.objects.values_list("pk", flat=True).get(uid=match)
+def _read_seated_agents(match_uid: uuid.UUID) -> tuple[int, dict[str, Agent]]:
+    match_id = Match.objects.values_list("pk", flat=True).get(uid=match_uid)
     seats = Seat.objects.filter(match_id=match_id, enrolment=None)
     rows = seats.values_list("role", "agent", "delay", "settings")
     return match_id, {role: Agent(spec=spec, delay=delay, settings=settings) for role, spec, delay, settings in rows}

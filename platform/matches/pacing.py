@@ -25,8 +25,8 @@ def human_delay(move: MoveData, seen_message: str | None, rng: Random) -> float:
     own choice. All three are drawn first, so that with the same `rng` a longer text never takes less time.
     """
     reading, typing, thinking = rng.uniform(*READING), rng.uniform(*TYPING), rng.uniform(*THINKING)
-    read = len((seen_message or "").split())
-    written = move.get("message")
-    typed = len(written) / LETTERS_PER_WORD if isinstance(written, str) else 0.0
-    seconds = thinking + 60 * (read / reading + typed / typing)
+    words_read = len((seen_message or "").split())
+    message = move.get("message")
+    words_typed = len(message) / LETTERS_PER_WORD if isinstance(message, str) else 0.0
+    seconds = thinking + 60 * (words_read / reading + words_typed / typing)
     return min(LONGEST, max(SHORTEST, seconds))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.template.loader import get_template, select_template
@@ -46,15 +47,15 @@ class AwaitedAgent:
 def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
     """Return the agents whose answers the match is waiting for."""
     agents = match.agents()
-    found = []
+    awaited = []
     for role in play.waiting_for():
         if role in agents:
             name = play.game.role_title(role)
             typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
             writes = typed and bool(forms.text_fields(play.forms(role)))
-            limit, after = _wait_limit(match, agents[role])
-            found.append(AwaitedAgent(role, name, writes, limit, _limit_texts(name, limit, after)))
-    return tuple(found)
+            limit, consequence = _wait_limit(match, agents[role])
+            awaited.append(AwaitedAgent(role, name, writes, limit, _limit_texts(name, limit, consequence)))
+    return tuple(awaited)
 
 
 def _wait_limit(match: Match, agent: Agent) -> tuple[float | None, str]:
@@ -68,16 +69,16 @@ def _wait_limit(match: Match, agent: Agent) -> tuple[float | None, str]:
     return (agent.settings.limit_seconds if timers else None), ("script" if agent.settings.script else "end")
 
 
-def _limit_texts(name: str, limit: float | None, after: str | None) -> tuple[tuple[int, str], ...]:
+def _limit_texts(name: str, limit: float | None, consequence: str | None) -> tuple[tuple[int, str], ...]:
     if limit is None:
         return ()
-    most = min(MAX_MINUTES, max(1, math.ceil(limit / 60)))
-    return tuple((minutes, _limit_text(name, minutes, after)) for minutes in range(most, 0, -1))
+    most_minutes = min(MAX_MINUTES, max(1, math.ceil(limit / 60)))
+    return tuple((minutes, _limit_text(name, minutes, consequence)) for minutes in range(most_minutes, 0, -1))
 
 
-def _limit_text(name: str, minutes: int, after: str | None) -> str:
-    if after == "script":
-        words = ngettext(
+def _limit_text(name: str, minutes: int, consequence: str | None) -> str:
+    if consequence == "script":
+        text = ngettext(
             "{name} is thinking. If there is no answer within {minutes} minute, a simple program answers instead, "
             "and the game continues.",
             "{name} is thinking. If there is no answer within {minutes} minutes, a simple program answers instead, "
@@ -85,12 +86,12 @@ def _limit_text(name: str, minutes: int, after: str | None) -> str:
             minutes,
         )
     else:
-        words = ngettext(
+        text = ngettext(
             "{name} is thinking. If there is no answer within {minutes} minute, the game ends and you are paid.",
             "{name} is thinking. If there is no answer within {minutes} minutes, the game ends and you are paid.",
             minutes,
         )
-    return words.format(name=name, minutes=minutes)
+    return text.format(name=name, minutes=minutes)
 
 
 @dataclass(frozen=True)
@@ -143,9 +144,9 @@ def view_for(play: Play, role: Role) -> View:
     blocks = play.view(role)
     if role not in play.sealed or play.over:
         return blocks
-    asks = [isinstance(block, Text) and block.key == STATUS for block in blocks]
+    are_status = [isinstance(block, Text) and block.key == STATUS for block in blocks]
     status = Text(STATUS, answered_text())
-    return tuple(status if asking else block for asking, block in zip(asks, blocks, strict=True))
+    return tuple(status if is_status else block for is_status, block in zip(are_status, blocks, strict=True))
 
 
 def answered_text() -> str:
@@ -206,8 +207,8 @@ def render_screen(
     waiting = play.waiting_for()
     shared = shared or SharedContent.of(play, absences or {})
     blocks = view_for(play, role)
-    shown = () if play.abandoned else forms.shown_forms(play, role)
-    open_forms = [forms.bind(form, posted, errors) for form in shown]
+    visible_forms = () if play.abandoned else forms.shown_forms(play, role)
+    open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
     context = {
         "play": play,
         "role": role,
@@ -281,10 +282,11 @@ class _Endings:
         fields = forms.fields_of(self.form.model)
         if len(fields) != 1:
             return False
-        name, known = fields[0].name, {str(choice): choice for choice in fields[0].choices}
-        read = self.form.model.model_validate if answer == "null" or known else self.form.model.model_validate_strings
+        name, choices = fields[0].name, {str(choice): choice for choice in fields[0].choices}
+        model = self.form.model
+        validate = model.model_validate if answer == "null" or choices else model.model_validate_strings
         try:
-            move = read({name: None if answer == "null" else known.get(answer, answer)})
+            move = validate({name: None if answer == "null" else choices.get(answer, answer)})
         except ValidationError:
             return False
         return self.play.game.ends(self.play.state, self.role, move)
@@ -315,8 +317,8 @@ def _frame(
 ) -> dict[str, Any]:
     turns = match.open_turns()
     turn = turns.get(role)
-    others = [other for other in turns.values() if other.by_agent]
-    waits_for = awaited_agents(match, play) if others else ()
+    agent_turns = [open_turn for open_turn in turns.values() if open_turn.by_agent]
+    waits_for = awaited_agents(match, play) if agent_turns else ()
     return {
         "type": "screen",
         "last": play.last,
@@ -327,8 +329,12 @@ def _frame(
         "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,
         "extended": turn.extended if turn else False,
         "over": play.over,
-        "awaits": {other.role: other.answering for other in others} if turn is None else {},
-        "waited": max(0, round((timezone.now() - min(other.opened_at for other in others)).total_seconds()))
-        if others and turn is None
+        "awaits": {open_turn.role: open_turn.answering for open_turn in agent_turns} if turn is None else {},
+        "waited": _seconds_since(min(open_turn.opened_at for open_turn in agent_turns))
+        if agent_turns and turn is None
         else None,
     }
+
+
+def _seconds_since(time: datetime) -> int:
+    return max(0, round((timezone.now() - time).total_seconds()))

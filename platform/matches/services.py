@@ -256,8 +256,8 @@ def _handle_time_out(change: Change, turn: OpenTurn) -> None:
         people.end(people.locked(enrolment_id), State.REPLACED)
     else:
         enrolment = Seat.objects.select_related("enrolment").get(match=change.match, role=turn.role).enrolment
-        present = enrolment is not None and enrolment.recently_seen()
-        _abandon(change, State.TIMED_OUT if present else State.DROPPED_OUT, turn.role)
+        is_present = enrolment is not None and enrolment.recently_seen()
+        _abandon(change, State.TIMED_OUT if is_present else State.DROPPED_OUT, turn.role)
 
 
 def _timeout_policy(change: Change) -> str:
@@ -267,8 +267,8 @@ def _timeout_policy(change: Change) -> str:
 
 def _others_play(change: Change, role: Role) -> bool:
     """Return whether a participant other than `role` would be left in the match."""
-    others = change.match.people() - {role}
-    return any(not is_lost(change.absences.get(other, {})) for other in others)
+    other_people = change.match.people() - {role}
+    return any(not is_lost(change.absences.get(person, {})) for person in other_people)
 
 
 def _give_seat_to_agent(change: Change, role: Role) -> int:
@@ -287,7 +287,7 @@ def _mark_left(change: Change, role: Role) -> int:
 
 def _answer_for_the_absent(change: Change) -> None:
     """Let the clock answer at once for participants who are away."""
-    while (role := next((r for r in change.play.waiting_for() if change.away(r)), None)) is not None:
+    while (role := next((r for r in change.play.waiting_for() if change.is_away(r)), None)) is not None:
         change.move_by_clock(role)
 
 
@@ -397,8 +397,8 @@ def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> No
 
 def _abandon(change: Change, reason: str, role: Role | None) -> None:
     """End the match; `role`'s participant gets the state `reason`, the others that of another player's failure."""
-    others = State.PARTNER_LEFT if role in change.match.people() else State.OPPONENT_FAILED
+    others_state = State.PARTNER_LEFT if role in change.match.people() else State.OPPONENT_FAILED
     change.abandon(str(reason), role)
     for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False).order_by("enrolment"):
         enrolment = people.locked(seat.enrolment_id)
-        people.end(enrolment, State(reason) if seat.role == role else others)
+        people.end(enrolment, State(reason) if seat.role == role else others_state)

@@ -93,7 +93,7 @@ class MatchStep(Step):
             "frame": frame,
             "game": game,
             "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
-            "called": names_in(match, seat.role, own=self.enrolment.display_name),
+            "called": names_in(match, seat.role, own_name=self.enrolment.display_name),
             "extension": extension_seconds(match),
         }
 
@@ -130,19 +130,19 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
     }
 
 
-def names_in(match: Match, role: Role, *, own: str) -> list[tuple[str, str, bool]]:
+def names_in(match: Match, role: Role, *, own_name: str) -> list[tuple[str, str, bool]]:
     """Return (seat, chosen name, whether it is `role`): of all seats if no agent plays, else of the role's own.
 
     If an agent plays, nobody else is named, since a name would reveal who is a participant. A single
     player needs no name.
     """
-    names = {role: own}
+    names = {role: own_name}
     if not seated_agents(match.uid)[1]:
         names = dict(match.seats.values_list("role", "enrolment__display_name"))
     game = match.configured()
     if len(game.roles()) == 1:
         return []  # nobody else would see the name
-    return [(game.role_title(one), names[one], one == role) for one in game.roles() if names.get(one)]
+    return [(game.role_title(seat), names[seat], seat == role) for seat in game.roles() if names.get(seat)]
 
 
 def live_seat(token: str) -> Seat | None:

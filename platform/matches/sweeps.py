@@ -21,11 +21,11 @@ def sweep() -> None:
 def requeue_waiting() -> int:
     """Queue again every agent's turn that has waited too long without a lease; return how many."""
     now = timezone.now()
-    again = now + timedelta(seconds=REQUEUE_SECONDS)
+    next_time = now + timedelta(seconds=REQUEUE_SECONDS)
     queued = 0
     for match in Match.objects.filter(requeue_at__lt=now):
         # Only one of several concurrent sweeps wins this update, so a turn is queued once.
-        if not Match.objects.filter(pk=match.pk, requeue_at=match.requeue_at).update(requeue_at=again):
+        if not Match.objects.filter(pk=match.pk, requeue_at=match.requeue_at).update(requeue_at=next_time):
             continue
         leased = leases.leased_turns(match.pk)
         for turn in match.open_turns().values():

@@ -31,19 +31,19 @@ class Writers:
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
-    async def do(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
+    async def do(self, function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
         """Run a function that uses the database, and return its result or raise its exception."""
 
         def run() -> T:
             try:
-                return function(*positional, **named)
+                return function(*arguments, **keywords)
             except Exception:
                 close_old_connections()
                 raise
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 
-    async def retry(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
+    async def retry(self, function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
         """Like `do`, but retry while the database is unavailable, for what must not be lost.
 
         The function must be a transaction, so that a failed attempt changes nothing.
@@ -51,7 +51,7 @@ class Writers:
         wait = FIRST_WAIT
         while True:
             try:
-                return await self.do(function, *positional, **named)
+                return await self.do(function, *arguments, **keywords)
             except OUTAGE_ERRORS as error:
                 if wait == FIRST_WAIT:
                     log.warning("the database is unavailable (%s): the write is retried", type(error).__name__)
@@ -60,10 +60,10 @@ class Writers:
 
     def close(self) -> None:
         """Close the connections and end the threads."""
-        together = threading.Barrier(self._threads)
+        barrier = threading.Barrier(self._threads)
 
         def close_connection() -> None:
-            together.wait(timeout=30)
+            barrier.wait(timeout=30)
             connections.close_all()
 
         for _thread in range(self._threads):

@@ -39,7 +39,7 @@ def as_command_error() -> Iterator[None]:
         raise invalid_argument(error) from None
 
 
-def read_json(text: str, what: str) -> Json:
+def read_json(text: str, source: str) -> Json:
     """Parse `text` as JSON without NaN and Infinity."""
 
     def refuse(constant: str) -> Json:
@@ -48,7 +48,7 @@ def read_json(text: str, what: str) -> Json:
     try:
         return json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise invalid_argument(f"{what} is not valid JSON: {error}") from None
+        raise invalid_argument(f"{source} is not valid JSON: {error}") from None
 
 
 def read_file(path: str) -> Json:

@@ -74,8 +74,8 @@ def talk(block: Talk) -> str:
 @register.simple_tag
 def table(block: Table) -> str:
     """Show a table, newest row first if its rows are chronological."""
-    in_order = reversed(block.rows) if block.newest_first else block.rows
-    rows = [_row(_CacheKey.of((block.columns, cells))) for cells in in_order]
+    ordered_rows = reversed(block.rows) if block.newest_first else block.rows
+    rows = [_row(_CacheKey.of((block.columns, cells))) for cells in ordered_rows]
     return get_template("play/table.html").render({"block": block, "rows": rows})
 
 

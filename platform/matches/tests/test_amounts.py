@@ -22,15 +22,15 @@ class Price(Move):
 
 
 @pytest.mark.parametrize(
-    ("typed", "read"),
+    ("typed", "value"),
     [
         ("4860", 4860), ("4,860", 4860), ("$4,860", 4860), ("$ 4,860.00", 4860.0), (" 4860.5 ", 4860.5), (".5", 0.5),
         ("-$5,000", -5000), ("$-5,000", -5000), ("−5000", -5000), ("-5000", -5000), ("€12", 12),
         ("4,86", "4,86"), ("--5", "--5"), ("5 apples", "5 apples"), ("$", "$"), ("nan", "nan"), ("1e999", float("inf")),
     ],
 )  # fmt: skip
-def test_numbers_are_read_in_all_common_notations(typed, read):
-    assert forms.read(Price, {"price": typed}) == {"price": read}
+def test_numbers_are_read_in_all_common_notations(typed, value):
+    assert forms.read(Price, {"price": typed}) == {"price": value}
 
 
 def test_a_whole_number_may_have_zero_cents():
@@ -46,8 +46,8 @@ def test_every_screen_writes_amounts_uniformly(key):
     for case in list(cases(key))[:3]:
         for moment in case.walk().selected_moments()[:4]:
             html = re.sub(r"<svg.*?</svg>", "", render_screen(moment.before, moment.role), flags=re.DOTALL)
-            words = unescape(re.sub(r"<[^>]+>", " ", html))
-            assert not re.findall(r"\$-|\d,\d{3}\.00(?!\d)|[$][\d,]+\.\d(?!\d)|[$]\d{4,}", words), case
+            text = unescape(re.sub(r"<[^>]+>", " ", html))
+            assert not re.findall(r"\$-|\d,\d{3}\.00(?!\d)|[$][\d,]+\.\d(?!\d)|[$]\d{4,}", text), case
 
 
 @pytest.mark.parametrize("key", GAMES)
@@ -57,5 +57,5 @@ def test_every_text_field_states_its_maximum_length(key):
             html = render_screen(moment.before, moment.role)
             for field in re.findall(r"<textarea[^>]*>", html):
                 if "maxlength" in field:
-                    (place,) = re.findall(r'data-counted="([^"]+)"', field)
-                    assert f'id="{place}"' in html
+                    (counter_id,) = re.findall(r'data-counted="([^"]+)"', field)
+                    assert f'id="{counter_id}"' in html

@@ -80,14 +80,14 @@ def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
 
 
 def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
-    away = threading.Event()
-    away.set()
-    move = services.submit_move
+    outage = threading.Event()
+    outage.set()
+    submit_move = services.submit_move
 
-    def refuse(**named):
-        if away.is_set():
+    def refuse(**keywords):
+        if outage.is_set():
             raise OperationalError("the server closed the connection unexpectedly")
-        return move(**named)
+        return submit_move(**keywords)
 
     with OpenAIStandIn([ACCEPT]) as standin:
         use_standin(monkeypatch, standin)
@@ -98,7 +98,7 @@ def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
         while not Call.objects.filter(match_uid=match.uid).exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         assert not thinking.done()
-        away.clear()
+        outage.clear()
         thinking.result(timeout=20)
     match.refresh_from_db()
     assert match.status == Match.Status.FINISHED
@@ -106,24 +106,24 @@ def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
 
 
 def test_writers_retry_outages_and_pass_on_other_errors():
-    tried = SimpleNamespace(times=0)
+    attempts = SimpleNamespace(times=0)
 
-    def function() -> str:
-        tried.times += 1
-        if tried.times < 3:
+    def fail_twice() -> str:
+        attempts.times += 1
+        if attempts.times < 3:
             raise OperationalError("away")
         return "done"
 
-    def wrong() -> None:
+    def fail_for_good() -> None:
         raise ValueError("a bug")
 
-    async def both() -> str:
+    async def run_both() -> str:
         writers = Writers("test", 1)
         try:
             with pytest.raises(ValueError):
-                await writers.retry(wrong)
-            return await writers.retry(function)
+                await writers.retry(fail_for_good)
+            return await writers.retry(fail_twice)
         finally:
             await asyncio.to_thread(writers.close)
 
-    assert asyncio.run(both()) == "done" and tried.times == 3
+    assert asyncio.run(run_both()) == "done" and attempts.times == 3

@@ -22,12 +22,12 @@ CONTINUES = re.compile(r"go on|you name a price|next round", re.IGNORECASE)
 
 def buttons(html: str) -> dict[str, str]:
     """Return the labels of one-press answers by the value sent; "null" is none."""
-    found = re.findall(
+    matches = re.findall(
         r'<button type="submit" name="(\w+|\w+!none)" value="([^"]*)"[^>]*>(.*?)</button>', html, re.DOTALL
     )
     return {
-        "null" if name.endswith("!none") else value: " ".join(unescape(re.sub(r"<[^>]+>", " ", words)).split())
-        for name, value, words in found
+        "null" if name.endswith("!none") else value: " ".join(unescape(re.sub(r"<[^>]+>", " ", label_html)).split())
+        for name, value, label_html in matches
     }
 
 
@@ -54,22 +54,22 @@ def play_after(play: Play, role: Role, value: str) -> Play | None:
 def test_buttons_that_end_the_game_say_so(key):
     checked = 0
     for case in cases(key):
-        hidden = "cap" in {name for role in case.game.roles() for name in case.game.secrets(role)} and (
+        end_is_hidden = "cap" in {name for role in case.game.roles() for name in case.game.secrets(role)} and (
             getattr(case.game.config, "rounds", 0) is None
         )
         for moment in case.walk().selected_moments():
             play, role = moment.before, moment.role
-            for value, words in buttons(render_screen(play, role)).items():
-                then = play_after(play, role, value)
-                if then is None or not closes_turn(play, role) or role not in case.game.people():
+            for value, label in buttons(render_screen(play, role)).items():
+                next_play = play_after(play, role, value)
+                if next_play is None or not closes_turn(play, role) or role not in case.game.people():
                     continue
                 checked += 1
-                if not hidden:
-                    assert (ENDS in words) == then.over, (case, words)
-                elif ENDS in words:
-                    assert then.over, (case, words)
-                if then.over or hidden:
-                    assert not CONTINUES.search(words) or not then.over, (case, words)
+                if not end_is_hidden:
+                    assert (ENDS in label) == next_play.over, (case, label)
+                elif ENDS in label:
+                    assert next_play.over, (case, label)
+                if next_play.over or end_is_hidden:
+                    assert not CONTINUES.search(label) or not next_play.over, (case, label)
     if key in ("bargaining", "negotiation", "persuasion", "english_auction", "item_auction"):
         assert checked > 20
 

@@ -69,8 +69,8 @@ def queued(monkeypatch) -> list[OpenTurn]:
 def test_twenty_identical_submissions_at_once_are_one_move(queued):
     match = new_match()
     results = at_once(20, lambda i: services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1))
-    taken = [result for result in results if isinstance(result, services.MoveResult)]
-    assert len(taken) == 1
+    accepted = [result for result in results if isinstance(result, services.MoveResult)]
+    assert len(accepted) == 1
     assert all(isinstance(result, (Stale, services.MoveResult)) for result in results)
     assert list(Event.objects.filter(match=match).order_by("number").values_list("number", "kind")) == [
         (1, "start"),
@@ -90,16 +90,16 @@ def test_twenty_workers_given_the_same_turn_make_one_reply():
 def test_only_one_of_many_workers_answers_a_slow_agents_turn(monkeypatch):
     match = new_match(delay=1)
     services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
-    asked = []
-    thinking = asking.decide
+    answered_turns = []
+    original_decide = asking.decide
 
     def decide(spec, play, role, events, **options):
-        asked.append(play.opened[role])
-        return thinking(spec, play, role, events, **options)
+        answered_turns.append(play.opened[role])
+        return original_decide(spec, play, role, events, **options)
 
     monkeypatch.setattr(asking, "decide", decide)
     at_once(8, lambda i: agents.answer_turn(match_uid=match.uid, role="bob", answering=2))
-    assert asked == [2]
+    assert answered_turns == [2]
     assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1
 
 
@@ -119,10 +119,12 @@ def test_concurrent_matches_keep_their_own_event_numbers():
 
 def test_a_refused_move_among_good_ones_changes_nothing():
     match = new_match()
-    bad = {"alice_gain": 1, "bob_gain": 1}
+    illegal_move = {"alice_gain": 1, "bob_gain": 1}
     results = at_once(
         10,
-        lambda i: services.submit_move(match_id=match.pk, role="alice", move=bad if i % 2 else OFFER, answering=1),
+        lambda i: services.submit_move(
+            match_id=match.pk, role="alice", move=illegal_move if i % 2 else OFFER, answering=1
+        ),
     )
     assert sum(isinstance(result, services.MoveResult) for result in results) == 1
     assert {type(result) for result in results} <= {services.MoveResult, Stale, Refused}
@@ -151,7 +153,7 @@ class TestLeases:
     def test_a_turn_of_a_crashed_worker_is_queued_again_once(self, turn, queued_long_ago):
         Lease.objects.create(**turn, holder="dead", until=timezone.now() - timedelta(seconds=1))
         at_once(4, lambda i: sweeps.requeue_waiting())
-        assert [(lost.role, lost.answering) for lost in queued_long_ago] == [("bob", 2)]
+        assert [(queued_turn.role, queued_turn.answering) for queued_turn in queued_long_ago] == [("bob", 2)]
 
     def test_an_expired_lease_is_taken_over_and_counts_as_an_attempt(self, turn):
         Lease.objects.create(**turn, holder="dead", until=timezone.now() - timedelta(seconds=1))
@@ -159,20 +161,20 @@ class TestLeases:
 
     def test_a_lease_is_renewed_while_its_holder_lives(self, turn):
         lease = leases.take(**turn)
-        first = lease.until
+        first_until = lease.until
         threading.Event().wait(leases.RENEW_SECONDS * 1.6)
         lease.refresh_from_db()
-        assert lease.until > first
+        assert lease.until > first_until
 
     def test_a_held_lease_cannot_be_taken(self, turn):
-        first = leases.take(**turn)
-        assert first is not None
+        lease = leases.take(**turn)
+        assert lease is not None
         assert leases.take(**turn) is None
-        leases.give_back(first)
+        leases.give_back(lease)
         assert leases.take(**turn).attempts == 2
 
     def test_a_process_that_ends_releases_its_turns(self, turn, queued_long_ago):
         assert leases.take(**turn)
         leases.give_back_all()
         sweeps.requeue_waiting()
-        assert [(free.role, free.answering) for free in queued_long_ago] == [("bob", 2)]
+        assert [(queued_turn.role, queued_turn.answering) for queued_turn in queued_long_ago] == [("bob", 2)]

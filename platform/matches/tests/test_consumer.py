@@ -82,12 +82,12 @@ def match(seated) -> Match:
     return seated[1]
 
 
-async def in_other_thread(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+async def in_other_thread(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Run database work in a thread and close its connection."""
 
     def work() -> Any:
         try:
-            return function(*arguments, **named)
+            return function(*arguments, **keywords)
         finally:
             connection.close()
 
@@ -99,8 +99,8 @@ class Page:
 
     def __init__(self, token: str, origin: str = "http://localhost"):
         headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
-        address = {"path": f"/ws/play/{token}/", "query_string": b"", "headers": headers}
-        self.socket = ApplicationCommunicator(application, {"type": "websocket", "subprotocols": [], **address})
+        scope = {"path": f"/ws/play/{token}/", "query_string": b"", "headers": headers}
+        self.socket = ApplicationCommunicator(application, {"type": "websocket", "subprotocols": [], **scope})
 
     async def connect(self) -> bool:
         """Return whether the socket was accepted."""
@@ -389,20 +389,20 @@ async def test_a_forged_token_gets_gone(db, token):
 
 
 async def test_a_participant_without_a_match_gets_gone(db):
-    early = await in_other_thread(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=expiry_after(60))
-    stranger = Page(early.token)
+    person = await in_other_thread(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=expiry_after(60))
+    stranger = Page(person.token)
     assert await stranger.connect()
     assert await stranger.next() == {"type": "gone"}
 
 
 async def test_a_token_gives_access_only_to_its_own_match(person, match):
-    other, others_match = await in_other_thread(new_match)
-    async with page(person) as alice, page(other) as stranger:
+    other_person, other_match = await in_other_thread(new_match)
+    async with page(person) as alice, page(other_person) as stranger:
         await alice.frame(), await stranger.frame()
         await stranger.move(**GREEDY, match=str(match.pk), token=person.token)
         assert (await stranger.next())["type"] == "refused"
         await stranger.move(**GREEDY)
-        await answered_by_agent(others_match, 2)
+        await answered_by_agent(other_match, 2)
         assert (await stranger.frame())["last"] == 4
         assert await alice.quiet()
     assert await in_other_thread(log_of, match) == [(1, "start", "")]
@@ -484,16 +484,16 @@ async def test_a_flooding_socket_is_closed(person, match):
 
 
 async def test_an_unavailable_database_leaves_no_exception_behind(person, match, monkeypatch):
-    left = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, about: left.append(about))
+    exceptions = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: exceptions.append(context))
     monkeypatch.setattr(consumers, "QUICK_REPLY_SECONDS", 0)
     async with page(person) as alice:
         await alice.frame()
 
-        def away(seat: Any) -> None:
+        def fail(seat: Any) -> None:
             raise OperationalError("the server closed the connection unexpectedly")
 
-        monkeypatch.setattr(consumers, "current_frame", away)
+        monkeypatch.setattr(consumers, "current_frame", fail)
         await alice.move(**GREEDY)
         await until(lambda: Event.objects.filter(match=match, number=2).exists())
         assert await alice.quiet()
@@ -501,7 +501,7 @@ async def test_an_unavailable_database_leaves_no_exception_behind(person, match,
         assert (await alice.socket.receive_output(TIMEOUT))["code"] == consumers.TRY_AGAIN_LATER
     gc.collect()
     await asyncio.sleep(0)
-    assert left == []
+    assert exceptions == []
 
 
 @pytest.fixture

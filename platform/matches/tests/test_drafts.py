@@ -31,7 +31,7 @@ VALUES = st.recursive(
     ),
     max_leaves=6,
 )
-OTHERS = st.dictionaries(KEYS, VALUES, max_size=4)
+OTHER_FIELDS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 
 @st.composite
@@ -41,42 +41,42 @@ def pieces(draw: st.DrawFn, text: str) -> list[str]:
     return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
-def shown_while(written: list[str]) -> list[str | None]:
+def texts_shown(chunks: list[str]) -> list[str | None]:
     """Return what is shown after each piece."""
-    writing = AnswerParser(["message"])
-    shown = []
-    for piece in written:
-        writing.feed(piece)
-        shown.append(writing.text)
-    return shown
+    parser = AnswerParser(["message"])
+    texts = []
+    for chunk in chunks:
+        parser.feed(chunk)
+        texts.append(parser.text)
+    return texts
 
 
 # ---- parsing -----------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=examples(300))
-@given(st.data(), MESSAGES, OTHERS, OTHERS, PROSE, PROSE, st.booleans(), st.sampled_from([None, 1]))
-def test_any_message_grows_from_start_to_end(data, message, before, after, prose, end, ascii, indent):
-    answer = json.dumps(
-        {**before, "message": message, **{key: value for key, value in after.items() if key not in before}},
-        ensure_ascii=ascii,
-        indent=indent,
-    )
-    shown = shown_while(data.draw(pieces(prose + answer + end)))
-    assert shown[-1] == message
-    lengths = [len(text) for text in shown if text is not None]
+@given(st.data(), MESSAGES, OTHER_FIELDS, OTHER_FIELDS, PROSE, PROSE, st.booleans(), st.sampled_from([None, 1]))
+def test_any_message_grows_from_start_to_end(
+    data, message, fields_before, fields_after, prose_before, prose_after, ensure_ascii, indent
+):
+    fields_after = {key: value for key, value in fields_after.items() if key not in fields_before}
+    fields = {**fields_before, "message": message, **fields_after}
+    answer = json.dumps(fields, ensure_ascii=ensure_ascii, indent=indent)
+    texts = texts_shown(data.draw(pieces(prose_before + answer + prose_after)))
+    assert texts[-1] == message
+    lengths = [len(text) for text in texts if text is not None]
     assert lengths == sorted(lengths)
-    assert all(message.startswith(text) for text in shown if text is not None)
+    assert all(message.startswith(text) for text in texts if text is not None)
 
 
 @settings(deadline=None)
-@given(MESSAGES, OTHERS)
-def test_nothing_is_shown_before_the_message_begins(message, before):
-    answer = "I think … " + json.dumps({**before, "message": message})
-    begins = len(answer) - len(json.dumps(message)) - 1
-    shown = shown_while(list(answer))
-    assert all(text is None for text in shown[:begins])
-    assert shown[begins] == ""
+@given(MESSAGES, OTHER_FIELDS)
+def test_nothing_is_shown_before_the_message_begins(message, fields_before):
+    answer = "I think … " + json.dumps({**fields_before, "message": message})
+    message_index = len(answer) - len(json.dumps(message)) - 1
+    texts = texts_shown(list(answer))
+    assert all(text is None for text in texts[:message_index])
+    assert texts[message_index] == ""
 
 
 @settings(deadline=None)
@@ -86,10 +86,10 @@ def test_nothing_is_shown_before_the_message_begins(message, before):
     st.floats(allow_nan=False, allow_infinity=False),
     st.integers(0, 2),
 )
-def test_no_digit_of_a_number_is_ever_shown(message, whole, broken, place):
-    fields = [("alice_gain", whole), ("bob_gain", broken)]
-    fields.insert(place, ("message", message))
-    for text in shown_while(list(json.dumps(dict(fields)))):
+def test_no_digit_of_a_number_is_ever_shown(message, integer, fraction, position):
+    fields = [("alice_gain", integer), ("bob_gain", fraction)]
+    fields.insert(position, ("message", message))
+    for text in texts_shown(list(json.dumps(dict(fields)))):
         assert not any(letter.isdigit() for letter in text or "")
 
 
@@ -97,11 +97,11 @@ def test_no_digit_of_a_number_is_ever_shown(message, whole, broken, place):
 @given(st.text('{}[]":,\\u0dm essage1\n', min_size=1, max_size=60))
 @example('{"a": {"message": "x"}, "message": 3}')
 def test_the_result_does_not_depend_on_the_pieces(junk):
-    assert shown_while(list(junk))[-1] == shown_while([junk])[-1]
+    assert texts_shown(list(junk))[-1] == texts_shown([junk])[-1]
 
 
 @pytest.mark.parametrize(
-    ("answer", "shown"),
+    ("answer", "text"),
     [
         pytest.param('{"reasoning": "I would say {\\"message\\": \\"lie\\"}"', None, id="reasoning"),
         pytest.param('{"reasoning": {"message": "inner"}, "price": 5', None, id="inner object"),
@@ -127,20 +127,20 @@ def test_the_result_does_not_depend_on_the_pieces(junk):
         pytest.param('{"message": "<b>bold</b>"', "<b>bold</b>", id="markup"),
     ],
 )
-def test_examples(answer, shown):
-    assert shown_while(list(answer))[-1] == shown
-    assert shown_while([answer])[-1] == shown
+def test_examples(answer, text):
+    assert texts_shown(list(answer))[-1] == text
+    assert texts_shown([answer])[-1] == text
 
 
 def test_long_message_is_cut_and_parsed_in_linear_time():
-    began = time.perf_counter()
-    assert shown_while(['{"message": "', *(["x" * 50] * 4000)])[-1] == "x" * MESSAGE_LIMIT
-    shown_while(['{"":' * 50_000 + "no"])
-    assert time.perf_counter() - began < 5
+    started_at = time.perf_counter()
+    assert texts_shown(['{"message": "', *(["x" * 50] * 4000)])[-1] == "x" * MESSAGE_LIMIT
+    texts_shown(['{"":' * 50_000 + "no"])
+    assert time.perf_counter() - started_at < 5
 
 
 @pytest.mark.parametrize(
-    ("game", "config", "words"),
+    ("game", "config", "field_names"),
     [
         ("bargaining", {}, ("message",)),
         ("bargaining", {"messages_allowed": False}, ()),
@@ -149,9 +149,9 @@ def test_long_message_is_cut_and_parsed_in_linear_time():
         ("persuasion", {"message_type": "binary"}, ()),
     ],
 )
-def test_the_fields_of_free_text(game, config, words):
+def test_the_fields_of_free_text(game, config, field_names):
     play, _events = games.play.start(games.play.configure(registry.get(game), config), 1)
-    assert text_fields(play.forms(play.waiting_for()[0])) == words
+    assert text_fields(play.forms(play.waiting_for()[0])) == field_names
 
 
 # ---- sending ------------------------------------------------------------------------------
@@ -162,9 +162,9 @@ class SentMessages(list[dict[str, Any]]):
 
     def until_quiet(self) -> list[str | None]:
         """Return the texts once no more follow."""
-        seen = -1
-        while seen != len(self):
-            seen = len(self)
+        count = -1
+        while count != len(self):
+            count = len(self)
             time.sleep(4 * drafts.INTERVAL)
         return [message["text"] for message in self]
 
@@ -203,26 +203,26 @@ def test_pieces_from_many_threads_are_sent_together_and_numbered(sent_messages):
             time.sleep(0.002)
 
     threads = [threading.Thread(target=write) for _writer in range(4)]
-    began = time.monotonic()
+    started_at = time.monotonic()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    took = time.monotonic() - began
+    seconds = time.monotonic() - started_at
     draft.close()
     assert sent_messages.until_quiet()[-1] == "x" * 200
-    assert len(sent_messages) <= took / drafts.INTERVAL + 2
-    assert all(after["at"] - before["at"] >= 0.9 * drafts.INTERVAL for before, after in pairwise(sent_messages))
+    assert len(sent_messages) <= seconds / drafts.INTERVAL + 2
+    assert all(later["at"] - earlier["at"] >= 0.9 * drafts.INTERVAL for earlier, later in pairwise(sent_messages))
     numbers = [message["number"] for message in sent_messages]
     assert numbers == sorted(set(numbers))
 
 
 async def test_adding_to_a_draft_does_not_block_the_event_loop(sent_messages):
-    began = time.monotonic()
+    started_at = time.monotonic()
     with Draft(7, "bob", 4, people=["alice"]) as draft:
         for letter in '{"message": "hello"}':
             draft.add(letter)
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - started_at < 0.5
     assert (await asyncio.to_thread(sent_messages.until_quiet))[-1] == "hello"
 
 
@@ -249,9 +249,9 @@ def test_a_draft_without_an_answer_disappears(sent_messages):
     assert sent_messages.until_quiet() == ["no", None]
 
 
-@pytest.mark.parametrize("named", [{"people": []}, {"people": ["bob"]}, {"people": ["alice"], "shows": []}])
-def test_nothing_is_sent_without_recipients_or_text(sent_messages, named):
-    with Draft(7, "bob", 4, **named) as draft:
+@pytest.mark.parametrize("options", [{"people": []}, {"people": ["bob"]}, {"people": ["alice"], "shows": []}])
+def test_nothing_is_sent_without_recipients_or_text(sent_messages, options):
+    with Draft(7, "bob", 4, **options) as draft:
         draft.add('{"message": "hello"}')
     assert sent_messages.until_quiet() == []
 

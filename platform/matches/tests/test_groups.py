@@ -61,9 +61,12 @@ def answer(match: Match, role: str, number: float = 10) -> None:
 def expire_turns(match: Match) -> None:
     """Let the time of all open turns run out."""
     match.refresh_from_db()
-    past = timezone.now() - timedelta(seconds=1)
-    turns = {role: turn if turn.by_agent else replace(turn, deadline=past) for role, turn in match.open_turns().items()}
-    Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=past)
+    a_second_ago = timezone.now() - timedelta(seconds=1)
+    turns = {
+        role: turn if turn.by_agent else replace(turn, deadline=a_second_ago)
+        for role, turn in match.open_turns().items()
+    }
+    Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=a_second_ago)
     services.handle_time_outs(match_id=match.pk)
     match.refresh_from_db()
 
@@ -87,7 +90,7 @@ def movers(match: Match, role: str) -> list[str | None]:
 
 class TestPageMessages:
     @pytest.fixture
-    def sent(self, monkeypatch: pytest.MonkeyPatch) -> list[dict]:
+    def sent_messages(self, monkeypatch: pytest.MonkeyPatch) -> list[dict]:
         """Collect the messages to the pages, in order."""
         messages: list[dict] = []
         monkeypatch.setattr(announce, "_send", lambda match, message: messages.append(message))
@@ -95,24 +98,24 @@ class TestPageMessages:
         return messages
 
     def test_sealed_round_sends_small_messages_then_frames(
-        self, sent: list[dict], django_capture_on_commit_callbacks: Callable
+        self, sent_messages: list[dict], django_capture_on_commit_callbacks: Callable
     ):
         with django_capture_on_commit_callbacks(execute=True):
             match = open_contest(seats=3)
-        sent.clear()
+        sent_messages.clear()
         for role in ("p1", "p2", "p3"):
             with django_capture_on_commit_callbacks(execute=True):
                 answer(match, role)
-        assert [message["type"] for message in sent] == ["match.marked", "match.marked", "match.moved"]
-        assert sorted(sent[-1]["frames"]) == ["p1", "p2", "p3"]
+        assert [message["type"] for message in sent_messages] == ["match.marked", "match.marked", "match.moved"]
+        assert sorted(sent_messages[-1]["frames"]) == ["p1", "p2", "p3"]
 
     def test_small_message_says_who_answered_but_not_what(
-        self, sent: list[dict], django_capture_on_commit_callbacks: Callable
+        self, sent_messages: list[dict], django_capture_on_commit_callbacks: Callable
     ):
         match = open_contest(seats=3)
         with django_capture_on_commit_callbacks(execute=True):
             answer(match, "p2", 77.25)
-        (message,) = sent
+        (message,) = sent_messages
         assert message["news"]["seats"] == {"p1": "asked", "p2": "answered", "p3": "asked"}
         assert "77.25" not in str(message)
         assert message["news"]["awaited"] == "Waiting for Player 1 and Player 3. This page updates automatically."
@@ -130,10 +133,10 @@ class TestPageMessages:
         match = open_contest(seats=3)
         answer(match, "p2")
         match.refresh_from_db()
-        own, other = (screens.frame(match, role)["html"] for role in ("p2", "p1"))
-        assert "Waiting for Player 1 and Player 3." in own
-        assert "You have answered." in own and "Choose a number" not in own
-        assert "Choose a number" in other
+        own_screen, other_screen = (screens.frame(match, role)["html"] for role in ("p2", "p1"))
+        assert "Waiting for Player 1 and Player 3." in own_screen
+        assert "You have answered." in own_screen and "Choose a number" not in own_screen
+        assert "Choose a number" in other_screen
 
 
 class TestNames:

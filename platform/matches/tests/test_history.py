@@ -21,33 +21,33 @@ GAMES = {"beauty_contest": "answer", "sealed_auction": "bid"}
 @pytest.mark.parametrize("key", GAMES)
 class TestDepth:
     @pytest.fixture
-    def asked(self, key: str, depth: int) -> list[tuple[Any, list[Any], dict[int, str]]]:
+    def runs(self, key: str, depth: int) -> list[tuple[Any, list[Any], dict[int, str]]]:
         """Yield the play before each run, its log, and the first seat's raw answers."""
         game = configure(registry.get(key), {"players": 2, "runs": RUNS, "history_depth": depth})
         play, events = start(game, 1)
         answers: dict[int, str] = {}
-        found = []
+        runs_so_far = []
         for run in range(RUNS):
-            found.append((play, list(events), dict(answers)))
+            runs_so_far.append((play, list(events), dict(answers)))
             for role in ("p1", "p2"):
                 number = SECRET if run < RUNS - 1 - depth else 10.5 + run
-                play, more = submit(play, role, {GAMES[key]: number})
-                events = [*events, *more]
+                play, new_events = submit(play, role, {GAMES[key]: number})
+                events = [*events, *new_events]
                 if role == "p1":
-                    answers[more[0].number] = f'{{"{GAMES[key]}": {number}}}'
-        return found
+                    answers[new_events[0].number] = f'{{"{GAMES[key]}": {number}}}'
+        return runs_so_far
 
-    def test_no_prompt_exceeds_the_depth(self, asked, key: str, depth: int):
-        play, events, answers = asked[-1]
+    def test_no_prompt_exceeds_the_depth(self, runs, key: str, depth: int):
+        play, events, answers = runs[-1]
         for name in strategies.of(play.game):
             for role in ("p1", "p2"):
-                sent = messages(play, role, events, strategy=name, answers=answers)
-                text = "\n".join(message["content"] for message in sent)
+                prompt = messages(play, role, events, strategy=name, answers=answers)
+                text = "\n".join(message["content"] for message in prompt)
                 assert "77.125" not in text, name
                 assert text.count("13.5") >= min(depth, 1), "the last run is included, unless the depth is 0"
 
-    def test_no_page_exceeds_the_depth(self, asked, key: str, depth: int):
-        play = asked[-1][0]
+    def test_no_page_exceeds_the_depth(self, runs, key: str, depth: int):
+        play = runs[-1][0]
         for role in ("p1", "p2"):
             page = render_screen(play, role)
             assert "77.125" not in page

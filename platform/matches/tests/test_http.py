@@ -56,9 +56,9 @@ class TestJson:
         frame = post(visitor, answering="1", **EQUAL_SPLIT).json()
         assert frame["outcome"]["type"] == "taken"
         assert (frame["last"], frame["answering"]) == (2, None)
-        again = post(visitor, answering="1", **EQUAL_SPLIT).json()
-        assert again["outcome"]["type"] == "stale"
-        assert again["last"] == 2
+        repeated = post(visitor, answering="1", **EQUAL_SPLIT).json()
+        assert repeated["outcome"]["type"] == "stale"
+        assert repeated["last"] == 2
         assert moves() == [(2, "alice")]
 
     def test_a_refused_move_returns_the_reason_and_changes_nothing(self, visitor):
@@ -85,8 +85,8 @@ class TestJson:
         assert "<form" not in frame["html"]
 
     def test_before_the_match_there_is_no_frame(self):
-        early = Visitor(arrived_participant(launched_study()))
-        answer = ask(early)
+        visitor = Visitor(arrived_participant(launched_study()))
+        answer = ask(visitor)
         assert (answer.status_code, answer.json()) == (404, {"type": "gone"})
         assert not Match.objects.exists()
 
@@ -94,8 +94,9 @@ class TestJson:
         assert Client().get("/p/forged/match", headers=JSON).status_code == 404
 
     def test_a_token_moves_only_its_own_match(self, visitor):
-        other = Visitor(arrived_participant(launched_study(slug="other", roles=["bob"]), "other")).walk_to("match")
-        assert post(other, answering="1", **EQUAL_SPLIT).json()["outcome"]["type"] == "stale"
+        other_study = launched_study(slug="other", roles=["bob"])
+        other_visitor = Visitor(arrived_participant(other_study, "other")).walk_to("match")
+        assert post(other_visitor, answering="1", **EQUAL_SPLIT).json()["outcome"]["type"] == "stale"
         assert moves() == []
 
 
@@ -212,14 +213,14 @@ class TestLogs:
 
     def test_logs_of_a_refused_page_identify_nobody(self, visitor):
         (handler,) = [h for h in logging.getLogger().handlers if any(isinstance(f, HideTokens) for f in h.filters)]
-        usual = handler.setStream(lines := io.StringIO())
+        usual_stream = handler.setStream(stream := io.StringIO())
         try:
             visitor.send()
             visitor.client.get(f"{visitor.url}nothing/")
             Client().get("/join/none?workerId=W-secret")
         finally:
-            handler.setStream(usual)
-        logged = lines.getvalue()
+            handler.setStream(usual_stream)
+        logged = stream.getvalue()
         assert "/p/…" in logged
         assert visitor.enrolment.token not in logged
         assert "W-secret" not in logged

@@ -34,12 +34,12 @@ class Parts(HTMLParser):
 
 @pytest.mark.parametrize("key", sorted(cases_with_text()))
 def test_screens_show_injections_literally(key):
-    usual = find_delivery(cases_with_text()[key], HARMLESS)
-    assert "".join(HARMLESS.split()) in Parts(render_screen(usual.play, usual.reader)).text
-    for attempt, words in INJECTIONS.items():
-        delivery = find_delivery(cases_with_text()[key], words)
+    harmless = find_delivery(cases_with_text()[key], HARMLESS)
+    assert "".join(HARMLESS.split()) in Parts(render_screen(harmless.play, harmless.reader)).text
+    for attempt, injection in INJECTIONS.items():
+        delivery = find_delivery(cases_with_text()[key], injection)
         for role in delivery.play.game.roles():
-            plain, screen = Parts(render_screen(usual.play, role)), Parts(render_screen(delivery.play, role))
-            squeezed = ["".join(text.split()) for text in (HARMLESS, words)]
+            plain, screen = Parts(render_screen(harmless.play, role)), Parts(render_screen(delivery.play, role))
+            without_spaces = ["".join(text.split()) for text in (HARMLESS, injection)]
             assert screen.tags == plain.tags, (attempt, role)
-            assert screen.text == plain.text.replace(*squeezed), (attempt, role)
+            assert screen.text == plain.text.replace(*without_spaces), (attempt, role)

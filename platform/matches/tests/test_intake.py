@@ -32,35 +32,35 @@ def moves() -> int:
     return Event.objects.filter(kind="move").count()
 
 
-def sent(**fields: str) -> dict[str, str]:
+def posted_fields(**fields: str) -> dict[str, str]:
     return {"answering": "1", "!form": "answer", **fields}
 
 
 def test_move_with_warning_needs_confirmation():
-    asked = seat(people_may_foul=True)
-    outcome = intake.handle_move(asked, sent(answer="150"))
+    p1_seat = seat(people_may_foul=True)
+    outcome = intake.handle_move(p1_seat, posted_fields(answer="150"))
     assert (outcome["type"], outcome["form"]) == ("warning", "answer") and outcome["words"]
     assert moves() == 0
-    assert intake.handle_move(asked, sent(answer="150", **{forms.CONFIRMED: "yes"}))["type"] == "taken"
+    assert intake.handle_move(p1_seat, posted_fields(answer="150", **{forms.CONFIRMED: "yes"}))["type"] == "taken"
     assert Event.objects.get(kind="move").data["move"] == {"answer": 150.0}
 
 
 def test_page_refuses_moves_that_must_not_be_sent():
-    asked = seat(people_may_foul=False)
-    outcome = intake.handle_move(asked, sent(answer="150", **{forms.CONFIRMED: "yes"}))
+    p1_seat = seat(people_may_foul=False)
+    outcome = intake.handle_move(p1_seat, posted_fields(answer="150", **{forms.CONFIRMED: "yes"}))
     assert outcome["type"] == "refused" and moves() == 0
 
 
 def test_move_without_warning_is_sent_at_once():
-    assert intake.handle_move(seat(people_may_foul=True), sent(answer="50"))["type"] == "taken"
+    assert intake.handle_move(seat(people_may_foul=True), posted_fields(answer="50"))["type"] == "taken"
 
 
 def test_page_without_script_asks_and_keeps_entries():
-    asked = seat(people_may_foul=True)
-    posted = sent(answer="150")
-    outcome = intake.handle_move(asked, posted)
+    p1_seat = seat(people_may_foul=True)
+    posted = posted_fields(answer="150")
+    outcome = intake.handle_move(p1_seat, posted)
     errors = {forms.CONFIRMED + outcome["form"]: outcome["words"]}
-    page = screens.render_screen(asked.match.play(), "p1", posted=posted, errors=errors)
+    page = screens.render_screen(p1_seat.match.play(), "p1", posted=posted, errors=errors)
     assert 'value="150"' in page and outcome["words"] in page
     assert page.index("data-warning") < page.index('name="!sure"')
     assert 'data-warning role="alert" hidden' not in page

@@ -101,8 +101,8 @@ def test_a_fallback_script_moves_and_is_flagged(monkeypatch, answers):
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_a_fallback_model_moves_and_is_flagged(monkeypatch, answers):
-    with OpenAIStandIn(answers) as failing, AnthropicStandIn([ACCEPT]) as other:
-        use_standin(monkeypatch, failing, other)
+    with OpenAIStandIn(answers) as failing, AnthropicStandIn([ACCEPT]) as fallback:
+        use_standin(monkeypatch, failing, fallback)
         match = answer_open_turn(waiting(fallbacks=("anthropic:n",)))
     assert match.status == Match.Status.FINISHED
     (move,) = [event.data for event in match.log() if event.kind == "move" and event.data["role"] == "bob"]

@@ -77,8 +77,8 @@ class FailingThenPlaying:
     def __call__(self, request: dict[str, Any]) -> Any:
         self._calls += 1
         move = answer(request, seed=1)
-        wrong = json.dumps({"message": DRAFTED, "no_such_key": 1})
-        failures = [Echo(500), Drip(0.1, wrong), Echo(500, 12, move), Drip(0.02, move), Echo(429), Echo(400)]
+        invalid_answer = json.dumps({"message": DRAFTED, "no_such_key": 1})
+        failures = [Echo(500), Drip(0.1, invalid_answer), Echo(500, 12, move), Drip(0.02, move), Echo(429), Echo(400)]
         return failures[self._calls - 1] if self._calls <= len(failures) else Drip(0.005, move)
 
 
@@ -119,14 +119,14 @@ class Browser:
 
 def short(game: str) -> dict[str, Any]:
     """Return a configuration for several players; the contract's examples are shorter than the default."""
-    several = (case.config for case in cases(game)[1:] if len(case.game.roles()) > 1)
-    return next(several, {})
+    configs = (case.config for case in cases(game)[1:] if len(case.game.roles()) > 1)
+    return next(configs, {})
 
 
 def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
     """Return (participant, match, their role, the model's role); the model moves first, with visible typing."""
     config = HIDDEN[game][0] if game in HIDDEN else short(game)
-    model, person_role, *others = configure(registry.get(game), config).roles()
+    model_role, person_role, *other_roles = configure(registry.get(game), config).roles()
     settings = AgentSettings(
         appears="typed", persona=PERSONA, strategy="chain_of_thought", script=registry.get(game).default_script,
         tries_after_first=2, retries=3, call_seconds=60, limit_seconds=300,
@@ -136,34 +136,34 @@ def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
         game=game,
         config=config,
         players={
-            model: services.Player(agent=f"{protocol}:m", settings=settings),
+            model_role: services.Player(agent=f"{protocol}:m", settings=settings),
             person_role: services.Player(enrolment=person, step=0),
-            **{role: services.Player(agent="script:random") for role in others},
+            **{role: services.Player(agent="script:random") for role in other_roles},
         },
         seed=3,
     )
-    return person, match, person_role, model
+    return person, match, person_role, model_role
 
 
 def visible_to(play: Play, match: Match, role: str) -> str:
     """Return what a model in the participant's role would be sent: the rules, the view and the question."""
     conversations = [strategies.messages(play, role, match.log(), strategy=name) for name in ("plain", "fresh")]
-    return "\n".join(message["content"] for sent in conversations for message in sent)
+    return "\n".join(message["content"] for conversation in conversations for message in conversation)
 
 
-def lines_hidden_from_participant(requests: list[dict[str, Any]], known: str) -> set[str]:
+def lines_hidden_from_participant(requests: list[dict[str, Any]], readable: str) -> set[str]:
     """Return the lines sent to a model that the participant may not read, without players' and the model's own text."""
     texts = [text_of(request.get("system")) for request in requests]
     texts += [text_of(m["content"]) for request in requests for m in request["messages"] if m["role"] != "assistant"]
     lines = {" ".join(line.split()) for text in texts for line in text.splitlines() if "<message" not in line}
-    return {line for line in lines if len(line) >= MIN_LINE_LENGTH and line not in " ".join(known.split())}
+    return {line for line in lines if len(line) >= MIN_LINE_LENGTH and line not in " ".join(readable.split())}
 
 
 @pytest.mark.parametrize(("game", "protocol"), slow_except(PLAYED, DAILY))
 async def test_no_prompt_key_or_private_value_reaches_the_browser(monkeypatch, caplog, game: str, protocol: str):
     caplog.set_level(logging.DEBUG)
-    person, match, role, model = await in_other_thread(seated, game, protocol)
-    known, turns = list[str](), 0
+    person, match, role, model_role = await in_other_thread(seated, game, protocol)
+    readable, turns = list[str](), 0
     with STANDINS[protocol](FailingThenPlaying(), key=KEY) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -173,7 +173,7 @@ async def test_no_prompt_key_or_private_value_reaches_the_browser(monkeypatch, c
                 await browser.fetch()
                 await in_other_thread(match.refresh_from_db)
                 play = await in_other_thread(match.play)
-                known.append(await in_other_thread(visible_to, play, match, role))
+                readable.append(await in_other_thread(visible_to, play, match, role))
                 if play.over:
                     break
                 waiting = play.waiting_for()
@@ -183,22 +183,25 @@ async def test_no_prompt_key_or_private_value_reaches_the_browser(monkeypatch, c
                     fields = forms.as_posted(form_for(play.forms(role), move).model, move)
                     await browser.move({"answering": str(play.opened[role]), **fields}, by_socket=turns % 2 == 1)
                     await browser.fetch()
-                for other in waiting:
-                    if other != role:
+                for awaited_role in waiting:
+                    if awaited_role != role:
                         await in_other_thread(
-                            agents.answer_turn, match_uid=match.uid, role=other, answering=play.opened[other]
+                            agents.answer_turn,
+                            match_uid=match.uid,
+                            role=awaited_role,
+                            answering=play.opened[awaited_role],
                         )
         requests = standin.requests
-    seen = browser.text()
-    only_for_models = lines_hidden_from_participant(requests, "\n".join(known))
+    received = browser.text()
+    only_for_models = lines_hidden_from_participant(requests, "\n".join(readable))
     private = HIDDEN.get(game, ({}, ()))[1]
     assert PERSONA in only_for_models
     assert not private or any(value in line for value in private for line in only_for_models)
-    assert [line for line in only_for_models if line in seen] == []
-    assert [value for value in (KEY, KEY[:12], ABOUT_MARKS[-60:], *private) if value in seen] == []
-    assert "Authorization" not in seen and "Could not answer" not in seen
-    if "message" in forms.text_fields(start(match.configured(), match.seed)[0].forms(model)):
-        assert any(DRAFTED.startswith(words) for words in browser.drafts if words), "drafts were checked too"
+    assert [line for line in only_for_models if line in received] == []
+    assert [value for value in (KEY, KEY[:12], ABOUT_MARKS[-60:], *private) if value in received] == []
+    assert "Authorization" not in received and "Could not answer" not in received
+    if "message" in forms.text_fields(start(match.configured(), match.seed)[0].forms(model_role)):
+        assert any(DRAFTED.startswith(text) for text in browser.drafts if text), "drafts were checked too"
     assert KEY not in caplog.text and PERSONA not in caplog.text
     await in_other_thread(check_staff, match, requests)
 

@@ -14,22 +14,23 @@ TEXTS = st.text(max_size=2000)
 
 
 @given(st.one_of(st.none(), TEXTS), st.one_of(st.none(), TEXTS), SEEDS)
-def test_every_delay_is_within_bounds_and_follows_from_the_seed(own, seen, seed):
-    seconds = human_delay({"message": own, "alice_gain": 10}, seen, Random(seed))
+def test_every_delay_is_within_bounds_and_follows_from_the_seed(own_message, seen_message, seed):
+    seconds = human_delay({"message": own_message, "alice_gain": 10}, seen_message, Random(seed))
     assert SHORTEST <= seconds <= LONGEST
-    assert seconds == human_delay({"message": own}, seen, Random(seed))
+    assert seconds == human_delay({"message": own_message}, seen_message, Random(seed))
 
 
 @given(TEXTS, TEXTS, TEXTS, SEEDS)
-def test_longer_texts_never_take_less_time(own, seen, more, seed):
-    shorter = human_delay({"message": own}, seen, Random(seed))
-    assert human_delay({"message": own + more}, seen, Random(seed)) >= shorter
-    assert human_delay({"message": own}, f"{seen}{more}", Random(seed)) >= shorter
+def test_longer_texts_never_take_less_time(own_message, seen_message, further_text, seed):
+    shorter = human_delay({"message": own_message}, seen_message, Random(seed))
+    assert human_delay({"message": own_message + further_text}, seen_message, Random(seed)) >= shorter
+    assert human_delay({"message": own_message}, f"{seen_message}{further_text}", Random(seed)) >= shorter
 
 
 def test_only_messages_take_typing_time():
-    bare = human_delay({}, None, Random(1))
-    assert human_delay({"message": 12345, "reason": "long " * 300, "decision": "accept"}, None, Random(1)) == bare
+    without_message = human_delay({}, None, Random(1))
+    move = {"message": 12345, "reason": "long " * 300, "decision": "accept"}
+    assert human_delay(move, None, Random(1)) == without_message
 
 
 def test_a_sentence_takes_seconds():

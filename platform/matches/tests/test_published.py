@@ -21,12 +21,12 @@ AGENTS = [f"openai:{name}" for name in "abcde"]
 
 def published() -> list[Any]:
     """Return (game, configuration) of every table, preset and ready study once; in quick runs one per collection."""
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
 
     def add(key: str, config: Mapping[str, Any], *, by_day: bool) -> None:
         name = f"{key} {json.dumps(config, sort_keys=True)}"
         marks = [] if by_day else [pytest.mark.slow]
-        found.setdefault(name, pytest.param(key, dict(config), id=f"{key}-{len(found)}", marks=marks))
+        params.setdefault(name, pytest.param(key, dict(config), id=f"{key}-{len(params)}", marks=marks))
 
     for key in GAMES:
         module = grids.published(key)
@@ -38,28 +38,28 @@ def published() -> list[Any]:
             add(key, config, by_day=key == "english_auction")
         for study in module.STUDIES.values():
             add(key, study.config, by_day=False)
-    return list(found.values())
+    return list(params.values())
 
 
-def output_of(*words: str) -> str:
+def output_of(*arguments: str) -> str:
     out = io.StringIO()
-    call_command(*words, stdout=out)
+    call_command(*arguments, stdout=out)
     return out.getvalue()
 
 
 @pytest.mark.parametrize(("key", "config"), published())
 def test_published_configurations_simulate_replay_and_show(tmp_path: Path, key: str, config: dict[str, Any]):
-    given = json.dumps(config)
-    match = json.loads(output_of("simulate", key, "--config", given, "--seed", "3", "--json"))
+    config_text = json.dumps(config)
+    match = json.loads(output_of("simulate", key, "--config", config_text, "--seed", "3", "--json"))
     moves = [{"role": event["role"], "move": event["move"]} for event in match["events"] if event["kind"] == "move"]
     file = tmp_path / "match.json"
     file.write_text(json.dumps({"game": key, "config": config, "seed": 3, "moves": moves}))
     replayed = json.loads(output_of("replay", os.fspath(file), "--json"))
     assert (replayed["payoffs"], replayed["metrics"]) == (match["payoffs"], match["metrics"])
     game = configure(registry.get(key), config)
-    first = start(game, 3)[0].waiting_for()[0]
+    first_role = start(game, 3)[0].waiting_for()[0]
     for form in ("html", "prompt"):
-        opening = output_of("show", key, "--role", first, "--config", given, "--seed", "3", "--as", form)
+        opening = output_of("show", key, "--role", first_role, "--config", config_text, "--seed", "3", "--as", form)
         assert opening.strip() and opening != output_of(
-            "show", key, "--role", first, "--moves", os.fspath(file), "--as", form
+            "show", key, "--role", first_role, "--moves", os.fspath(file), "--as", form
         )

@@ -28,13 +28,15 @@ def sometimes_wrong(request: dict[str, Any]) -> str:
 
     Wrong answers name no field, since the correction quotes them and names the fields itself.
     """
-    asked = request["messages"][-1]["content"]
+    prompt = request["messages"][-1]["content"]
     if RNG.random() < 0.3:
         return RNG.choice(["Let me think.", '{"decision": "maybe"}', '{"gain": "much"}', "{"])
-    if "alice_gain" in asked:
-        part = RNG.randint(0, 10_000)
-        words = json.dumps({"alice_gain": part, "bob_gain": 10_000 - part, "message": 'So "be" it, 5,000?'})
-        return f"Here it is:\n```json\n{words}\n```"
+    if "alice_gain" in prompt:
+        alice_gain = RNG.randint(0, 10_000)
+        answer = json.dumps(
+            {"alice_gain": alice_gain, "bob_gain": 10_000 - alice_gain, "message": 'So "be" it, 5,000?'}
+        )
+        return f"Here it is:\n```json\n{answer}\n```"
     return f'I say {{"decision": "{RNG.choice(["accept", "reject"])}"}} to that.'
 
 
@@ -74,17 +76,17 @@ def test_a_changed_answer_is_detected(played):
 
 
 def test_two_calls_marked_as_played_in_one_turn_are_detected(played, tmp_path, capsys):
-    other = Call.objects.filter(outcome=Call.Outcome.MOVE).first()
-    other.pk = None
-    other.save()
+    copied_call = Call.objects.filter(outcome=Call.Outcome.MOVE).first()
+    copied_call.pk = None
+    copied_call.save()
     with pytest.raises(CommandError, match="1 differences"):
         call_command("replay_calls")
     assert "2 calls claim to be the move" in capsys.readouterr().out
     collection = Collection.objects.get()
     export(collection, tmp_path / "wrong")
     assert any("2 calls are the move of" in difference for difference in verify(tmp_path / "wrong"))
-    other.outcome = Call.Outcome.UNPLAYED
-    other.save()
+    copied_call.outcome = Call.Outcome.UNPLAYED
+    copied_call.save()
     call_command("replay_calls")
     export(collection, tmp_path / "right")
     assert verify(tmp_path / "right") == []

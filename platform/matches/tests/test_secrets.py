@@ -61,9 +61,9 @@ def test_unknown_horizon_stays_hidden(seed, cap, role):
     assert_same_screens(role, moves, seed, {"rounds": None, "cap": 99}, {"rounds": None, "cap": cap})
 
 
-def assert_same_screens(role: str, moves: list, seed: int, one: dict, other: dict) -> None:
+def assert_same_screens(role: str, moves: list, seed: int, config: dict, other_config: dict) -> None:
     game = registry.get("bargaining")
-    plays = [games.play.start(games.play.configure(game, config), seed)[0] for config in (one, other)]
+    plays = [games.play.start(games.play.configure(game, values), seed)[0] for values in (config, other_config)]
     for move in [None, *moves]:
         if move is not None:
             plays = [games.play.submit(play, *move)[0] for play in plays]

@@ -76,11 +76,11 @@ def test_a_move_is_logged_and_opens_the_others_turn(match):
 
 
 def test_a_move_records_when_its_question_was_asked(match):
-    asked = open_turn(match).opened_at
+    opened_at = open_turn(match).opened_at
     submit(match, "alice", OFFER)
     move = Event.objects.get(match=match, kind="move")
-    assert move.asked_at == asked
-    assert move.at >= asked
+    assert move.asked_at == opened_at
+    assert move.at >= opened_at
 
 
 def test_agreement_ends_the_match_with_payoffs_and_metrics(match):

@@ -25,7 +25,7 @@ from opponents.models import Call
 from opponents.services import records_of
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
-LOOK = Calls((("get_yields", "{}"), ("get_period_number", "{}")))
+LOOK_UP = Calls((("get_yields", "{}"), ("get_period_number", "{}")))
 NOTE = Calls((("note", '{"note": "five is safe"}'),))
 PUMP = Calls((("pump", '{"amount": 1}'),))
 
@@ -33,8 +33,8 @@ PUMP = Calls((("pump", '{"amount": 1}'),))
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch) -> Iterator[None]:
     """Queue nothing, since the tests act as the worker; close the circuits and register the toy game."""
-    known = registry.get
-    monkeypatch.setattr(registry, "get", lambda key: Well if key == "well" else known(key))
+    original_get = registry.get
+    monkeypatch.setattr(registry, "get", lambda key: Well if key == "well" else original_get(key))
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     breaker.reset()
     yield
@@ -43,8 +43,8 @@ def fresh(monkeypatch) -> Iterator[None]:
 
 def open_well(agent: str = "openai:m", periods: int = 2, **settings) -> Match:
     """Open a match of the toy game played by a model alone."""
-    asked = AgentSettings(**{"strategy": "tools", "retries": 0, "call_seconds": 5.0, **settings})
-    players = {"keeper": services.Player(agent=agent, settings=asked)}
+    agent_settings = AgentSettings(**{"strategy": "tools", "retries": 0, "call_seconds": 5.0, **settings})
+    players = {"keeper": services.Player(agent=agent, settings=agent_settings)}
     return services.open_match(game="well", config={"periods": periods}, players=players, seed=1)
 
 
@@ -66,7 +66,7 @@ def moves(match: Match) -> list[dict]:
 
 @pytest.mark.parametrize(("standin", "agent"), [(OpenAIStandIn, "openai:m"), (AnthropicStandIn, "anthropic:m")])
 def test_a_match_is_played_and_every_call_stored_once(monkeypatch, standin, agent):
-    with standin([LOOK, NOTE, PUMP, LOOK, PUMP]) as service:
+    with standin([LOOK_UP, NOTE, PUMP, LOOK_UP, PUMP]) as service:
         use_standin(monkeypatch, service)
         match = answer_open_turn(answer_open_turn(open_well(agent)))
     assert match.status == Match.Status.FINISHED
@@ -75,15 +75,15 @@ def test_a_match_is_played_and_every_call_stored_once(monkeypatch, standin, agen
     assert [call.purpose for call in calls] == ["look", "note", "move", "look", "move"]
     assert {call.outcome for call in calls} == {Call.Outcome.MOVE}
     assert [len(call.record["messages"]) for call in calls] == [2, 0, 0, 2, 0]
-    (look, number) = calls[0].record["tools"]
-    assert (look["name"], look["result"], look["size"]) == ("get_yields", "[]", 2)
+    (yields, number) = calls[0].record["tools"]
+    assert (yields["name"], yields["result"], yields["size"]) == ("get_yields", "[]", 2)
     assert (number["arguments"], number["result"]) == ("{}", "1")
     assert len({call.record["conversation"] for call in calls}) == 2
     assert not differences(match.configured(), match.log(), records_of(match.uid))
 
 
 def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
-    with OpenAIStandIn([LOOK, PUMP]) as service:
+    with OpenAIStandIn([LOOK_UP, PUMP]) as service:
         use_standin(monkeypatch, service)
         match = answer_open_turn(open_well(periods=1))
     call = Call.objects.order_by("pk").first()
@@ -96,7 +96,7 @@ def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
 def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
     prices = PriceList({"openai:m": Price(input=1_000_000, output=0)})
     monkeypatch.setattr(agents, "current_prices", lambda: prices)
-    with OpenAIStandIn([LOOK, LOOK, LOOK, PUMP], tokens=(1, 0)) as service:
+    with OpenAIStandIn([LOOK_UP, LOOK_UP, LOOK_UP, PUMP], tokens=(1, 0)) as service:
         use_standin(monkeypatch, service)
         match = answer_open_turn(open_well(cap_match=2.0, script="cautious"))
     assert Call.objects.count() == 2
@@ -104,7 +104,7 @@ def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
 
 
 def test_agent_that_never_submits_is_replaced(monkeypatch):
-    with OpenAIStandIn([NOTE, LOOK, LOOK, LOOK, LOOK, LOOK]) as service:
+    with OpenAIStandIn([NOTE, LOOK_UP, LOOK_UP, LOOK_UP, LOOK_UP, LOOK_UP]) as service:
         use_standin(monkeypatch, service)
         match = answer_open_turn(open_well(calls=3, restarts=1, script="cautious"))
     assert Call.objects.count() == 6
@@ -117,7 +117,7 @@ def test_agent_that_never_submits_is_replaced(monkeypatch):
 
 def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
     """The next worker restarts the turn: there is one note, and one move."""
-    with OpenAIStandIn([LOOK, NOTE, Hang(30), LOOK, PUMP]) as service:
+    with OpenAIStandIn([LOOK_UP, NOTE, Hang(30), LOOK_UP, PUMP]) as service:
         use_standin(monkeypatch, service)
         match = open_well(periods=1)
         first = match.open_turns()["keeper"].answering
@@ -141,9 +141,9 @@ def test_no_other_worker_takes_a_turn_renumbered_by_a_note(monkeypatch):
         thinking = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
         wait_for(lambda: moves(match))
         match.refresh_from_db()
-        now = match.open_turns()["keeper"].answering
-        assert leases.leased_turns(match.pk) == {("keeper", now)}
-        assert agents.begin_turn(match_uid=match.uid, role="keeper", answering=now) is None
+        renumbered = match.open_turns()["keeper"].answering
+        assert leases.leased_turns(match.pk) == {("keeper", renumbered)}
+        assert agents.begin_turn(match_uid=match.uid, role="keeper", answering=renumbered) is None
         thinking.result(20)
     assert moves(match) == [{"note": "five is safe"}, {"amount": 1}]
 
@@ -164,11 +164,11 @@ def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
 def test_setup_page_warns_of_missing_tools(monkeypatch):
     monkeypatch.setattr(endpoints, "PRESETS", {"openai": replace(endpoints.PRESETS["openai"], tools=False)})
     game = configure(Well, {})
-    asked = Agent(spec="openai:m", settings=AgentSettings(strategy="tools"))
-    assert "Tools in plain JSON" in asked.check(game)["plain_tools"]
+    agent = Agent(spec="openai:m", settings=AgentSettings(strategy="tools"))
+    assert "Tools in plain JSON" in agent.check(game)["plain_tools"]
     assert not Agent(spec="openai:m", settings=AgentSettings(strategy="tools", plain_tools=True)).check(game)
-    unknown = Agent(spec="openai:m", settings=AgentSettings(strategy="telepathy"))
-    assert "has no strategy" in unknown.check(game)["strategy"]
+    with_unknown_strategy = Agent(spec="openai:m", settings=AgentSettings(strategy="telepathy"))
+    assert "has no strategy" in with_unknown_strategy.check(game)["strategy"]
 
 
 def test_what_a_turn_reads_does_not_grow_with_the_match(monkeypatch):
@@ -184,8 +184,8 @@ def test_what_a_turn_reads_does_not_grow_with_the_match(monkeypatch):
     assert max(sizes) < 1.1 * min(sizes)
 
 
-def wait_for(happens) -> None:
-    until = time.monotonic() + 20
-    while not happens():
-        assert time.monotonic() < until
+def wait_for(condition) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -111,8 +111,8 @@ def test_the_limit_in_minutes_and_its_consequence_are_shown():
     frame = frame_while_waiting(agent_limit_seconds=119.5, after_limit="end")
     assert frame["waited"] == 30
     assert 'data-limit="119.5"' in frame["html"]
-    for words in ("within 2 minutes, the game ends and you are paid", "within 1 minute, the game ends"):
-        assert f"Bob is thinking. If there is no answer {words}" in frame["html"]
+    for ending in ("within 2 minutes, the game ends and you are paid", "within 1 minute, the game ends"):
+        assert f"Bob is thinking. If there is no answer {ending}" in frame["html"]
 
 
 def test_a_fallback_script_is_announced():

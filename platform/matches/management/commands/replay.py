@@ -25,12 +25,12 @@ class Command(StandaloneCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        played = read_move_file(options["file"])
-        if played.game is None or played.seed is None:
+        move_file = read_move_file(options["file"])
+        if move_file.game is None or move_file.seed is None:
             raise invalid_argument(f"{options['file']} must be an object with game, config, seed and moves.")
-        game = configured(played.game, played.config)
+        game = configured(move_file.game, move_file.config)
         with as_command_error():
-            play, _events = replay_moves(game, played.seed, played.moves)
+            play, _events = replay_moves(game, move_file.seed, move_file.moves)
         result = {
             "over": play.over,
             "waiting_for": list(play.waiting_for()),

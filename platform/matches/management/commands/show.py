@@ -31,20 +31,20 @@ class Command(StandaloneCommand):
         parser.add_argument("--as", dest="form", choices=["html", "prompt"], required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        played = read_move_file(options["moves"]) if options["moves"] else MoveFile([])
-        if played.game not in (None, options["game"]):
-            raise invalid_argument(f"{options['moves']} is from {played.game}, not {options['game']}.")
-        config = read_json(options["config"], "--config") if options["config"] is not None else played.config
-        seed = options["seed"] if options["seed"] is not None else played.seed
+        move_file = read_move_file(options["moves"]) if options["moves"] else MoveFile([])
+        if move_file.game not in (None, options["game"]):
+            raise invalid_argument(f"{options['moves']} is from {move_file.game}, not {options['game']}.")
+        config = read_json(options["config"], "--config") if options["config"] is not None else move_file.config
+        seed = options["seed"] if options["seed"] is not None else move_file.seed
         game = configured(options["game"], {} if config is None else config)
         role = options["role"]
         if role not in game.roles():
             raise invalid_argument(f"{game.key} has no role “{role}”; there are {', '.join(game.roles())}.")
         with as_command_error():
-            play, events = replay_moves(game, seed or 0, played.moves)
+            play, events = replay_moves(game, seed or 0, move_file.moves)
             if options["form"] == "prompt":
-                sent = messages(play, role, events)
-                self.stdout.write("\n\n".join(f"[{message['role']}]\n{message['content']}" for message in sent))
+                prompt = messages(play, role, events)
+                self.stdout.write("\n\n".join(f"[{message['role']}]\n{message['content']}" for message in prompt))
                 return
             from matches.screens import render_screen
 

@@ -50,31 +50,31 @@ class Command(StandaloneCommand):
 
 def seated(game: Game[Any, Any], seats: list[str]) -> dict[Role, AgentSpec]:
     """Return the agent of each role, in the game's order."""
-    named: dict[Role, str] = {}
+    specs: dict[Role, str] = {}
     for seat in seats:
         roles, equals, agent = seat.partition("=")
         if not equals:
             raise invalid_argument(f"--seat {seat}: must be ROLE=AGENT.")
         for role in _roles(game, roles):
-            if role in named:
+            if role in specs:
                 raise invalid_argument(f"--seat names {role} twice.")
-            named[role] = agent
+            specs[role] = agent
     with as_command_error():
-        return {role: parse_spec(named.get(role, "script:random"), game) for role in game.roles()}
+        return {role: parse_spec(specs.get(role, "script:random"), game) for role in game.roles()}
 
 
 def _roles(game: Game[Any, Any], text: str) -> list[Role]:
     """Return the roles named by "p1", "p2..p5" or "p1,p3..p5"."""
-    known, roles = game.roles(), list[Role]()
-    for part in text.split(","):
-        first, dots, last = part.partition("..")
+    all_roles, roles = game.roles(), list[Role]()
+    for entry in text.split(","):
+        first, dots, last = entry.partition("..")
         for role in (first, last) if dots else (first,):
-            if role not in known:
-                raise invalid_argument(f"{game.key} has no role “{role}”; there are {', '.join(known)}.")
-        begin, end = known.index(first), known.index(last or first)
+            if role not in all_roles:
+                raise invalid_argument(f"{game.key} has no role “{role}”; there are {', '.join(all_roles)}.")
+        begin, end = all_roles.index(first), all_roles.index(last or first)
         if end < begin:
-            raise invalid_argument(f"--seat {part}: the range ends before it begins.")
-        roles += known[begin : end + 1]
+            raise invalid_argument(f"--seat {entry}: the range ends before it begins.")
+        roles += all_roles[begin : end + 1]
     return roles
 
 
