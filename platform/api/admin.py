@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partialmethod
 from typing import Any
 
 from django import forms
@@ -83,16 +84,14 @@ class TokenAdmin(PartAdmin):
         if obj is not None:
             return super().get_form(request, obj, change=change, **kwargs)
         form = super().get_form(request, obj, change=change, **{**kwargs, "form": TokenForm, "fields": None})
-        given = {"studies": parts.visible(request.user, Study.objects.order_by("title"), role=Role.OWNER)}
-        return type(
-            "TokenForm", (form,), {"__init__": lambda self, *a, **named: form.__init__(self, *a, **given, **named)}
-        )
+        studies = parts.visible(request.user, Study.objects.order_by("title"), role=Role.OWNER)
+        return type("TokenForm", (form,), {"__init__": partialmethod(form.__init__, studies=studies)})
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:
         if obj is None:
             return [(None, {"fields": ["study", "name", "scopes", "days"]})]
-        shown = ["study", "name", "key", "scopes_label", "created_by", "created_at", "last_used_at", "expires_at"]
-        return [(None, {"fields": [*shown, "revoked_at"] if obj.revoked_at else shown})]
+        fields = ["study", "name", "key", "scopes_label", "created_by", "created_at", "last_used_at", "expires_at"]
+        return [(None, {"fields": [*fields, "revoked_at"] if obj.revoked_at else fields})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Token | None = None) -> Any:
         return self.get_fieldsets(request, obj)[0][1]["fields"] if obj else ()

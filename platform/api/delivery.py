@@ -61,9 +61,9 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 def deliver_due() -> int:
     """Deliver what is due, one result at a time per server; return how many arrived."""
-    due = _due().order_by("next_at").values_list("enrolment__identity__study", flat=True)
+    studies = _due().order_by("next_at").values_list("enrolment__identity__study", flat=True)
     arrived = 0
-    for study in dict.fromkeys(due):
+    for study in dict.fromkeys(studies):
         try:
             arrived += _deliver_to(study)
         except Exception:
@@ -79,13 +79,13 @@ def _deliver_to(study: str) -> int:
     """Deliver what is due to one study's server until it stops responding; return how many arrived."""
     arrived = 0
     for _i in range(MAX_PER_SWEEP):
-        due = _due().filter(enrolment__identity__study=study)
-        delivery = due.order_by("next_at", "pk").first()
+        due_deliveries = _due().filter(enrolment__identity__study=study)
+        delivery = due_deliveries.order_by("next_at", "pk").first()
         # Deliver one result at a time, so that a server that hangs blocks only one of our threads.
         until = timezone.now() + timedelta(seconds=TIMEOUT_SECONDS)
         if delivery is None or not _claim(delivery, until):
             break
-        due_ids = [one.pk for one in due]
+        due_ids = [row.pk for row in due_deliveries]
         Delivery.objects.filter(pk__in=due_ids, state=Delivery.State.DUE).update(next_at=until)
         try:
             _deliver(delivery)

@@ -166,10 +166,10 @@ def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
 
 
 def _dataset(request: CalledByToken, uid: UUID) -> Dataset:
-    found = Dataset.objects.select_related("study").filter(study=request.auth.study, uid=uid).first()
-    if found is None:
+    stored = Dataset.objects.select_related("study").filter(study=request.auth.study, uid=uid).first()
+    if stored is None:
         raise NotFound
-    return found
+    return stored
 
 
 def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:

@@ -40,20 +40,20 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
         return _PENDING
     reading = reading_of(study)
     participant = Participant(reading, reading.placements().get(enrolment=person))
-    owed = participant.owed or {}
-    last = participant.matches[-1] if participant.matches else None
-    payoffs = (last.match.payoffs or {}) if last else {}
+    owed_cents = participant.owed or {}
+    last_match = participant.matches[-1] if participant.matches else None
+    payoffs = (last_match.match.payoffs or {}) if last_match else {}
     return schemas.Outcome(
         state="finished",
         ending=person.state,
-        role=participant.role_in(last),
-        match=last.match.uid if last else None,
-        payoff=payoffs.get(participant.role_in(last)),
-        base_cents=owed.get("base", 0),
-        bonus_cents=owed.get("bonus", 0),
-        payoff_cents=sum(owed.values()),
+        role=participant.role_in(last_match),
+        match=last_match.match.uid if last_match else None,
+        payoff=payoffs.get(participant.role_in(last_match)),
+        base_cents=owed_cents.get("base", 0),
+        bonus_cents=owed_cents.get("bonus", 0),
+        payoff_cents=sum(owed_cents.values()),
         currency=participant.cell.pay().currency,
-        turns=_turns(last) if last else [],
+        turns=_turns(last_match) if last_match else [],
     )
 
 

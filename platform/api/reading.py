@@ -31,16 +31,16 @@ def page_of_matches(study: Study, wanted: schemas.WantedMatches) -> schemas.Matc
     Raises:
         InvalidRequest: the cursor is not a match of this study.
     """
-    found = _filtered(study, wanted)
+    matches = _filtered(study, wanted)
     if wanted.cursor is not None:
-        last = matches_of(study).filter(uid=wanted.cursor).values_list("pk", flat=True).first()
-        if last is None:
+        last_pk = matches_of(study).filter(uid=wanted.cursor).values_list("pk", flat=True).first()
+        if last_pk is None:
             raise InvalidRequest(str(_INVALID_CURSOR), fields={"cursor": str(wanted.cursor)})
-        found = found.filter(pk__gt=last)
-    rows = list(_prefetched(found)[: wanted.limit + 1])
+        matches = matches.filter(pk__gt=last_pk)
+    rows = list(_prefetched(matches)[: wanted.limit + 1])
     reading, include = reading_of(study), frozenset(wanted.include)
-    shown = [_match_out(reading, match, include) for match in rows[: wanted.limit]]
-    return schemas.Matches(matches=shown, next=shown[-1].uid if len(rows) > wanted.limit else None)
+    listed = [_match_out(reading, match, include) for match in rows[: wanted.limit]]
+    return schemas.Matches(matches=listed, next=listed[-1].uid if len(rows) > wanted.limit else None)
 
 
 def match_of(study: Study, uid: UUID) -> schemas.MatchOut:
@@ -62,18 +62,18 @@ def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Resu
         InvalidRequest: the cursor is not a participant of this study.
     """
     reading = reading_of(study)
-    found = reading.placements()
+    placements = reading.placements()
     if wanted.ended_since is not None:
-        found = found.filter(enrolment__ended_at__gte=wanted.ended_since)
+        placements = placements.filter(enrolment__ended_at__gte=wanted.ended_since)
     if wanted.cursor is not None:
-        placements = Placement.objects.filter(cell__version__study=study, enrolment__pseudonym=wanted.cursor)
-        last = placements.values_list("pk", flat=True).first()
-        if last is None:
+        at_cursor = Placement.objects.filter(cell__version__study=study, enrolment__pseudonym=wanted.cursor)
+        last_pk = at_cursor.values_list("pk", flat=True).first()
+        if last_pk is None:
             raise InvalidRequest(str(_INVALID_CURSOR), fields={"cursor": wanted.cursor})
-        found = found.filter(pk__gt=last)
-    rows = list(found[: wanted.limit + 1])
-    shown = [_result_out(Participant(reading, placement)) for placement in rows[: wanted.limit]]
-    return schemas.Results(results=shown, next=shown[-1].participant if len(rows) > wanted.limit else None)
+        placements = placements.filter(pk__gt=last_pk)
+    rows = list(placements[: wanted.limit + 1])
+    listed = [_result_out(Participant(reading, placement)) for placement in rows[: wanted.limit]]
+    return schemas.Results(results=listed, next=listed[-1].participant if len(rows) > wanted.limit else None)
 
 
 def reading_of(study: Study) -> Reading:
@@ -94,25 +94,25 @@ def _filtered(study: Study, wanted: schemas.WantedMatches) -> QuerySet[Match]:
         placements = placements.filter(cell__version__number=wanted.version)
     if wanted.cell is not None:
         placements = placements.filter(cell__number=wanted.cell)
-    found = Match.objects.filter(Exists(placements)).order_by("pk")
+    matches = Match.objects.filter(Exists(placements)).order_by("pk")
     if wanted.state is not None:
-        found = found.filter(status=wanted.state)
+        matches = matches.filter(status=wanted.state)
     moments = {"gte": wanted.since, "lt": wanted.until}
     bounds = {name: moment for name, moment in moments.items() if moment is not None}
     if bounds:
-        began = Q(**{f"started_at__{name}": moment for name, moment in bounds.items()})
+        started = Q(**{f"started_at__{name}": moment for name, moment in bounds.items()})
         ended = Q(**{f"ended_at__{name}": moment for name, moment in bounds.items()})
-        found = found.filter(began | ended)
-    return found
+        matches = matches.filter(started | ended)
+    return matches
 
 
 def _placed_in_match(study: Study) -> QuerySet[Placement]:
     return Placement.objects.filter(cell__version__study=study, enrolment__seats__match=OuterRef("pk"))
 
 
-def _prefetched(found: QuerySet[Match]) -> QuerySet[Match]:
+def _prefetched(matches: QuerySet[Match]) -> QuerySet[Match]:
     seats = Seat.objects.select_related("enrolment__identity", "enrolment__placement__cell")
-    return found.defer("snapshot", "turns").prefetch_related(
+    return matches.defer("snapshot", "turns").prefetch_related(
         Prefetch("seats", seats),
         "seats__enrolment__verdicts",
         "seats__enrolment__visits",
@@ -154,15 +154,15 @@ def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schem
 
 
 def _result_out(participant: Participant) -> schemas.ResultOut:
-    last = participant.matches[-1] if participant.matches else None
+    last_match = participant.matches[-1] if participant.matches else None
     return schemas.ResultOut(
         participant=participant.enrolment.pseudonym,
         state=participant.enrolment.state,
         version=participant.cell.version.number,
         cell=participant.cell.number,
-        role=participant.role_in(last),
-        match=last.match.uid if last else None,
-        payoff=(last.match.payoffs or {}).get(participant.role_in(last)) if last else None,
+        role=participant.role_in(last_match),
+        match=last_match.match.uid if last_match else None,
+        payoff=(last_match.match.payoffs or {}).get(participant.role_in(last_match)) if last_match else None,
         owed={
             row.reason: schemas.Owed(amount=row.amount, currency=row.currency, state=row.state)
             for row in participant.ledger

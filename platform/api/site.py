@@ -49,7 +49,7 @@ def rate_limited(request: HttpRequest, error: Throttled) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def invalid_request(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    fields = {".".join(str(part) for part in found["loc"][1:]): found["msg"] for found in error.errors}
+    fields = {".".join(str(part) for part in problem["loc"][1:]): problem["msg"] for problem in error.errors}
     return _problem(_("The request is invalid."), 422, fields)
 
 

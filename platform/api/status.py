@@ -82,14 +82,14 @@ def _cells(version: Version) -> list[schemas.CellOut]:
             lineup=cell.lineup,
             seats=cell.seats,
             opponents={
-                role: " | ".join(agents[label].spec for label in candidates(who))
-                for role, who in cell.seats.items()
-                if who != PERSON
+                role: " | ".join(agents[label].spec for label in candidates(seat))
+                for role, seat in cell.seats.items()
+                if seat != PERSON
             },
-            quota=sum(first.quota for first in entries[cell.number]),
-            places=sum(first.places for first in entries[cell.number]),
-            held=sum(first.held for first in entries[cell.number]),
-            completed=sum(first.completed for first in entries[cell.number]),
+            quota=sum(entry.quota for entry in entries[cell.number]),
+            places=sum(entry.places for entry in entries[cell.number]),
+            held=sum(entry.held for entry in entries[cell.number]),
+            completed=sum(entry.completed for entry in entries[cell.number]),
         )
         for cell in cells
     ]

@@ -47,8 +47,8 @@ def recognise(text: str) -> Token:
     Raises:
         InvalidToken: the token is unknown or no longer valid; only callers with the right secret learn which.
     """
-    found = _PATTERN.fullmatch(text)
-    token = Token.objects.select_related("study", "created_by").filter(key=found[1]).first() if found else None
+    match = _PATTERN.fullmatch(text)
+    token = Token.objects.select_related("study", "created_by").filter(key=match[1]).first() if match else None
     if not secrets.compare_digest(_digest(text), token.digest if token else _DUMMY_DIGEST) or token is None:
         raise InvalidToken(_("Unknown token. Send it as “Authorization: Bearer parley_…”."))
     if token.revoked_at is not None:

@@ -27,7 +27,7 @@ def current(content: Mapping[str, Any]) -> Mapping[str, Any]:
         return content
     settings, delay = _settings(content), content["delay"]
     specs = dict.fromkeys(spec for seats in content["assignments"] for spec in seats.values())
-    asked = {
+    agents = {
         spec: Agent(spec=spec, delay=delay if parse_spec(spec).scripted else 0, settings=settings) for spec in specs
     }
     return {
@@ -36,7 +36,7 @@ def current(content: Mapping[str, Any]) -> Mapping[str, Any]:
         "environment": "",
         "cycle": 1,
         "roles": seats_of(content["game"], content["configurations"], 1),
-        "agents": {spec: agent.frozen() for spec, agent in asked.items()},
+        "agents": {spec: agent.frozen() for spec, agent in agents.items()},
         "lineups": {"rule": "listed", "listed": content["assignments"]},
         "seeds": "match",
         "stages": 1,

@@ -216,11 +216,11 @@ class PlanForm(forms.ModelForm):
 
     def clean_prices(self) -> dict[str, Price]:
         prices = _read_json(self.cleaned_data["prices"] or "{}", dict)
-        read: dict[str, Price] = {}
+        parsed: dict[str, Price] = {}
         for agent, price in prices.items():
             try:
                 parse_spec(agent, self.game_class)
-                read[agent] = Price.model_validate(price)
+                parsed[agent] = Price.model_validate(price)
             except AgentError as error:
                 raise ValidationError(str(error)) from None
             except BadValues:
@@ -229,7 +229,7 @@ class PlanForm(forms.ModelForm):
                         agent=agent, example='{"input": 0.15, "output": 0.6}'
                     )
                 ) from None
-        return read
+        return parsed
 
     def clean_instructions(self) -> str:
         """Return "" for instructions left as the game's own."""
@@ -273,30 +273,35 @@ class PlanForm(forms.ModelForm):
 
     def _grid(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
         """Return every combination of the entered values; parameters left empty keep their defaults."""
-        grid, wrong = GridFields(self.game_class.Config).values(cleaned)
-        parts: list[tuple[dict[str, Any], dict[str, Any]]] = [(dict(grid), {})]
-        own = _own_controls(self.game_class)
-        for key, entry in own.entries.items():
+        grid, errors = GridFields(self.game_class.Config).values(cleaned)
+        subgrids: list[tuple[dict[str, Any], dict[str, Any]]] = [(dict(grid), {})]
+        own_controls = _own_controls(self.game_class)
+        for key, entry in own_controls.entries.items():
             name, value = entry.condition or (key, None)
             values = grid.get(name, [self.game_class.Config.model_fields[name].default])
             if entry.condition and value not in values:
                 continue
-            entered, unreadable = own.entered_values({name: value}, cleaned)
-            wrong |= unreadable
+            entered, unreadable = own_controls.entered_values({name: value}, cleaned)
+            errors |= unreadable
             with_entry = [
-                ({**part, name: [value]} if entry.condition else part, {**fixed, **entered}) for part, fixed in parts
+                ({**subgrid, name: [value]} if entry.condition else subgrid, {**fixed, **entered})
+                for subgrid, fixed in subgrids
             ]
-            others = [other for other in values if other != value]
-            parts = with_entry + [
-                ({**part, name: others}, fixed) for part, fixed in parts if entry.condition and others
+            other_values = [other for other in values if other != value]
+            subgrids = with_entry + [
+                ({**subgrid, name: other_values}, fixed)
+                for subgrid, fixed in subgrids
+                if entry.condition and other_values
             ]
-        for name, reason in wrong.items():
+        for name, reason in errors.items():
             self.add_error(name, reason)
-        if wrong:
+        if errors:
             return []
         try:
             return [
-                configuration for part, fixed in parts for configuration in grids.expand(self.game_class, part, fixed)
+                configuration
+                for subgrid, fixed in subgrids
+                for configuration in grids.expand(self.game_class, subgrid, fixed)
             ]
         except GameError as error:
             self.add_error(next((VALUES_PREFIX + name for name in grid), "configurations_from"), str(error))
@@ -308,9 +313,9 @@ class PlanForm(forms.ModelForm):
         limited = cleaned.get("budget") is not None or any(agent.settings.cap_match for agent in agents.values())
         if not limited or "prices" not in cleaned:
             return
-        known = PriceList(cleaned["prices"])
+        price_list = PriceList(cleaned["prices"])
         specs = dict.fromkeys(spec for agent in agents.values() for spec in agent.specs)
-        if unpriced := [spec for spec in specs if not parse_spec(spec).scripted and known.of(spec) is None]:
+        if unpriced := [spec for spec in specs if not parse_spec(spec).scripted and price_list.of(spec) is None]:
             message = _("A spending limit needs the price of every model. Enter the price of {agents}.")
             self.add_error("prices", message.format(agents=", ".join(unpriced)))
 
@@ -346,8 +351,8 @@ class PlanForm(forms.ModelForm):
                 repetitions=cleaned["repetitions"],
             )
         except GameError as error:
-            alone = len(lineups.agents) == 1 and not lineups.same
-            self.add_error("by_hand" if lineups.rule == "listed" else "same" if alone else "rule", str(error))
+            single_agent = len(lineups.agents) == 1 and not lineups.same
+            self.add_error("by_hand" if lineups.rule == "listed" else "same" if single_agent else "rule", str(error))
             return
         self.size = Size(len(self.configurations), schedule.lineups, cleaned["repetitions"], schedule.total)
         if self.size.matches > MAX_MATCHES:
@@ -364,7 +369,7 @@ class PlanForm(forms.ModelForm):
             game=self.game_class.key,
             configurations=self.configurations,
             lineups=lineups,
-            asked=cleaned["agents"],
+            agents_by_label=cleaned["agents"],
             repetitions=cleaned["repetitions"],
             seeds=cleaned["seeds"],
             instructions=cleaned["instructions"],
@@ -381,8 +386,8 @@ class PlanForm(forms.ModelForm):
 
 def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
     """Return the form for a collection of `game`."""
-    own = _own_controls(game).entry_fields({})
-    fields = {**_grid_fields(game), **own}
+    own_fields = _own_controls(game).entry_fields({})
+    fields = {**_grid_fields(game), **own_fields}
     return type("PlanForm", (PlanForm,), {**fields, "game_class": game})
 
 
@@ -416,7 +421,7 @@ CONDITIONS = {
 
 def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each field."""
-    own = {
+    own_conditions = {
         PREFIX + key: f"configurations_from == 'grid' && "
         f"({VALUES_PREFIX}{entry.condition[0]} || '').includes('{entry.condition[1]}')"
         for key, entry in entries.of(game.key).items()
@@ -425,7 +430,7 @@ def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     return {
         **CONDITIONS,
         **dict.fromkeys(GridFields(game.Config).form_fields({}), "configurations_from == 'grid'"),
-        **own,
+        **own_conditions,
     }
 
 
@@ -437,11 +442,13 @@ def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
 def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
     """Return the form's sections for a collection of `game`."""
     game_section = _("Game: {title}").format(title=game.title)
-    own = _own_controls(game).entry_fields({})
-    played = {"fields": ["configurations_from", "table", *GridFields(game.Config).form_fields({}), *own, "listed"]}
+    own_fields = _own_controls(game).entry_fields({})
+    played_section = {
+        "fields": ["configurations_from", "table", *GridFields(game.Config).form_fields({}), *own_fields, "listed"]
+    }
     return [
         (game_section, {"fields": ["title", "slug", "game"], "description": game.summary}),
-        (_("What is played"), played),
+        (_("What is played"), played_section),
         *SECTIONS,
     ]
 
@@ -459,9 +466,9 @@ def _tables(game: type[Game[Any, Any]]) -> dict[str, int]:
 def _grid_fields(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
     """Return a field per single-valued parameter, with the game's own label and help text."""
     fields = GridFields(game.Config).form_fields({})
-    usual = {VALUES_PREFIX + parameter.name: parameter for parameter in fields_of(game.Config)}
+    parameters = {VALUES_PREFIX + parameter.name: parameter for parameter in fields_of(game.Config)}
     for name, field in fields.items():
-        parameter = usual[name]
+        parameter = parameters[name]
         label = parameter.label if parameter.label != parameter.name else parameter.name.replace("_", " ").capitalize()
         field.label = label
         field.help_text = format_html(

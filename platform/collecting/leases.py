@@ -73,8 +73,8 @@ def _start_new(collection: Collection, holder: str, limit: int) -> list[Item]:
 
 def has_matches_left(collection: int) -> bool:
     """Return whether anything is left to play in the collection."""
-    left = Item.objects.filter(collection=collection, status__in=UNFINISHED)
-    return left.exists() or Collection.objects.filter(pk=collection, begun__lt=F("planned")).exists()
+    unfinished = Item.objects.filter(collection=collection, status__in=UNFINISHED)
+    return unfinished.exists() or Collection.objects.filter(pk=collection, begun__lt=F("planned")).exists()
 
 
 def renew(collection: Collection, slot: int, holder: str) -> bool:

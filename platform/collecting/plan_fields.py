@@ -38,32 +38,32 @@ def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
         "by_hand": {},
         "listed": {"parameters": _parameters(game)},
     }
-    for name, about in widget_data.items():
-        fields[name].widget = TableWidget(name.replace("_", "-"), about)
+    for name, data in widget_data.items():
+        fields[name].widget = TableWidget(name.replace("_", "-"), data)
     fields["agents"].initial = agents_from_specs(f"script:{game.default_script}")
 
 
 def _parameters(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
     parameters = Parameters(game.Config)
-    usual = {field.name: field.default for field in fields_of(game.Config)}
-    own = entries.of(game.key)
-    controls = controls_of(parameters, parameters.form_fields({}), usual, {})
-    return [{**control, "of_grid": control["name"] in own} for control in controls]
+    defaults = {field.name: field.default for field in fields_of(game.Config)}
+    own_controls = entries.of(game.key)
+    controls = controls_of(parameters, parameters.form_fields({}), defaults, {})
+    return [{**control, "of_grid": control["name"] in own_controls} for control in controls]
 
 
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def read_agents(game: type[Game[Any, Any]], written: Any) -> dict[str, Agent]:
+def read_agents(game: type[Game[Any, Any]], entered: Any) -> dict[str, Agent]:
     """Return the agents by label.
 
     Raises:
         ValidationError: naming each invalid agent.
     """
-    if not isinstance(written, dict):
+    if not isinstance(entered, dict):
         raise ValidationError(_("Enter the agents as a JSON object that maps each name to its settings."))
     try:
-        agents = parse_agents(written, default=PATIENT)
+        agents = parse_agents(entered, default=PATIENT)
     except ValueError as error:
         raise ValidationError(str(error)) from None
     if not agents:
@@ -86,13 +86,13 @@ def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
     else:
         fixed, pool = cleaned["fixed"] or {}, cleaned["pool"]
         if not isinstance(pool, list):
-            store_seats = list(fixed.values()) if isinstance(fixed, dict) else []
-            pool = [label for label in agents if label not in store_seats]
+            fixed_labels = list(fixed.values()) if isinstance(fixed, dict) else []
+            pool = [label for label in agents if label not in fixed_labels]
         rule = _parse_rule({**shared, "fixed": fixed, "agents": pool, "same": cleaned["same"]}, "fixed")
     for number, lineup in enumerate(rule.listed, start=1):
         if unknown := [label for label in lineup.values() if label not in agents]:
-            says = _("Line-up {number}: there is no agent “{label}”. Choose one of the collection's agents.")
-            raise ValidationError({"by_hand": says.format(number=number, label=unknown[0])})
+            message = _("Line-up {number}: there is no agent “{label}”. Choose one of the collection's agents.")
+            raise ValidationError({"by_hand": message.format(number=number, label=unknown[0])})
     for name, labels in {"fixed": rule.fixed.values(), "pool": rule.agents}.items():
         if unknown := [label for label in labels if label not in agents]:
             raise ValidationError(
@@ -105,27 +105,27 @@ def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
     return rule
 
 
-def _parse_rule(written: Mapping[str, Any], field: str) -> Lineups:
+def _parse_rule(entered: Mapping[str, Any], field: str) -> Lineups:
     """Return the parsed rule; raise ValidationError at this field if it is invalid."""
     try:
-        return Lineups.model_validate(written)
+        return Lineups.model_validate(entered)
     except BadValues as error:
         problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise ValidationError({field: f"{where}: {problem['msg']}"}) from None
+        key = ".".join(str(part) for part in problem["loc"])
+        raise ValidationError({field: f"{key}: {problem['msg']}"}) from None
 
 
-def read_configurations(game: type[Game[Any, Any]], written: Any) -> list[grids.Configuration]:
+def read_configurations(game: type[Game[Any, Any]], entered: Any) -> list[grids.Configuration]:
     """Return the listed configurations with all defaults.
 
     Raises:
         ValidationError, GameError: naming the configuration by its number.
     """
-    if not isinstance(written, list) or not written or not all(isinstance(entry, dict) for entry in written):
+    if not isinstance(entered, list) or not entered or not all(isinstance(entry, dict) for entry in entered):
         raise ValidationError(_("Add at least one configuration."))
-    if len(written) > grids.MAX_CONFIGURATIONS:
+    if len(entered) > grids.MAX_CONFIGURATIONS:
         raise ValidationError(_("Add at most {most} configurations.").format(most=f"{grids.MAX_CONFIGURATIONS:,}"))
-    return grids.listed(game, written)
+    return grids.listed(game, entered)
 
 
 def _texts() -> dict[str, str]:

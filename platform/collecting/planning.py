@@ -44,9 +44,9 @@ class Plan:
 
     Attributes:
         configurations: of the game, complete.
-        agents: labels of the players; a label missing in `asked` is itself a specification.
+        agents: labels of the players; a label missing in `agents_by_label` is itself a specification.
         lineups: who takes which seat; None: every ordered choice of the agents.
-        asked: agents with their own settings, by label.
+        agents_by_label: agents with their own settings, by label.
         repetitions: matches per configuration and line-up.
         same: without line-ups: whether agents also play against themselves.
         cycle: number of consecutive configurations that form one treatment, used in turn by its repetitions.
@@ -66,7 +66,7 @@ class Plan:
     configurations: Sequence[Mapping[str, Json]]
     agents: Sequence[str] = ()
     lineups: Lineups | None = None
-    asked: Mapping[str, Agent] = field(default_factory=dict)
+    agents_by_label: Mapping[str, Agent] = field(default_factory=dict)
     repetitions: int = 1
     same: bool = True
     cycle: int = 1
@@ -88,7 +88,7 @@ class Plan:
             AgentError, ValueError
         """
         labels = self.rule().labels()
-        return {label: self.asked.get(label) or self._named(label) for label in labels}
+        return {label: self.agents_by_label.get(label) or self._named(label) for label in labels}
 
     def rule(self) -> Lineups:
         """Return the line-ups' rule."""
@@ -200,11 +200,11 @@ def content_of(plan: Plan) -> dict[str, Any]:
 def _refuse_cycle(plan: Plan, configurations: Sequence[Mapping[str, Json]]) -> None:
     if plan.cycle < 1 or len(configurations) % plan.cycle:
         raise BadPlan(f"{len(configurations)} configurations cannot be divided into groups of {plan.cycle}.")
-    first: dict[str, int] = {}
+    first_numbers: dict[str, int] = {}
     for number, configuration in enumerate(configurations if plan.cycle == 1 else (), start=1):
-        before = first.setdefault(json.dumps(configuration, sort_keys=True), number)
-        if before != number:
-            raise BadPlan(f"Configuration {number} is the same as {before}. Use repetitions to play it more often.")
+        earlier = first_numbers.setdefault(json.dumps(configuration, sort_keys=True), number)
+        if earlier != number:
+            raise BadPlan(f"Configuration {number} is the same as {earlier}. Use repetitions to play it more often.")
 
 
 def _refuse_stages(plan: Plan, game: type[Game[Any, Any]]) -> None:
@@ -231,9 +231,9 @@ def _prices(plan: Plan) -> dict[str, Any]:
 
 def _refuse_unpriced(plan: Plan, agents: Mapping[str, Agent]) -> None:
     """Refuse a spending limit if the price of a model is unknown, since it could not be enforced."""
-    known = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
+    price_list = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
     for spec in (spec for agent in agents.values() for spec in agent.specs):
-        if not parse_spec(spec).scripted and known.of(spec) is None:
+        if not parse_spec(spec).scripted and price_list.of(spec) is None:
             raise BadPlan(
                 f"A spending limit needs the price of {spec}. Enter it under prices, in dollars per million tokens."
             )
@@ -319,8 +319,8 @@ def _agents(pk: int, sha256: str) -> dict[str, Agent]:
 def _scheduled(pk: int, sha256: str, stage: int) -> Schedule:
     if not stage:
         return _schedule(_current(pk, sha256))
-    later = Stage.objects.select_related("collection").get(collection=pk, number=stage)
-    return schedule_of_stage(later.collection, later.configurations)
+    later_stage = Stage.objects.select_related("collection").get(collection=pk, number=stage)
+    return schedule_of_stage(later_stage.collection, later_stage.configurations)
 
 
 def models_of(content: Mapping[str, Any]) -> list[str]:

@@ -155,8 +155,8 @@ def load(
     """
     if name not in names():
         raise BadPlan(f"There is no preset “{name}”. Available presets: {', '.join(names())}.")
-    if known := find_loaded(name):
-        raise BadPlan(f"This preset was loaded before: “{known.slug}” already exists.")
+    if loaded := find_loaded(name):
+        raise BadPlan(f"This preset was loaded before: “{loaded.slug}” already exists.")
     if name in collection_presets():
         return [make_collection(plan, by=by) for plan in plans(name, agents=agents or MODELS, seed=seed)]
     if name in study_presets():
@@ -180,10 +180,10 @@ def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None
     except AgentError as error:
         raise BadPlan(str(error)) from None
     pay = round(HOURLY_BASE * preset.minutes / 60, 2)
-    places = {AGENT: first, SECOND_AGENT: second}
+    labels = {AGENT: first, SECOND_AGENT: second}
     studies = []
     for table, seats in preset.tables.items():
-        used = dict.fromkeys([first, *(places[agent_name] for agent_name in seats.values() if agent_name in places)])
+        used = dict.fromkeys([first, *(labels[agent_name] for agent_name in seats.values() if agent_name in labels)])
         study = Study(
             title=f"{preset.title}: {table}",
             slug=f"{name}-{table}",
@@ -191,7 +191,7 @@ def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None
             config=dict(preset.config),
             agents=agents_from_specs(*used, settings=preset.settings),
             lineups=[
-                {"name": "", "seats": {seat: places.get(agent_name, agent_name) for seat, agent_name in seats.items()}}
+                {"name": "", "seats": {seat: labels.get(agent_name, agent_name) for seat, agent_name in seats.items()}}
             ],
             fills_in=first,
             base=pay,
@@ -220,15 +220,15 @@ def plans(name: str, *, agents: Sequence[str], seed: int = 1) -> list[Plan]:
     except GameError as error:
         raise BadPlan(str(error)) from None
     except ValidationError as error:
-        wrong = error.errors()[0]
-        raise BadPlan(f"{name}: {'.'.join(str(part) for part in wrong['loc'])}: {wrong['msg']}") from None
+        problem = error.errors()[0]
+        raise BadPlan(f"{name}: {'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}") from None
 
 
 def _plan(name: str, game: str, preset: CollectionPreset, environment: Environment, seed: int) -> Plan:
-    usual = {**PATIENT.model_dump(mode="json", exclude_defaults=True), **preset.settings, **environment.settings}
-    asked = {
-        label: Agent(spec=asked.spec, delay=asked.delay, settings=settings_of({**usual, **asked.settings}))
-        for label, asked in environment.agents.items()
+    defaults = {**PATIENT.model_dump(mode="json", exclude_defaults=True), **preset.settings, **environment.settings}
+    agents = {
+        label: Agent(spec=agent.spec, delay=agent.delay, settings=settings_of({**defaults, **agent.settings}))
+        for label, agent in environment.agents.items()
     }
     return Plan(
         title=(environment.title or f"{preset.title}: {environment.name}")[:120],
@@ -236,12 +236,12 @@ def _plan(name: str, game: str, preset: CollectionPreset, environment: Environme
         game=game,
         configurations=environment.configurations,
         lineups=environment.lineups,
-        asked=asked,
+        agents_by_label=agents,
         repetitions=environment.repetitions,
         cycle=environment.cycle,
         seeds=environment.seeds,
         environment=environment.name,
-        settings=settings_of(usual),
+        settings=settings_of(defaults),
         seed=seed,
     )
 
@@ -249,10 +249,14 @@ def _plan(name: str, game: str, preset: CollectionPreset, environment: Environme
 def find_loaded(name: str) -> Study | Collection | None:
     """Return a study or collection that this preset has already created; None if there is none."""
     for model in (Study, Collection):
-        for known in model.objects.filter(slug__startswith=f"{name}-"):
-            longer_names = [other for other in names() if other.startswith(f"{name}-") and known.slug.startswith(other)]
+        for candidate in model.objects.filter(slug__startswith=f"{name}-"):
+            longer_names = [
+                preset_name
+                for preset_name in names()
+                if preset_name.startswith(f"{name}-") and candidate.slug.startswith(preset_name)
+            ]
             if not longer_names:
-                return known
+                return candidate
     return None
 
 

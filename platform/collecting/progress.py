@@ -73,7 +73,7 @@ def progress(collection: Collection) -> Progress:
     until = min(collection.ended_at or now, now)
     seconds = max((until - since).total_seconds(), 0.5)
     ended = counts.get("finished", 0) + counts.get("failed", 0)
-    left = collection.planned - ended
+    matches_left = collection.planned - ended
     per_second = recent["matches"] / seconds
     cost = sums["cost"] or Decimal(0)
     return Progress(
@@ -88,8 +88,8 @@ def progress(collection: Collection) -> Progress:
         budget=collection.budget,
         matches_per_minute=60 * per_second,
         decisions_per_second=(recent["decisions"] or 0) / seconds,
-        seconds_left=0.0 if not left else left / per_second if per_second else None,
-        cost_left=cost / ended * left if ended else None,
+        seconds_left=0.0 if not matches_left else matches_left / per_second if per_second else None,
+        cost_left=cost / ended * matches_left if ended else None,
     )
 
 

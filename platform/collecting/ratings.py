@@ -31,5 +31,5 @@ def _scores(collection: Collection) -> Iterator[Seats]:
     for match, role, label, agent in labels.order_by("pk"):
         seats.setdefault(match, {})[role] = label or agent
     measure = _measure(collection)
-    for match, found in metrics.items():
-        yield scores_of(found, seats[match], measure)
+    for match, match_metrics in metrics.items():
+        yield scores_of(match_metrics, seats[match], measure)

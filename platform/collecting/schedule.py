@@ -79,12 +79,12 @@ class Schedule:
         """Return the match number `index`, from 0."""
         if not 0 <= index < self.total:
             raise IndexError(index)
-        repetition, rest = divmod(index, self._of_repetition)
+        repetition, remainder = divmod(index, self._of_repetition)
         for block in self._blocks:
-            if rest < block.matches:
+            if remainder < block.matches:
                 break
-            rest -= block.matches
-        lineup, treatment = divmod(rest, len(block.treatments))
+            remainder -= block.matches
+        lineup, treatment = divmod(remainder, len(block.treatments))
         return Slot(
             configuration=block.treatments[treatment] + repetition % self._cycle,
             lineup=lineup,
@@ -94,9 +94,9 @@ class Schedule:
 
     def matches_of(self, configuration: int) -> int:
         """Return the number of matches of a configuration, given by its index in the plan's list."""
-        at = configuration % self._cycle
-        (block,) = [block for block in self._blocks if configuration - at in block.treatments]
-        return block.lineups * len(range(at, self._repetitions, self._cycle))
+        offset = configuration % self._cycle
+        (block,) = [block for block in self._blocks if configuration - offset in block.treatments]
+        return block.lineups * len(range(offset, self._repetitions, self._cycle))
 
 
 def seats_of(game: str, configurations: Sequence[Mapping[str, Any]], cycle: int) -> list[list[Role]]:
@@ -105,10 +105,10 @@ def seats_of(game: str, configurations: Sequence[Mapping[str, Any]], cycle: int)
     Raises:
         BadConfig, ValueError: a treatment's configurations have different seats.
     """
-    kind = registry.get(game)
-    seats = [configure(kind, configuration).roles() for configuration in configurations]
+    game_class = registry.get(game)
+    seats = [configure(game_class, configuration).roles() for configuration in configurations]
     for treatment in range(0, len(seats), cycle):
         if len(set(seats[treatment : treatment + cycle])) > 1:
             raise ValueError("Configurations of one treatment must have the same seats.")
-    firsts = seats[::cycle]
-    return [list(roles) for roles in (firsts if len(set(firsts)) > 1 else firsts[:1])]
+    first_seats = seats[::cycle]
+    return [list(roles) for roles in (first_seats if len(set(first_seats)) > 1 else first_seats[:1])]

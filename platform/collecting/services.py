@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection as Some
+from collections.abc import Container
 from decimal import Decimal
 
 from django.db import transaction
@@ -104,7 +104,7 @@ def finish_if_played(collection: Collection) -> None:
         running.update(status=Status.DONE, ended_at=timezone.now())
 
 
-def _lock(collection: Collection, *, allowed: Some[str], action: str) -> Collection:
+def _lock(collection: Collection, *, allowed: Container[str], action: str) -> Collection:
     fresh = Collection.objects.select_for_update().get(pk=collection.pk)
     if fresh.source != Collection.Source.PLAYED:
         raise WrongState(f"You cannot {action} an imported collection, because its matches were played elsewhere.")

@@ -34,7 +34,7 @@ OPERATIONS = [
     for method, operation in methods.items()
 ]
 SCOPES = {"ReadToken": "read", "ExportToken": "export", "ManageToken": "manage"}
-BY_TOKEN = [found for found in OPERATIONS if found[2].get("security")]
+BY_TOKEN = [entry for entry in OPERATIONS if entry[2].get("security")]
 NAMES = [f"{method} {path}" for method, path, _operation in BY_TOKEN]
 
 
@@ -49,14 +49,14 @@ def completed_study(study: Study) -> Study:
 
 def address(path: str, study: Study) -> str:
     """Return the path with this study's match or dataset filled in; fail on an unknown parameter."""
-    last = (study.datasets.first() if "/datasets/" in path else Match.objects.first()).uid
-    url = path.replace("{slug}", study.slug).replace("{uid}", str(last))
+    uid = (study.datasets.first() if "/datasets/" in path else Match.objects.first()).uid
+    url = path.replace("{slug}", study.slug).replace("{uid}", str(uid))
     assert "{" not in url, f"add the parameters of {path} here"
     return url
 
 
 def scope_of(operation: dict[str, Any]) -> str:
-    ((scheme,),) = [list(one) for one in operation["security"]]
+    ((scheme,),) = [list(requirement) for requirement in operation["security"]]
     return SCOPES[scheme]
 
 
@@ -91,8 +91,8 @@ def test_a_missing_or_invalid_token_is_refused_with_the_reason(completed_study, 
     expired = issue_token(completed_study, owner, scope, name="expired", days=-1)
     revoked = issue_token(completed_study, owner, scope, name="revoked")
     tokens.revoke(Token.objects.get(name="revoked"))
-    wrong = [None, "nonsense", valid[:-1] + ("A" if valid[-1] != "A" else "B"), f"parley_{'a' * 12}_{'b' * 43}"]
-    for secret in (*wrong, expired, revoked):
+    invalid = [None, "nonsense", valid[:-1] + ("A" if valid[-1] != "A" else "B"), f"parley_{'a' * 12}_{'b' * 43}"]
+    for secret in (*invalid, expired, revoked):
         response = call(address(path, completed_study), secret, method=method)
         assert_refused(operation, response, 401)
         assert response["WWW-Authenticate"] == "Bearer"
@@ -108,8 +108,8 @@ def test_a_missing_or_invalid_token_is_refused_with_the_reason(completed_study, 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
 def test_other_scopes_are_refused(completed_study, owner, method, path, operation):
-    for other in set(Scope.values) - {scope_of(operation)}:
-        secret = issue_token(completed_study, owner, other, name=other)
+    for scope in set(Scope.values) - {scope_of(operation)}:
+        secret = issue_token(completed_study, owner, scope, name=scope)
         assert_refused(operation, call(address(path, completed_study), secret, method=method), 403)
     assert Study.objects.get().status == "launched"
 
@@ -119,17 +119,17 @@ def test_a_token_allows_no_more_than_its_creator_still_may(completed_study, owne
     scope = scope_of(operation)
     secret = issue_token(completed_study, owner, scope)
     completed_study.members.update(role=Role.VIEWER)
-    seen = call(address(path, completed_study), secret, method=method)
-    assert (seen.status_code == 200) if scope == "read" else (seen.status_code == 403)
+    response = call(address(path, completed_study), secret, method=method)
+    assert (response.status_code == 200) if scope == "read" else (response.status_code == 403)
     completed_study.members.all().delete()
     assert_refused(operation, call(address(path, completed_study), secret, method=method), 403)
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
 def test_a_study_of_another_token_is_not_found(completed_study, owner, method, path, operation):
-    other = building.new_study(slug="other", title="Other")
-    give(other, user=owner, role=Role.OWNER, by=None)
-    secret = issue_token(other, owner, *Scope.values)
+    other_study = building.new_study(slug="other", title="Other")
+    give(other_study, user=owner, role=Role.OWNER, by=None)
+    secret = issue_token(other_study, owner, *Scope.values)
     response = call(address(path, completed_study), secret, method=method)
     if "{slug}" not in path:
         assert "splitting" not in response.content.decode()
@@ -142,12 +142,12 @@ def test_a_study_of_another_token_is_not_found(completed_study, owner, method, p
         assert_refused(operation, borrowed, 404)
 
 
-@pytest.mark.parametrize(("method", "path", "operation"), [found for found in BY_TOKEN if "{uid}" in found[1]])
+@pytest.mark.parametrize(("method", "path", "operation"), [entry for entry in BY_TOKEN if "{uid}" in entry[1]])
 def test_unknown_objects_are_not_found(completed_study, owner, method, path, operation):
     secret = issue_token(completed_study, owner, scope_of(operation))
-    nothing = path.replace("{slug}", completed_study.slug)
-    assert_refused(operation, call(nothing.replace("{uid}", str(uuid.uuid4())), secret, method=method), 404)
-    assert_refused(operation, call(nothing.replace("{uid}", "nonsense"), secret, method=method), 422)
+    url = path.replace("{slug}", completed_study.slug)
+    assert_refused(operation, call(url.replace("{uid}", str(uuid.uuid4())), secret, method=method), 404)
+    assert_refused(operation, call(url.replace("{uid}", "nonsense"), secret, method=method), 422)
 
 
 def test_no_get_changes_state(completed_study, owner):
@@ -172,26 +172,26 @@ def test_the_document_is_served_and_lists_every_operation(db):
 
 
 def test_calls_are_counted_per_token(study, owner):
-    many, few = issue_token(study, owner, "read", name="many"), issue_token(study, owner, "read", name="few")
+    busy, idle = issue_token(study, owner, "read", name="many"), issue_token(study, owner, "read", name="few")
     with override_settings(API_CALLS_PER_MINUTE=3):
-        answers = [call("/studies", many) for _i in range(8)]  # they fall within at most two clock minutes
-        assert [answer.status_code for answer in answers].count(429) >= 2
-        refused = next(answer for answer in answers if answer.status_code == 429)
+        responses = [call("/studies", busy) for _i in range(8)]  # they fall within at most two clock minutes
+        assert [response.status_code for response in responses].count(429) >= 2
+        refused = next(response for response in responses if response.status_code == 429)
         assert 0 < int(refused["Retry-After"]) <= 60
         assert_declared(SCHEMA["paths"]["/api/v1/studies"]["get"], refused)
-        assert call("/studies", few).status_code == 200
+        assert call("/studies", idle).status_code == 200
 
 
 def test_last_use_is_stored_but_not_the_secret(study, owner):
     before = timezone.now()
     secret = issue_token(study, owner, "read")
-    kept = Token.objects.get()
-    assert kept.last_used_at is None
+    token = Token.objects.get()
+    assert token.last_used_at is None
     hidden = secret.split("_", 2)[2]  # may itself contain underscores
     assert hidden not in json.dumps(Token.objects.values().get(), default=str)
     call("/studies", secret)
-    kept.refresh_from_db()
-    assert before <= kept.last_used_at <= timezone.now()
+    token.refresh_from_db()
+    assert before <= token.last_used_at <= timezone.now()
 
 
 def test_logs_contain_no_tokens(study, owner):
@@ -217,19 +217,19 @@ def test_only_owners_create_tokens(client, study, owner, role):
 
 def test_tokens_are_shown_once_and_revoked_in_the_admin(client, study, owner):
     client.force_login(owner)
-    given = {"study": study.pk, "name": "robot", "scopes": ["read"], "days": "7"}
-    page = client.post(reverse("admin:api_token_add"), given)
+    form_data = {"study": study.pk, "name": "robot", "scopes": ["read"], "days": "7"}
+    page = client.post(reverse("admin:api_token_add"), form_data)
     (secret,) = {word for word in page.content.decode().split('"') if word.startswith("parley_")}
     assert "no-store" in page["Cache-Control"]
     assert call("/studies", secret).json()["studies"][0]["slug"] == "splitting"
-    again = client.post(reverse("admin:api_token_add"), given)
+    again = client.post(reverse("admin:api_token_add"), form_data)
     assert Token.objects.count() == 1 and "parley_" + Token.objects.get().key not in again.content.decode()
 
     token = Token.objects.get()
     assert 6.9 < (token.expires_at - timezone.now()).total_seconds() / 86400 <= 7
     for address in (reverse("admin:api_token_changelist"), reverse("admin:api_token_change", args=[token.pk])):
-        shown = client.get(address).content.decode()
-        assert "robot" in shown and secret[-43:] not in shown and token.digest not in shown
+        html = client.get(address).content.decode()
+        assert "robot" in html and secret[-43:] not in html and token.digest not in html
     revoke = reverse("admin:api_token_revoke", args=[token.pk])
     assert client.get(revoke).status_code == 405
     assert call("/studies", secret).status_code == 200
@@ -237,7 +237,7 @@ def test_tokens_are_shown_once_and_revoked_in_the_admin(client, study, owner):
         client.post(revoke)
     assert call("/studies", secret).status_code == 401
     records = Record.objects.filter(kind="api.token").order_by("pk")
-    assert [(one.action, one.by, one.title, one.of_key) for one in records] == [
+    assert [(record.action, record.by, record.title, record.of_key) for record in records] == [
         ("made", "researcher", "robot", str(study.pk)),
         ("revoked", "researcher", "robot", str(study.pk)),
     ]

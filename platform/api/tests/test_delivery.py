@@ -104,8 +104,8 @@ def study(db, otree) -> Study:
 
 def create_ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
     """Create a participant who came from oTree and left halfway."""
-    back, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
-    person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=back))
+    return_to, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
+    person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=return_to))
     people.withdraw(enrolment_id=person.pk)
     person.refresh_from_db()
     return person
@@ -141,10 +141,10 @@ def test_a_server_that_is_down_is_retried_at_growing_intervals(study, otree):
     for _i in range(4):
         before = timezone.now()
         assert delivery.deliver_due() == 0
-        owed = Delivery.objects.get()
-        waits.append((owed.next_at - before).total_seconds())
-        assert (owed.state, owed.problem) == ("due", "Could not reach the oTree server.")
-        assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == owed.attempts, (
+        waiting = Delivery.objects.get()
+        waits.append((waiting.next_at - before).total_seconds())
+        assert (waiting.state, waiting.problem) == ("due", "Could not reach the oTree server.")
+        assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == waiting.attempts, (
             "it is not retried before it is due"
         )
         let_time_pass()
@@ -170,12 +170,12 @@ def test_hanging_server_delays_only_one_attempt(study, otree, monkeypatch):
 
 
 def test_silent_server_does_not_delay_other_studies(study, otree):
-    other = building.new_study(slug="other", entry="otree")
+    other_study = building.new_study(slug="other", entry="otree")
     silent = StandIn()
     server = OtreeServer(study="other", addresses=silent.url)
     server.keep_rest_key(KEY)
     server.save()
-    create_ended(other, silent)
+    create_ended(other_study, silent)
     create_ended(study, otree)
     assert delivery.deliver_due() == 1
     assert set(Delivery.objects.values_list("state", flat=True)) == {"due", "delivered"}
@@ -259,11 +259,11 @@ def test_a_proxy_without_otree_is_retried(study, otree):
 
 
 def test_error_in_one_study_does_not_delay_others(study, otree):
-    other = building.new_study(slug="other", entry="otree")
+    other_study = building.new_study(slug="other", entry="otree")
     server = OtreeServer(study="other", addresses=otree.url)
     server.keep_rest_key(KEY)
     server.save()
-    create_ended(other, otree, "aaa").placement.delete()
+    create_ended(other_study, otree, "aaa").placement.delete()
     create_ended(study, otree, "bbb")
     assert delivery.deliver_due() == 1
     assert [path for path, _key in otree.calls] == ["/api/participant_vars/bbb"]

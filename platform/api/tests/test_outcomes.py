@@ -26,7 +26,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.models import Study
 
-BACK = "https://otree.example/lab/InitializeParticipant/abc123xy"
+RETURN_TO = "https://otree.example/lab/InitializeParticipant/abc123xy"
 SUBJECT = "abc123xy/parley/1"
 RESULT = SCHEMA["paths"]["/api/v1/results/{token}"]["get"]
 
@@ -39,11 +39,13 @@ def study(db):
 
 def sign_token(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
     """Return a token as an oTree server creates it."""
-    given = {"aud": audience, "study": "splitting", "sub": SUBJECT, "exp": time.time() + lifetime}
+    default_claims = {"aud": audience, "study": "splitting", "sub": SUBJECT, "exp": time.time() + lifetime}
     if audience == otree.PLAY:
-        given |= {"back": BACK}
+        default_claims |= {"back": RETURN_TO}
     key = key or otree.link_key(OtreeServer.objects.get(study="splitting"))
-    return jwt.encode({name: value for name, value in {**given, **claims}.items() if value is not None}, key, "HS256")
+    return jwt.encode(
+        {name: value for name, value in {**default_claims, **claims}.items() if value is not None}, key, "HS256"
+    )
 
 
 def result_token(**claims) -> str:
@@ -66,7 +68,7 @@ def test_link_opens_the_study_at_the_current_step(study):
     assert first.status_code == 302
     person = Enrolment.objects.get()
     assert first["Location"] == person.get_absolute_url()
-    assert (person.placement.cell.role, person.return_to) == ("bob", BACK)
+    assert (person.placement.cell.role, person.return_to) == ("bob", RETURN_TO)
     building.answer(person, agree="yes")
     replayed = join(sign_token(role="bob", lifetime=120))
     assert replayed["Location"] == first["Location"]
@@ -83,7 +85,7 @@ def test_last_page_leads_back_to_the_experiment(study):
     person = Enrolment.objects.get()
     people.withdraw(enrolment_id=person.pk)
     page = text(Client().get(person.get_absolute_url()))
-    assert f'href="{BACK}"' in page and person.completion_code not in page
+    assert f'href="{RETURN_TO}"' in page and person.completion_code not in page
 
 
 def test_the_last_page_says_that_the_experiment_pays(study):
@@ -92,8 +94,8 @@ def test_the_last_page_says_that_the_experiment_pays(study):
     finish(person)
     page = text(Client().get(person.get_absolute_url()))
     assert "This is paid by the experiment that brought you here" in page and "researchers" not in page
-    other = building.complete(building.new_study(slug="other"), worker="A1WORKER")
-    page = text(Client().get(other.get_absolute_url()))
+    other_person = building.complete(building.new_study(slug="other"), worker="A1WORKER")
+    page = text(Client().get(other_person.get_absolute_url()))
     assert "Once the researchers approve it" in page and "by the experiment that brought" not in page
 
 
@@ -103,7 +105,7 @@ def test_the_last_page_says_that_the_experiment_pays(study):
         ({"lifetime": -5}, 410, "expired"),
         ({"key": "f" * 64}, 403, "cut off or changed"),
         ({"study": "another"}, 403, "cut off or changed"),
-        ({"audience": otree.RESULT, "back": BACK}, 403, "cut off or changed"),
+        ({"audience": otree.RESULT, "back": RETURN_TO}, 403, "cut off or changed"),
         ({"back": "https://evil.example/lab/InitializeParticipant/abc"}, 403, "accept links from"),
         ({"back": "https://otree.example.evil/lab/InitializeParticipant/abc"}, 403, "accept links from"),
         ({"back": "https://otree.example@evil.example/lab/InitializeParticipant/abc"}, 403, "accept links from"),
@@ -136,7 +138,7 @@ def test_refused_participants_can_return_to_the_experiment(study, purpose):
     refused = join(
         sign_token(lifetime=-5 if purpose == "expired" else 60, role="carol" if purpose == "of no role" else None)
     )
-    assert refused.status_code in (403, 410) and f'href="{BACK}"' in text(refused)
+    assert refused.status_code in (403, 410) and f'href="{RETURN_TO}"' in text(refused)
     assert not Enrolment.objects.exists()
 
 
@@ -153,7 +155,7 @@ def test_a_refusal_links_to_no_unknown_address(study):
 
 
 def test_an_unsigned_token_is_refused(study):
-    claims = {"aud": otree.PLAY, "study": "splitting", "sub": SUBJECT, "exp": time.time() + 60, "back": BACK}
+    claims = {"aud": otree.PLAY, "study": "splitting", "sub": SUBJECT, "exp": time.time() + 60, "back": RETURN_TO}
     for token in (jwt.encode(claims, None, "none"), "nonsense", "a.b.c", "\x00"):
         assert join(token).status_code == 403
     assert join("").status_code == 400
@@ -196,15 +198,15 @@ def test_the_outcome_is_pending_until_the_enrolment_ends(study):
     finish(person)
     person.refresh_from_db()
     result = outcome(result_token()).json()
-    owed = {row.reason: int(row.amount * 100) for row in person.ledger.all()}
+    owed_cents = {row.reason: int(row.amount * 100) for row in person.ledger.all()}
     assert (result["state"], result["ending"], result["role"], result["currency"]) == (
         "finished",
         "completed",
         "alice",
         "USD",
     )
-    assert (result["base_cents"], result["bonus_cents"]) == (owed["base"], owed["bonus"])
-    assert result["payoff_cents"] == sum(owed.values()) and isinstance(result["payoff_cents"], int)
+    assert (result["base_cents"], result["bonus_cents"]) == (owed_cents["base"], owed_cents["bonus"])
+    assert result["payoff_cents"] == sum(owed_cents.values()) and isinstance(result["payoff_cents"], int)
     match = Seat.objects.get(enrolment=person).match
     assert (result["match"], result["payoff"]) == (str(match.uid), match.payoffs["alice"])
     moves = list(match.events.filter(kind="move").order_by("number"))
@@ -240,9 +242,9 @@ def test_a_demonstration_shows_what_would_be_paid(db):
 
 def test_experiments_see_only_their_own_participants(study):
     join(sign_token())
-    other = result_token(sub="zzz/parley/1")
-    assert outcome(other).json()["state"] == "pending"
-    wrong = [
+    other_token = result_token(sub="zzz/parley/1")
+    assert outcome(other_token).json()["state"] == "pending"
+    invalid_tokens = [
         sign_token(),  # the participant's own link gives no access to results
         result_token(key="f" * 64),
         result_token(lifetime=-5),
@@ -252,7 +254,7 @@ def test_experiments_see_only_their_own_participants(study):
         result_token(study=["splitting"]),
         "nonsense",
     ]
-    for token in wrong:
+    for token in invalid_tokens:
         refused = outcome(token)
         assert refused.status_code == 401 and "result" in refused.json()["reason"]
 
@@ -267,8 +269,8 @@ def test_no_other_operation_works_without_a_bearer_token():
 def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user):
     client.force_login(admin_user)
     study = building.new_study()
-    given = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
-    page = client.post(reverse("admin:recruiters_otreeserver_add"), given)
+    form_data = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
+    page = client.post(reverse("admin:recruiters_otreeserver_add"), form_data)
     server = OtreeServer.objects.get()
     key = otree.link_key(server)
     assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
@@ -278,7 +280,7 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
     again = client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk]))
     assert key not in text(again) and "127.0.0.1:8001" in text(again)
     server.delete()
-    client.post(reverse("admin:recruiters_otreeserver_add"), given)
+    client.post(reverse("admin:recruiters_otreeserver_add"), form_data)
     assert otree.link_key(OtreeServer.objects.get()) != key, "a server that is added again gets another key"
 
 
@@ -289,29 +291,29 @@ def test_only_owners_choose_the_otree_server(client, db, role):
     if role:
         give(study, user=user, role=Role(role), by=None)
     client.force_login(user)
-    given = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
-    page = client.post(reverse("admin:recruiters_otreeserver_add"), given)
+    form_data = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
+    page = client.post(reverse("admin:recruiters_otreeserver_add"), form_data)
     assert page.status_code == 200 and study.title not in text(page)
     assert not OtreeServer.objects.exists()
-    server = OtreeServer.objects.create(**given)
+    server = OtreeServer.objects.create(**form_data)
     assert client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk])).status_code == 404
 
 
 def test_an_owner_chooses_among_their_own_studies(client, db):
-    own, other = building.new_study(), building.new_study(slug="elsewhere", title="Someone else's")
+    own_study, other_study = building.new_study(), building.new_study(slug="elsewhere", title="Someone else's")
     user = User.objects.create_user("staff", is_staff=True)
-    give(own, user=user, role=Role.OWNER, by=None)
+    give(own_study, user=user, role=Role.OWNER, by=None)
     client.force_login(user)
     add = reverse("admin:recruiters_otreeserver_add")
-    assert own.slug in text(client.get(add)) and other.slug not in text(client.get(add))
-    for slug in (other.slug, own.slug):
+    assert own_study.slug in text(client.get(add)) and other_study.slug not in text(client.get(add))
+    for slug in (other_study.slug, own_study.slug):
         client.post(add, {"study": slug, "addresses": "http://127.0.0.1:8001"})
     server = OtreeServer.objects.get()
-    assert server.study == own.slug
+    assert server.study == own_study.slug
     client.post(reverse("admin:recruiters_otreeserver_delete", args=[server.pk]), {"post": "yes"})
     records = Record.objects.filter(kind="recruiters.otreeserver").order_by("pk")
-    assert [(one.action, one.by, one.of_key) for one in records] == [
-        ("made", "staff", str(own.pk)), ("deleted", "staff", str(own.pk)),
+    assert [(record.action, record.by, record.of_key) for record in records] == [
+        ("made", "staff", str(own_study.pk)), ("deleted", "staff", str(own_study.pk)),
     ]  # fmt: skip
 
 

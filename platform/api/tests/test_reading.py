@@ -84,8 +84,8 @@ def test_a_match_returns_the_same_data_as_the_dataset(study, completed, read_tok
     assert returned["roles"]["alice"]["participant"] == completed.pseudonym
     assert returned["in_dataset"] is True and returned["left_out_because"] == []
     assert (listed["config"], listed["events"]) == (None, None)
-    (asked,) = get("/studies/splitting/matches", read_token, include=["config", "events"])["matches"]
-    assert (asked["config"], asked["events"]) == (returned["config"], returned["events"])
+    (detailed,) = get("/studies/splitting/matches", read_token, include=["config", "events"])["matches"]
+    assert (detailed["config"], detailed["events"]) == (returned["config"], returned["events"])
 
 
 def test_no_response_identifies_a_participant(study, completed, read_token):
@@ -103,30 +103,30 @@ def test_results_contain_ending_payoff_and_amounts_owed(study, completed, read_t
     failed = building.arrive(study, worker="A2")
     building.consent(failed)
     building.read_instructions(failed, word="wrong")
-    first, other = get("/studies/splitting/results", read_token)["results"]
+    first, second = get("/studies/splitting/results", read_token)["results"]
     assert (first["participant"], first["state"], first["role"]) == (completed.pseudonym, "completed", "alice")
     assert first["payoff"] == Match.objects.get().payoffs["alice"]
     rows = {row.reason: str(row.amount) for row in completed.ledger.all()}
-    assert {reason: owed["amount"] for reason, owed in first["owed"].items()} == rows
+    assert {reason: entry["amount"] for reason, entry in first["owed"].items()} == rows
     assert first["in_dataset"] is True
-    assert (other["state"], other["match"], other["owed"]) == ("failed_code_word", None, {})
-    assert other["left_out_because"] == ["failed_code_word"]
+    assert (second["state"], second["match"], second["owed"]) == ("failed_code_word", None, {})
+    assert second["left_out_because"] == ["failed_code_word"]
 
 
 def test_pages_list_everyone_once_despite_new_arrivals(study, read_token):
     people = [building.complete(study, worker=f"A{i}") for i in range(5)]
     for path, entries, name in (("matches", "matches", "uid"), ("results", "results", "participant")):
-        seen, cursor = [], None
+        listed, cursor = [], None
         while True:
             page = get(f"/studies/splitting/{path}", read_token, limit=2, **({"cursor": cursor} if cursor else {}))
-            seen += [entry[name] for entry in page[entries]]
-            if len(seen) == 2:
+            listed += [entry[name] for entry in page[entries]]
+            if len(listed) == 2:
                 building.complete(study, worker=f"late-{path}")
             cursor = page["next"]
             if cursor is None:
                 break
-        assert len(seen) == len(set(seen)) == Enrolment.objects.count()
-        assert all(person.pseudonym in seen for person in people) or path == "matches"
+        assert len(listed) == len(set(listed)) == Enrolment.objects.count()
+        assert all(person.pseudonym in listed for person in people) or path == "matches"
 
 
 def test_matches_are_found_by_state_cell_and_time(study, completed, read_token):
@@ -135,21 +135,21 @@ def test_matches_are_found_by_state_cell_and_time(study, completed, read_token):
     building.read_instructions(second)
     live = building.match_of(second)
 
-    def found(**parameters) -> set[str]:
+    def listed_uids(**parameters) -> set[str]:
         return {match["uid"] for match in get("/studies/splitting/matches", read_token, **parameters)["matches"]}
 
     finished = completed.seats.get().match
-    both = {str(live.uid), str(finished.uid)}
-    assert found() == both
-    assert found(state="live") == {str(live.uid)} and found(state="finished") == {str(finished.uid)}
-    assert found(cell=1) == both and found(cell=2) == set() and found(version=2) == set()
+    all_uids = {str(live.uid), str(finished.uid)}
+    assert listed_uids() == all_uids
+    assert listed_uids(state="live") == {str(live.uid)} and listed_uids(state="finished") == {str(finished.uid)}
+    assert listed_uids(cell=1) == all_uids and listed_uids(cell=2) == set() and listed_uids(version=2) == set()
     finished.refresh_from_db()
     Match.objects.filter(pk=finished.pk).update(started_at=timezone.now() - timedelta(hours=1))
     Match.objects.filter(pk=live.pk).update(started_at=timezone.now() - timedelta(minutes=30))
     moment = (timezone.now() - timedelta(minutes=10)).isoformat()
-    assert found(since=moment) == {str(finished.uid)}, "it began earlier and ended since"
-    assert found(until=moment) == both
-    assert found(since=(timezone.now() + timedelta(minutes=1)).isoformat()) == set()
+    assert listed_uids(since=moment) == {str(finished.uid)}, "it began earlier and ended since"
+    assert listed_uids(until=moment) == all_uids
+    assert listed_uids(since=(timezone.now() + timedelta(minutes=1)).isoformat()) == set()
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_polling_returns_304_if_nothing_has_changed(study, completed, read_token
 
 
 def test_the_number_of_queries_does_not_grow_with_the_matches(study, read_token):
-    counted = []
+    query_counts = []
     for number in (2, 4):
         for i in range(number):
             building.complete(study, worker=f"{number}-{i}")
@@ -195,5 +195,5 @@ def test_the_number_of_queries_does_not_grow_with_the_matches(study, read_token)
         ) as queries:
             get("/studies/splitting/matches", read_token, include=["config", "events"])
             get("/studies/splitting/results", read_token)
-        counted.append(len(queries))
-    assert counted[0] == counted[1]
+        query_counts.append(len(queries))
+    assert query_counts[0] == query_counts[1]

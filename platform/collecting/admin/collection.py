@@ -61,7 +61,7 @@ class CollectionAdmin(MembersPage):
     search_fields = ["title", "slug"]
     prepopulated_fields = {"slug": ["title"]}
     conditional_fields = {
-        name: where for key in registry.keys() for name, where in forms.conditions(registry.get(key)).items()
+        name: condition for key in registry.keys() for name, condition in forms.conditions(registry.get(key)).items()
     }
     change_form_outer_before_template = "admin/collecting/collection/add_before.html"
     change_form_after_template = "admin/collecting/collection/size.html"
@@ -218,7 +218,7 @@ class CollectionAdmin(MembersPage):
         analyses = grids.analyses(collection.game)
         if analyses is None:
             raise Http404
-        found, _sources = results_of(collection, MAX_ANALYSED)
+        results, _sources = results_of(collection, MAX_ANALYSED)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -226,9 +226,9 @@ class CollectionAdmin(MembersPage):
             **trail(collection, here=_("Results")),
             "title": _("Results of {collection}").format(collection=collection.title),
             "collection": collection,
-            "blocks": analyses.results(registry.get(collection.game), found),
-            "analysed": len(found),
-            "cut": len(found) == MAX_ANALYSED,
+            "blocks": analyses.results(registry.get(collection.game), results),
+            "analysed": len(results),
+            "cut": len(results) == MAX_ANALYSED,
         }
         return TemplateResponse(request, "admin/collecting/collection/results.html", context)
 
@@ -244,9 +244,15 @@ class CollectionAdmin(MembersPage):
         return self._preview(request, collection.title, lambda: preview_source(collection.content), collection)
 
     def _preview(
-        self, request: HttpRequest, title: str, subject: Callable[[], PreviewSource], of: Collection | None = None
+        self,
+        request: HttpRequest,
+        title: str,
+        load_source: Callable[[], PreviewSource],
+        parent: Collection | None = None,
     ) -> HttpResponse:
-        return preview.page(request, site=self.admin_site, opts=self.opts, title=title, load_source=subject, parent=of)
+        return preview.page(
+            request, site=self.admin_site, opts=self.opts, title=title, load_source=load_source, parent=parent
+        )
 
     def _entered_content(self, request: HttpRequest) -> dict[str, Any]:
         """Return the content of the collection that the form would create.
@@ -323,8 +329,8 @@ class CollectionAdmin(MembersPage):
     @transaction.atomic
     def _retry(self, request: HttpRequest, collection: Collection) -> tuple[int, str]:
         retried = services.retry_failed(collection)
-        now = progress(collection)
-        if retried and (now.budget is None or now.cost < now.budget):
+        current = progress(collection)
+        if retried and (current.budget is None or current.cost < current.budget):
             services.start(collection)
         message = ngettext(
             "Replaying {number} failed match from the start.",
@@ -367,8 +373,8 @@ def _status_context(collection: Collection, status: Any) -> dict[str, Any]:
 def _requested_game(request: HttpRequest) -> type[Game[Any, Any]] | None:
     """Return the game for a new collection: the requested one, or the only one installed."""
     keys = registry.keys()
-    asked = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
-    return registry.get(asked) if asked in keys else None
+    key = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
+    return registry.get(key) if key in keys else None
 
 
 def _game(request: HttpRequest) -> type[Game[Any, Any]]:

@@ -47,8 +47,8 @@ class ItemAdmin(ReadOnlyAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Item]:
-        found = super().get_queryset(request).select_related("collection", "match")
-        return found.defer("collection__content", "match__snapshot", "match__texts", "match__config")
+        items = super().get_queryset(request).select_related("collection", "match")
+        return items.defer("collection__content", "match__snapshot", "match__texts", "match__config")
 
     @display(description=_("collection"))
     def title(self, item: Item) -> str:

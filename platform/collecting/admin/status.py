@@ -84,8 +84,8 @@ class CollectionStatus:
     def headline(self) -> str:
         """The headline, such as "45%: 2,074 of 4,608 matches"."""
         planned = self.now.planned
-        line = ngettext("{share}: {ended} of {planned} match", "{share}: {ended} of {planned} matches", planned)
-        return line.format(share=percent(self.now.share), ended=f"{self.ended:,}", planned=f"{planned:,}")
+        template = ngettext("{share}: {ended} of {planned} match", "{share}: {ended} of {planned} matches", planned)
+        return template.format(share=percent(self.now.share), ended=f"{self.ended:,}", planned=f"{planned:,}")
 
     @property
     def widths(self) -> dict[str, float]:
@@ -241,7 +241,7 @@ def plan_of(collection: Collection) -> Plan:
     varied, fixed, complete = _parameters(collection.game, configurations)
     agents = _agents(collection)
     texts = content.get("texts", {})
-    pretty = as_text(content) if len(configurations) <= MAX_SHOWN else ""
+    content_text = as_text(content) if len(configurations) <= MAX_SHOWN else ""
     return Plan(
         game=game_title(collection.game),
         size=_size(collection),
@@ -253,7 +253,7 @@ def plan_of(collection: Collection) -> Plan:
         facts=_facts(collection, agents),
         instructions=texts.get("instructions", ""),
         edited=bool(content.get("edited")),
-        content=pretty if len(pretty) <= MAX_CHARACTERS_SHOWN else "",
+        content=content_text if len(content_text) <= MAX_CHARACTERS_SHOWN else "",
     )
 
 
@@ -275,9 +275,9 @@ def _size(collection: Collection) -> str:
     )
     if collection.source != Collection.Source.PLAYED:
         return matches
-    now = current(content)
-    treatments, lineups = len(now["configurations"]) // now["cycle"], planning.lineups_of(collection)
-    return size(treatments, lineups, now["repetitions"], collection.planned)
+    current_content = current(content)
+    treatments = len(current_content["configurations"]) // current_content["cycle"]
+    return size(treatments, planning.lineups_of(collection), current_content["repetitions"], collection.planned)
 
 
 def size(configurations: int, lineups: int, repetitions: int, matches: int) -> str:
@@ -311,8 +311,8 @@ def _parameters(
             fixed.append((title, _value(values[0])))
             continue
         combinations *= len(values)
-        shown = [_value(value) for value in values[:MAX_VALUES_SHOWN]]
-        varied.append(Varied(name, title, shown, len(values) - len(shown)))
+        shown_values = [_value(value) for value in values[:MAX_VALUES_SHOWN]]
+        varied.append(Varied(name, title, shown_values, len(values) - len(shown_values)))
     distinct = {json.dumps(configuration, sort_keys=True) for configuration in configurations}
     return varied, fixed, combinations == len(distinct) == len(configurations)
 
@@ -389,11 +389,13 @@ def _playing_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         )
     )
     agents = agents_in(content)
-    asked = {label: _model_settings(agent.settings) for label, agent in agents.items() if not agent.scripted}
-    if len({str(lines) for lines in asked.values()}) > 1:
-        facts += [(f"{label}: {title}", value) for label, lines in asked.items() for title, value in lines]
+    settings_by_label = {
+        label: _model_settings(agent.settings) for label, agent in agents.items() if not agent.scripted
+    }
+    if len({str(lines) for lines in settings_by_label.values()}) > 1:
+        facts += [(f"{label}: {title}", value) for label, lines in settings_by_label.items() for title, value in lines]
     else:
-        facts += next(iter(asked.values()), [])
+        facts += next(iter(settings_by_label.values()), [])
     delays = sorted({agent.delay for agent in agents.values() if agent.scripted})
     if delays:
         facts.append((_("Delay of scripted players"), ", ".join(f"{delay:g} s" for delay in delays)))
@@ -410,14 +412,14 @@ def _model_settings(settings: AgentSettings) -> list[tuple[str, str]]:
         (_("Fallback script"), settings.script),
         (_("Spend per match"), "" if settings.cap_match is None else dollars(settings.caps().per_match or Decimal(0))),
     ]
-    own = [str(Prompts.model_fields[name].title).lower() for name in settings.prompts]
-    own += [_("persona")] if settings.persona else []
-    facts.append((_("Own texts"), ", ".join(own)))
+    own_texts = [str(Prompts.model_fields[name].title).lower() for name in settings.prompts]
+    own_texts += [_("persona")] if settings.persona else []
+    facts.append((_("Own texts"), ", ".join(own_texts)))
     return [(title, value) for title, value in facts if value]
 
 
-def _date_and_author(at: Any, by: Any = None) -> str:
-    when = timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
+def _date_and_author(moment: Any, by: Any = None) -> str:
+    when = timezone.localtime(moment).strftime("%Y-%m-%d %H:%M")
     return _("{when} by {who}").format(when=when, who=by) if by else when
 
 

@@ -54,7 +54,7 @@ def agents(*specs: str, **settings) -> str:
     return json.dumps({spec: {"spec": spec, **({"settings": settings} if settings else {})} for spec in specs})
 
 
-def add(client: Client, *, to: str = "bargaining", **changes):
+def add(client: Client, *, game: str = "bargaining", **changes):
     """Post the form as a browser would, with some fields changed."""
     typed = {
         "title": "Scripts",
@@ -63,7 +63,7 @@ def add(client: Client, *, to: str = "bargaining", **changes):
         "several_rounds": "2, 4",
         "agents": agents("script:fair"),
     }
-    address = f"{ADD}?game={to}"
+    address = f"{ADD}?game={game}"
     return client.post(address, new_form_data(client, address, **{**typed, **changes}))
 
 
@@ -95,8 +95,8 @@ def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
     """Return a collection with this status, some of its matches failed."""
     collection = new_collection(**changes)
     Collection.objects.update(status=status, started_at=None if status == Status.READY else timezone.now())
-    few = collection.items.filter(number__lte=failed)
-    few.update(status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now())
+    failing = collection.items.filter(number__lte=failed)
+    failing.update(status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now())
     return Collection.objects.get()
 
 
@@ -126,7 +126,7 @@ def test_a_collection_is_made_from_a_published_table(client, administrator):
 def test_a_collection_is_made_from_a_grid(client, administrator):
     add(client, several_delta_alice="0.8, 0.9", several_rounds="1, none")
     configurations = Collection.objects.get().content["configurations"]
-    assert [(one["delta_alice"], one["rounds"]) for one in configurations] == [
+    assert [(config["delta_alice"], config["rounds"]) for config in configurations] == [
         (0.8, 1),
         (0.8, None),
         (0.9, 1),
@@ -137,7 +137,7 @@ def test_a_collection_is_made_from_a_grid(client, administrator):
 def test_collection_from_a_custom_list(client, administrator):
     add(client, configurations_from="list", listed='[{"rounds": 3, "money": 500}, {}]')
     configurations = Collection.objects.get().content["configurations"]
-    assert [(one["rounds"], one["money"]) for one in configurations] == [(3, 500), (12, 10_000)]
+    assert [(config["rounds"], config["money"]) for config in configurations] == [(3, 500), (12, 10_000)]
 
 
 def test_every_entered_value_is_in_the_plan(client, administrator):
@@ -181,9 +181,9 @@ def settings_offered(client, game: str) -> dict[str, dict]:
 
 
 def test_form_offers_the_games_strategies(client, administrator):
-    known = strategies.of(registry.get("item_auction"))
+    game_strategies = strategies.of(registry.get("item_auction"))
     offered = dict(settings_offered(client, "item_auction")["strategy"]["choices"])
-    assert offered == {name: str(strategy.title) for name, strategy in known.items()}
+    assert offered == {name: str(strategy.title) for name, strategy in game_strategies.items()}
     assert {"tools", "plan_bid_believe"} <= offered.keys()
 
 
@@ -222,7 +222,7 @@ BIDDERS = agents("script:random", "script:rational")
     ],
 )
 def test_seats_are_assigned_in_the_form(client, administrator, changes, lineups):
-    add(client, to="beauty_contest", several_rounds="1", agents=BIDDERS, **changes)
+    add(client, game="beauty_contest", several_rounds="1", agents=BIDDERS, **changes)
     collection = Collection.objects.get()
     seated = [planned_match(collection, number).players for number in range(1, collection.planned + 1)]
     assert [[player.agent for player in players.values()] for players in seated] == lineups
@@ -231,12 +231,12 @@ def test_seats_are_assigned_in_the_form(client, administrator, changes, lineups)
 def test_empty_seed_is_drawn_at_random(client, administrator):
     add(client)
     add(client, slug="other")
-    one, other = Collection.objects.all()
-    assert one.seed != other.seed
+    first, second = Collection.objects.all()
+    assert first.seed != second.seed
 
 
 HUNDREDS = ", ".join(map(str, range(1, 201)))
-MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_alice": "0.7, 0.8, 0.9"}
+TOO_MANY_VALUES = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_alice": "0.7, 0.8, 0.9"}
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"several_rounds": "3, soon"}, "several_rounds", "“soon” is not a number"),
         ({"several_money": "1e999"}, "several_money", "not valid"),
         ({"several_money": "nan"}, "several_money", "not valid"),
-        (MANY, "several_money", "the maximum is 100000"),
+        (TOO_MANY_VALUES, "several_money", "the maximum is 100000"),
         ({"configurations_from": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
         ({"configurations_from": "list", "listed": "[]"}, "listed", "Add at least one configuration"),
         ({"configurations_from": "list", "listed": "[3]"}, "listed", "Add at least one configuration"),
@@ -322,7 +322,9 @@ def test_game_is_chosen_before_the_form(client, administrator):
         game = registry.get(key)
         assert f'href="?game={key}"' in choice
         fields = client.get(ADD, {"game": key}).context["adminform"].form.fields
-        assert [one["name"] for one in fields["listed"].widget.data["parameters"]] == list(game.Config.model_fields)
+        assert [parameter["name"] for parameter in fields["listed"].widget.data["parameters"]] == list(
+            game.Config.model_fields
+        )
         assert fields["agents"].widget.data["scripts"] == sorted(game.scripts), "those that know hidden draws, too"
 
 
@@ -335,15 +337,15 @@ def test_new_form_needs_only_a_name(client, administrator, key):
 
 def test_form_shows_the_size_live(client, administrator):
     def size_text(**typed) -> str:
-        given = {
+        form_data = {
             "configurations_from": "grid",
             "several_rounds": "2, 4",
             "agents": agents("script:fair", "script:random"),
             "same": "on",
         }
-        given |= {"rule": "product", "seeds": "instance"}
+        form_data |= {"rule": "product", "seeds": "instance"}
         url = reverse("admin:collecting_collection_size")
-        return client.post(f"{url}?game=bargaining", {**given, "repetitions": "5", **typed}).json()["size"]
+        return client.post(f"{url}?game=bargaining", {**form_data, "repetitions": "5", **typed}).json()["size"]
 
     assert size_text() == "2 configurations × 4 line-ups × 5 repetitions = 40 matches"
     assert (
@@ -358,8 +360,8 @@ def test_grid_can_be_copied_into_the_list(client, administrator):
         url = reverse("admin:collecting_collection_size")
         return client.post(f"{url}?game={game}", {"configurations_from": "grid", "agents": "{}", **typed}).json()
 
-    few = preview_data("bargaining", several_rounds="2, 4")
-    assert [one["rounds"] for one in few["configurations"]] == [2, 4]
+    preview = preview_data("bargaining", several_rounds="2, 4")
+    assert [config["rounds"] for config in preview["configurations"]] == [2, 4]
     assert preview_data("bargaining", several_money=HUNDREDS)["configurations"] is None, "too many for a list"
     seats = preview_data("beauty_contest", several_players="3, 7")["seats"]
     assert [seat["role"] for seat in seats] == [f"p{number}" for number in range(1, 8)]
@@ -462,8 +464,8 @@ def test_plan_is_shown_read_only(client, administrator):
     assert collection.sha256 in page
     assert "2 configurations × 4 line-ups × 3 repetitions = 24 matches" in page
     assert "All combinations of these values." in page
-    for shown in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "&quot;lineups&quot;"):
-        assert shown in page
+    for text in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "&quot;lineups&quot;"):
+        assert text in page
     before = Collection.objects.values().get()
     client.post(page_of(collection), {"title": "Other", "slug": "other", "budget": "9"})
     assert Collection.objects.values().get() == before
@@ -504,11 +506,11 @@ def test_progress_fragment_matches_the_collection(client, administrator):
     collection.refresh_from_db()
     now = progress(collection)
     page = client.get(action_url(collection, "progress")).content.decode()
-    shown = figures(page)
+    figure_by_title = figures(page)
     assert (now.finished, now.failed) == (21, 3)
-    assert [int(shown[title]) for title in ("finished", "failed", "in progress", "waiting")] == [21, 3, 0, 0]
-    assert int(shown["Decisions"]) == now.decisions > 0
-    assert shown["Cost"] == "$0.00"
+    assert [int(figure_by_title[title]) for title in ("finished", "failed", "in progress", "waiting")] == [21, 3, 0, 0]
+    assert int(figure_by_title["Decisions"]) == now.decisions > 0
+    assert figure_by_title["Cost"] == "$0.00"
     assert "100%: 24 of 24 matches" in page
     assert "data-alive" not in page
     latest = Match.objects.latest("ended_at")
@@ -518,21 +520,21 @@ def test_progress_fragment_matches_the_collection(client, administrator):
 
 def test_progress_fragment_shows_rate_and_time_left(client, administrator):
     collection = new_collection(agents=["openai:gpt-4o-mini"], repetitions=50, budget=Decimal(2))
-    began = timezone.now() - timezone.timedelta(seconds=30)
-    Collection.objects.update(status=Status.RUNNING, started_at=began)
+    started_at = timezone.now() - timezone.timedelta(seconds=30)
+    Collection.objects.update(status=Status.RUNNING, started_at=started_at)
     collection.items.filter(number__lte=20).update(
         status=Item.Status.FINISHED, ended_at=timezone.now(), decisions=15, cost=Decimal("0.05")
     )
     page = client.get(action_url(collection, "progress")).content.decode()
-    shown = figures(page)
+    figure_by_title = figures(page)
     assert "20%: 20 of 100 matches" in page and "data-alive" in page
-    assert shown["Cost"] == "$1.00 of $2.00"
-    assert shown["Expected further cost"] == "about $4.00"
+    assert figure_by_title["Cost"] == "$1.00 of $2.00"
+    assert figure_by_title["Expected further cost"] == "about $4.00"
     assert "budget will not cover all matches" not in page, "the more urgent notice is shown: nobody plays it"
     assert "Waiting for a worker" in page
-    assert 38 <= float(shown["Matches per minute"]) <= 40
-    assert 9 <= float(shown["Decisions per second"]) <= 10
-    assert shown["Time left"] == "about 2 min"
+    assert 38 <= float(figure_by_title["Matches per minute"]) <= 40
+    assert 9 <= float(figure_by_title["Decisions per second"]) <= 10
+    assert figure_by_title["Time left"] == "about 2 min"
     Driver.objects.create(
         collection=collection, slot=0, holder="x", until=timezone.now() + timezone.timedelta(seconds=60)
     )
@@ -553,22 +555,22 @@ def test_imported_collection_is_read_only(client, administrator):
 
 def test_items_link_to_their_transcripts(client, administrator):
     collection = collection_with(Status.DONE, failed=2)
-    other = new_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
-    found = client.get(
+    other_collection = new_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
+    response = client.get(
         reverse("admin:collecting_item_changelist"), {"collection": collection.pk, "status__exact": "failed"}
     )
-    assert [item.number for item in found.context["cl"].result_list] == [1, 2]
-    assert other.items.get().collection_id != collection.pk
+    assert [item.number for item in response.context["cl"].result_list] == [1, 2]
+    assert other_collection.items.get().collection_id != collection.pk
     item = collection.items.first()
     assert client.get(reverse("admin:collecting_item_change", args=[item.pk])).status_code == 200
     assert client.get(reverse("admin:collecting_item_add")).status_code == 403
 
 
 @pytest.mark.parametrize(
-    ("share", "shown"), [(0, "0%"), (0.0001, "under 1%"), (0.5, "50%"), (0.9999, "99%"), (1, "100%")]
+    ("share", "text"), [(0, "0%"), (0.0001, "under 1%"), (0.5, "50%"), (0.9999, "99%"), (1, "100%")]
 )
-def test_percentages_never_round_to_0_or_100(share, shown):
-    assert percent(share) == shown
+def test_percentages_never_round_to_0_or_100(share, text):
+    assert percent(share) == text
 
 
 # ---- rights ----------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def until(condition, seconds: float = 20) -> None:
         time.sleep(0.05)
 
 
-def assert_whole(collection: Collection) -> None:
+def assert_complete(collection: Collection) -> None:
     """Assert that every planned match ended once and its log replays."""
     for item in collection.items.select_related("match"):
         assert item.status == Item.Status.FINISHED, item.problem
@@ -96,23 +96,23 @@ def assert_whole(collection: Collection) -> None:
 def test_every_planned_match_follows_rules_and_scripts():
     collection = drive(running())
     assert collection.status == Status.DONE
-    assert_whole(collection)
+    assert_complete(collection)
     for item in collection.items.select_related("match"):
-        one = planned_match(collection, item.number)
-        play, _events = start(item.match.configured(), one.seed)
+        planned = planned_match(collection, item.number)
+        play, _events = start(item.match.configured(), planned.seed)
         while not play.over:
             (role,) = play.waiting_for()
-            script = one.players[role].agent.removeprefix("script:")
+            script = planned.players[role].agent.removeprefix("script:")
             play, _events = submit(play, role, games.play.script_move(play, role, script))
-        assert (item.match.seed, item.match.payoffs) == (one.seed, play.payoffs())
+        assert (item.match.seed, item.match.payoffs) == (planned.seed, play.payoffs())
 
 
 def test_slow_players_play_concurrently():
     collection = running(agents=["script:random"], repetitions=30, delay=0.2, concurrency=30)
-    began = time.monotonic()
+    started_at = time.monotonic()
     drive(collection)
-    assert_whole(collection)
-    assert time.monotonic() - began < 0.5 * 0.2 * progress(collection).decisions
+    assert_complete(collection)
+    assert time.monotonic() - started_at < 0.5 * 0.2 * progress(collection).decisions
 
 
 def test_every_model_call_is_recorded_with_its_cost(monkeypatch):
@@ -125,7 +125,7 @@ def test_every_model_call_is_recorded_with_its_cost(monkeypatch):
         collection = drive(
             running(agents=["openai:gpt-4o-mini"], repetitions=3, prices={"openai:gpt-4o-mini": _price(1000)})
         )
-    assert_whole(collection)
+    assert_complete(collection)
     assert Call.objects.count() == progress(collection).decisions == 6
     assert progress(collection).cost == sum(call.cost for call in Call.objects.all()) > 0
 
@@ -147,15 +147,15 @@ def test_budget_stops_the_collection_until_raised(monkeypatch):
         )
         drive(collection)
         assert collection.status == Status.OVER_BUDGET
-        spent, asked = progress(collection).cost, len(standin.requests)
+        spent, request_count = progress(collection).cost, len(standin.requests)
         assert spent >= Decimal("0.01")
         assert progress(collection).decisions > 0 and progress(collection).finished < 40
         drive(collection)
-        assert len(standin.requests) == asked
+        assert len(standin.requests) == request_count
         services.raise_budget(collection, None)
         collection = drive(services.start(collection))
     assert collection.status == Status.DONE
-    assert_whole(collection)
+    assert_complete(collection)
 
 
 def _one_offer_then_reject(request) -> str:
@@ -216,7 +216,7 @@ def test_paused_collection_resumes_where_it_stopped():
     assert {event.pk for event in Event.objects.all()} == before
     collection = drive(services.start(collection))
     assert before < {event.pk for event in Event.objects.all()}
-    assert_whole(collection)
+    assert_complete(collection)
 
 
 def test_second_driver_of_a_slot_does_nothing():
@@ -235,7 +235,7 @@ def test_dead_drivers_items_are_claimed_after_their_lease():
     assert not Event.objects.filter(kind="move").exists()
     until(lambda: collection.pk in sweeps.undriven())
     drive(collection)
-    assert_whole(collection)
+    assert_complete(collection)
     assert Item.objects.get(pk=items[0].pk).match_id == match.pk
 
 

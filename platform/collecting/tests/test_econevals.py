@@ -50,14 +50,14 @@ class Cost:
         self.name = name
 
     def __enter__(self) -> Cost:
-        self.began, self.used = time.perf_counter(), time.process_time()
+        self.started_at, self.cpu_at_start = time.perf_counter(), time.process_time()
         return self
 
     def __exit__(self, *_nothing: object) -> None:
         figures = {
             "what": self.name,
-            "seconds": round(time.perf_counter() - self.began, 1),
-            "cpu_seconds": round(time.process_time() - self.used, 1),
+            "seconds": round(time.perf_counter() - self.started_at, 1),
+            "cpu_seconds": round(time.process_time() - self.cpu_at_start, 1),
             "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "load": os.getloadavg()[0],
         }

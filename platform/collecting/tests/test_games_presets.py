@@ -21,9 +21,9 @@ def test_every_preset_makes_playable_collections(name):
     game, preset = collection_presets()[name]
     scripts = [f"script:{script}" for script in sorted(registry.get(game).scripts)]
     agents = scripts[: max(preset.agents, min(SCRIPTS, preset.most_agents or SCRIPTS, len(scripts)))]
-    made = load(name, agents=agents, seed=2)
-    assert made and all(collection.slug.startswith(name) and collection.planned for collection in made)
-    for collection in made:
+    collections = load(name, agents=agents, seed=2)
+    assert collections and all(collection.slug.startswith(name) and collection.planned for collection in collections)
+    for collection in collections:
         first, last = planning.planned_match(collection, 1), planning.planned_match(collection, collection.planned)
         assert first.repetition == 1 and last.repetition == collection.content["repetitions"]
         assert len(str(collection.content)) < 200_000

@@ -85,8 +85,8 @@ def movers() -> list[str | None]:
 
 
 def test_fallback_model_is_flagged(monkeypatch):
-    with OpenAIStandIn([Failure(500)]) as failing, AnthropicStandIn(legal) as other:
-        use_standin(monkeypatch, failing, other)
+    with OpenAIStandIn([Failure(500)]) as failing, AnthropicStandIn(legal) as fallback:
+        use_standin(monkeypatch, failing, fallback)
         settings = AgentSettings(retries=1, fallbacks=("anthropic:n",))
         collection = drive(planned(settings=settings))
     assert collection.status == Status.DONE
@@ -127,12 +127,12 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
         use_standin(monkeypatch, standin)
         drive(collection)
     (first, _second) = standin.requests
-    shown = preview(preview_source(collection.content), Selection(agent, 1, "alice", 1, 1)).sent
-    assert {name: json.dumps(part) for name, part in shown.body.items()} == {
-        name: json.dumps(part) for name, part in first.items()
+    previewed = preview(preview_source(collection.content), Selection(agent, 1, "alice", 1, 1)).sent
+    assert {name: json.dumps(value) for name, value in previewed.body.items()} == {
+        name: json.dumps(value) for name, value in first.items()
     }
     assert "You are Alice, a trader." in json.dumps(first) and "Rules for Alice." in json.dumps(first)
-    assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {shown.sha256}
+    assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {previewed.sha256}
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_paid_answer_counts_if_another_player_fails(monkeypatch):
     monkeypatch.setattr(registry, "keys", lambda keys=registry.keys: (*keys(), Guessing.key))
     monkeypatch.setattr(registry, "get", lambda key, get=registry.get: Guessing if key == Guessing.key else get(key))
     plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
-    with OpenAIStandIn(['{"answer": 20}']) as standin, AnthropicStandIn(["I would rather not."]) as other:
-        use_standin(monkeypatch, standin, other)
+    with OpenAIStandIn(['{"answer": 20}']) as standin, AnthropicStandIn(["I would rather not."]) as refusing:
+        use_standin(monkeypatch, standin, refusing)
         drive(planned(**plan, same=False, settings=AgentSettings(tries_after_first=0)))
     assert Match.objects.count() == 2
     for match in Match.objects.all():
@@ -171,10 +171,10 @@ def test_paid_answer_counts_if_another_player_fails(monkeypatch):
 
 def test_old_collection_without_settings_continues(monkeypatch):
     collection = planned()
-    since = ("format", "environment", "cycle", "roles", "agents", "lineups", "seeds", "stages")
-    older = {key: value for key, value in collection.content.items() if key not in since}
-    asked = {"assignments": [{"alice": "openai:m", "bob": "openai:m"}], "delay": 0, "tries_after_first": 1}
-    Collection.objects.update(content={**older, **asked, "call_seconds": 30})
+    new_keys = ("format", "environment", "cycle", "roles", "agents", "lineups", "seeds", "stages")
+    older = {key: value for key, value in collection.content.items() if key not in new_keys}
+    old_keys = {"assignments": [{"alice": "openai:m", "bob": "openai:m"}], "delay": 0, "tries_after_first": 1}
+    Collection.objects.update(content={**older, **old_keys, "call_seconds": 30})
     collection.refresh_from_db()
     settings = settings_in(collection)
     assert (settings.tries_after_first, settings.call_seconds, settings.structured) == (1, 30, False)
@@ -185,25 +185,25 @@ def test_old_collection_without_settings_continues(monkeypatch):
 
 
 def collect(*options: str) -> None:
-    given = ("--game", "bargaining", "--agents", "script:fair", "--no-wait")
-    call_command("collect", "mine", *given, *options, stdout=io.StringIO())
+    defaults = ("--game", "bargaining", "--agents", "script:fair", "--no-wait")
+    call_command("collect", "mine", *defaults, *options, stdout=io.StringIO())
 
 
 @pytest.mark.parametrize("from_file", [False, True])
 def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
     asking = {"persona": "A trader.", "fallbacks": ["anthropic:n"], "script": "fair", "tries_after_first": 1}
-    written = json.dumps(asking)
+    argument = json.dumps(asking)
     if from_file:
-        (tmp_path / "asking.json").write_text(written)
-        written = str(tmp_path / "asking.json")
-    collect("--asking", written)
+        (tmp_path / "asking.json").write_text(argument)
+        argument = str(tmp_path / "asking.json")
+    collect("--asking", argument)
     saved = settings_in(Collection.objects.get(), "script:fair")
     assert {name: saved.model_dump(mode="json")[name] for name in asking} == asking
     assert saved.limit_seconds == 1800
 
 
 @pytest.mark.parametrize(
-    ("written", "expected_text"),
+    ("argument", "expected_text"),
     [
         ('{"personality": "kind"}', "personality"),
         ('{"prompt_system": "{{ nobody }}"}', "no variable “nobody”"),
@@ -213,9 +213,9 @@ def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
         ("nowhere.json", "a readable file"),
     ],
 )
-def test_command_refuses_unknown_settings(written, expected_text):
+def test_command_refuses_unknown_settings(argument, expected_text):
     with pytest.raises(CommandError, match=expected_text):
-        collect("--asking", written)
+        collect("--asking", argument)
     assert not Collection.objects.exists()
 
 

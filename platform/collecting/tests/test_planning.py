@@ -41,8 +41,8 @@ def test_every_ordered_pair_plays_every_configuration():
     assert collection.planned == 2 * 4 * 3
     played = Counter()
     for number in range(1, collection.planned + 1):
-        one = planned_match(collection, number)
-        played[one.config["rounds"], one.players["alice"].agent, one.players["bob"].agent] += 1
+        match = planned_match(collection, number)
+        played[match.config["rounds"], match.players["alice"].agent, match.players["bob"].agent] += 1
     assert set(played.values()) == {3}
     assert len(played) == 2 * 4
 
@@ -59,11 +59,11 @@ def test_self_play_can_be_switched_off():
 
 
 def test_seed_determines_the_plan():
-    one, same, other = (make_collection(plan(slug=slug, seed=seed)) for slug, seed in [("a", 7), ("b", 7), ("c", 8)])
-    numbers = range(1, one.planned + 1)
-    assert [planned_match(one, n) for n in numbers] == [planned_match(same, n) for n in numbers]
-    assert not {planned_match(one, n).seed for n in numbers} & {planned_match(other, n).seed for n in numbers}
-    assert one.sha256 == same.sha256
+    first, same, other = (make_collection(plan(slug=slug, seed=seed)) for slug, seed in [("a", 7), ("b", 7), ("c", 8)])
+    numbers = range(1, first.planned + 1)
+    assert [planned_match(first, n) for n in numbers] == [planned_match(same, n) for n in numbers]
+    assert not {planned_match(first, n).seed for n in numbers} & {planned_match(other, n).seed for n in numbers}
+    assert first.sha256 == same.sha256
 
 
 def test_content_is_complete_and_hashed():
@@ -106,9 +106,9 @@ def test_unplayable_plan_is_refused_with_the_reason(changes, reason):
 
 
 def test_budget_needs_prices():
-    priced = {"openai:unheard-of": {"input": 1, "output": 2}}
-    made = make_collection(plan(agents=["openai:unheard-of"], budget=Decimal(1), prices=priced))
-    assert made.budget == 1
+    prices = {"openai:unheard-of": {"input": 1, "output": 2}}
+    collection = make_collection(plan(agents=["openai:unheard-of"], budget=Decimal(1), prices=prices))
+    assert collection.budget == 1
 
 
 def test_duplicate_short_name_is_refused():
@@ -137,8 +137,8 @@ def test_agents_meet_the_same_instances():
     collection = make_collection(plan())
     seeds: dict[tuple[int, int], set[int]] = {}
     for number in range(1, collection.planned + 1):
-        one = planned_match(collection, number)
-        seeds.setdefault((one.configuration, one.repetition), set()).add(one.seed)
+        match = planned_match(collection, number)
+        seeds.setdefault((match.configuration, match.repetition), set()).add(match.seed)
     assert all(len(of) == 1 for of in seeds.values()), "no matter who plays"
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 3, "each instance once"
     alone = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
@@ -157,8 +157,8 @@ def test_configurations_may_differ_in_their_seats():
     )
     assert collection.planned == (3 + 4) * 2
     played = [planned_match(collection, number) for number in range(1, 15)]
-    assert all(tuple(one.players) == numbered_roles(one.config["players"]) for one in played)
-    assert len({(one.config["players"], one.repetition, tuple(one.players.values())) for one in played}) == 14
+    assert all(tuple(match.players) == numbered_roles(match.config["players"]) for match in played)
+    assert len({(match.config["players"], match.repetition, tuple(match.players.values())) for match in played}) == 14
 
 
 def test_cycles_rotate_configurations_and_seats():
@@ -168,16 +168,18 @@ def test_cycles_rotate_configurations_and_seats():
         plan(game="beauty_contest", configurations=limits, lineups=rule, cycle=3, repetitions=3)
     )
     played = [planned_match(collection, number) for number in range(1, collection.planned + 1)]
-    assert [one.config["upper"] for one in played] == [11, 101, 12, 102, 13, 103]
-    assert [one.players["p1"].label for one in played] == [rule.agents[r % 2] for r in (0, 0, 1, 1, 2, 2)]
+    assert [match.config["upper"] for match in played] == [11, 101, 12, 102, 13, 103]
+    assert [match.players["p1"].label for match in played] == [rule.agents[r % 2] for r in (0, 0, 1, 1, 2, 2)]
 
 
 def test_one_model_may_have_several_labels_and_settings():
-    asked = {
+    agents = {
         "thinks": Agent(spec="openai:m", settings={"strategy": "chain_of_thought"}),
         "plain": Agent(spec="openai:m"),
     }
-    collection = make_collection(plan(lineups=Lineups(agents=tuple(asked)), asked=asked, configurations=[{}]))
+    collection = make_collection(
+        plan(lineups=Lineups(agents=tuple(agents)), agents_by_label=agents, configurations=[{}])
+    )
     player = planned_match(collection, 1).players["alice"]
     assert (player.label, player.agent, player.settings.strategy) == ("thinks", "openai:m", "chain_of_thought")
 
@@ -185,10 +187,10 @@ def test_one_model_may_have_several_labels_and_settings():
 # ---- the earlier format --------------------------------------------------------------------------------
 
 
-def _before(seed: int, content: dict, number: int):
+def earlier_match(seed: int, content: dict, number: int):
     """Return the match with this number as collections in the earlier format define it."""
-    rest, configuration = divmod(number - 1, len(content["configurations"]))
-    agents = content["assignments"][rest % len(content["assignments"])]
+    remainder, configuration = divmod(number - 1, len(content["configurations"]))
+    agents = content["assignments"][remainder % len(content["assignments"])]
     return content["configurations"][configuration], agents, Random(f"{seed}/{number}").getrandbits(48)
 
 
@@ -199,7 +201,7 @@ def test_old_format_collections_keep_their_matches(settings):
         "game": "bargaining",
         "rules_version": 1,
         "configurations": table("bargaining", "glee")[:5],
-        "assignments": [{"alice": one, "bob": other} for one in agents for other in agents],
+        "assignments": [{"alice": alice, "bob": bob} for alice in agents for bob in agents],
         "repetitions": 2,
         "texts": {"instructions": ""},
         "edited": False,
@@ -208,26 +210,28 @@ def test_old_format_collections_keep_their_matches(settings):
         **({"tries_after_first": 1, "call_seconds": 30} if settings == "none" else {}),
         "prices": {},
     }
-    old = Collection.objects.create(
+    collection = Collection.objects.create(
         title="Old", slug="old", game="bargaining", content=content, sha256="0" * 64, planned=40, begun=40, seed=9
     )
     for number in range(1, 41):
-        one = planned_match(old, number)
-        players = {role: player.agent for role, player in one.players.items()}
-        assert (one.config, players, one.seed) == _before(9, content, number)
-        assert {player.delay for player in one.players.values()} <= {0, 0.5}
-        assert all(player.settings.tries_after_first == 1 for player in one.players.values())
+        match = planned_match(collection, number)
+        players = {role: player.agent for role, player in match.players.items()}
+        assert (match.config, players, match.seed) == earlier_match(9, content, number)
+        assert {player.delay for player in match.players.values()} <= {0, 0.5}
+        assert all(player.settings.tries_after_first == 1 for player in match.players.values())
 
 
 def test_glee_collections_keep_their_matches():
-    [made, *_others] = load("glee-llm", agents=["openai:m", "script:random"], seed=5)
+    [collection, *_other_collections] = load("glee-llm", agents=["openai:m", "script:random"], seed=5)
     listed = {
         "configurations": table("bargaining", "glee"),
         "assignments": [
-            {"alice": one, "bob": other} for one in made.content["agents"] for other in made.content["agents"]
+            {"alice": alice, "bob": bob}
+            for alice in collection.content["agents"]
+            for bob in collection.content["agents"]
         ],
     }
-    for number in (1, 2, 384, 385, 1000, made.planned):
-        one = planned_match(made, number)
-        players = {role: player.agent for role, player in one.players.items()}
-        assert (one.config, players, one.seed) == _before(5, listed, number)
+    for number in (1, 2, 384, 385, 1000, collection.planned):
+        match = planned_match(collection, number)
+        players = {role: player.agent for role, player in match.players.items()}
+        assert (match.config, players, match.seed) == earlier_match(5, listed, number)

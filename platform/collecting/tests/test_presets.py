@@ -20,9 +20,9 @@ CELLS = {"bargaining": 78, "negotiation": 60, "persuasion": 57}
 
 
 def test_glee_llm_covers_every_configuration_and_ordered_pair():
-    made = load("glee-llm", agents=["script:random"])
-    assert {c.game: c.planned for c in made} == {"bargaining": 384, "negotiation": 576, "persuasion": 360}
-    assert services.start(made[0]).status == Collection.Status.RUNNING
+    collections = load("glee-llm", agents=["script:random"])
+    assert {c.game: c.planned for c in collections} == {"bargaining": 384, "negotiation": 576, "persuasion": 360}
+    assert services.start(collections[0]).status == Collection.Status.RUNNING
 
 
 def test_glee_llm_has_default_models():
@@ -69,8 +69,8 @@ def test_auction_preset_with_a_person():
     assert sorted(orders) == ["ascending", "descending", "random"]
     assert {cell.quota for cell in cells} == {4}
     assert {tuple(cell.seats.values()) for cell in cells} == {("person", "openai:a", "openai:b")}
-    asked = study.agents["openai:b"]["settings"]
-    assert asked["strategy"] == "adaptive" and asked["temperature"] == 0
+    settings = study.agents["openai:b"]["settings"]
+    assert settings["strategy"] == "adaptive" and settings["temperature"] == 0
 
 
 def test_same_seed_draws_the_same_cells():

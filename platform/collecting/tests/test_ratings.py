@@ -73,13 +73,16 @@ def test_failed_matches_do_not_count():
 
 def test_finished_collections_page_shows_ratings(client: Client):
     collection = played()
-    shown = re.findall(
+    shown_rows = re.findall(
         r'<tr><td>(script:\w+)</td><td class="number">([\d.-]+)</td><td class="number">± ([\d.]+)</td>'
         r'<td class="number">(\d+)</td></tr>',
         page_of(client, collection),
     )
-    rated = [(one.label, f"{one.mean:.2f}", f"{one.deviation:.2f}", str(one.matches)) for one in ratings_of(collection)]
-    assert shown == rated and len(rated) == 3
+    rated = [
+        (rating.label, f"{rating.mean:.2f}", f"{rating.deviation:.2f}", str(rating.matches))
+        for rating in ratings_of(collection)
+    ]
+    assert shown_rows == rated and len(rated) == 3
     Collection.objects.update(status=Collection.Status.RUNNING)
     assert "± " not in page_of(client, collection), "not asked for every second while matches are played"
 
@@ -99,6 +102,8 @@ def test_dataset_has_the_same_ratings(tmp_path: Path):
         rows = list(csv.DictReader(file))
     exported = [tuple(row.values()) for row in rows]
     rated = ratings_of(collection)
-    assert [(label, int(matches)) for label, *_rest, matches in exported] == [(one.label, one.matches) for one in rated]
-    assert [float(row[1]) for row in exported] == pytest.approx([one.mean for one in rated])
+    assert [(label, int(matches)) for label, *_rest, matches in exported] == [
+        (rating.label, rating.matches) for rating in rated
+    ]
+    assert [float(row[1]) for row in exported] == pytest.approx([rating.mean for rating in rated])
     call_command("verify_dataset", str(folder))

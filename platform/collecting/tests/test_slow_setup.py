@@ -21,16 +21,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def solved(monkeypatch) -> list[bool]:
     """Record, for each computed optimum, whether a transaction was open."""
-    found: list[bool] = []
+    in_transaction: list[bool] = []
     solve = optimum._Model.best
 
     def watched(model):
-        found.append(connection.in_atomic_block)
+        in_transaction.append(connection.in_atomic_block)
         return solve(model)
 
     monkeypatch.setattr(optimum._Model, "best", watched)
     optimum._solve.cache_clear()
-    return found
+    return in_transaction
 
 
 def test_participants_optimum_is_computed_once_without_locks(solved):
@@ -65,7 +65,7 @@ def test_replay_detects_a_wrong_optimum():
     match = Match.objects.get()
     log = match.log()
     replay_events(match.configured(), log)
-    at = next(place for place, event in enumerate(log) if event.data.get("name") == "optimum")
+    at = next(index for index, event in enumerate(log) if event.data.get("name") == "optimum")
     workers = log[at].data["value"]["workers"]
     log[at] = replace(log[at], data={**log[at].data, "value": {**log[at].data["value"], "workers": workers + 1}})
     with pytest.raises(LogMismatch):

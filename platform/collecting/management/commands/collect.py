@@ -142,15 +142,15 @@ class Command(BaseCommand):
     def _carry_out(self, options: dict[str, Any]) -> Collection:
         """Carry out the requested action and return the collection."""
         collection = Collection.objects.filter(slug=options["name"]).first()
-        planned = any(options[key] for key in ("game", "preset", "table", "grid", "config", "agents"))
+        has_plan = any(options[key] for key in ("game", "preset", "table", "grid", "config", "agents"))
         if collection is None:
-            if not planned:
-                known = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
-                raise CollectingError(f"There is no collection “{options['name']}”. Existing collections: {known}.")
+            if not has_plan:
+                existing = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
+                raise CollectingError(f"There is no collection “{options['name']}”. Existing collections: {existing}.")
             collection = planning.make_collection(self._plan(options))
             _record_action(collection, Action.MADE)
             return self._start(collection)
-        if planned:
+        if has_plan:
             raise CollectingError(
                 f"A collection “{options['name']}” already exists, and its plan cannot be changed. Choose another name."
             )
@@ -246,12 +246,12 @@ def _agents(options: dict[str, Any]) -> list[str]:
 def _lineups(options: dict[str, Any]) -> Lineups:
     """Return the rule given by --lineups, by name or as JSON, for the agents."""
     text = options["lineups"]
-    written = _json(text, "--lineups", dict) if text.lstrip().startswith("{") else {"rule": text}
+    rule = _json(text, "--lineups", dict) if text.lstrip().startswith("{") else {"rule": text}
     try:
-        return Lineups.model_validate({"agents": _agents(options), "same": not options["no_same"], **written})
+        return Lineups.model_validate({"agents": _agents(options), "same": not options["no_same"], **rule})
     except ValidationError as error:
-        wrong = error.errors()[0]
-        raise CollectingError(f"--lineups: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None
+        problem = error.errors()[0]
+        raise CollectingError(f"--lineups: {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
 
 
 def _play(collection: Collection) -> None:
@@ -265,33 +265,33 @@ def _record_action(collection: Collection, action: Action, **details: Any) -> No
     audit.record(action=action, who=None, target=collection, details=details)
 
 
-def _json(text: str, what: str, kind: type) -> Any:
+def _json(text: str, option: str, kind: type) -> Any:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise CollectingError(f"{what} is not valid JSON: {error}") from None
+        raise CollectingError(f"{option} is not valid JSON: {error}") from None
     if not isinstance(value, kind):
-        raise CollectingError(f"{what} must be a JSON object.")
+        raise CollectingError(f"{option} must be a JSON object.")
     return value
 
 
-def _settings(written: str) -> AgentSettings:
+def _settings(text: str) -> AgentSettings:
     """Return the settings in a JSON object or in a file."""
-    if not written.lstrip().startswith("{"):
+    if not text.lstrip().startswith("{"):
         try:
-            written = Path(written).read_text(encoding="utf-8")
+            text = Path(text).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise CollectingError(f"--asking must be a JSON object or a readable file: {reason}.") from None
-    values = _json(written, "--asking", dict)
+    values = _json(text, "--asking", dict)
     if unknown := sorted(STUDY_ONLY & values.keys()):
         raise CollectingError(f"--asking: {', '.join(unknown)} can be used only in studies.")
     try:
         return settings_of({**planning.PATIENT.model_dump(mode="json", exclude_defaults=True), **values})
     except ValidationError as error:
-        wrong = error.errors()[0]
-        where = ".".join(str(part) for part in wrong["loc"])
-        raise CollectingError(f"--asking: {where}: {wrong['msg']}") from None
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        raise CollectingError(f"--asking: {field}: {problem['msg']}") from None
 
 
 def _dollars(text: str) -> Decimal:

@@ -13,7 +13,7 @@ from collecting.errors import CollectingError
 from collecting.models import Collection
 from collecting.presets import MODELS, load, names
 
-WRONG = 2
+INVALID_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
@@ -39,7 +39,7 @@ class Command(BaseCommand):
                 for item in created:
                     audit.record(action=Action.MADE, who=None, target=item, details={"preset": options["name"]})
         except CollectingError as error:
-            raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
+            raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         for item in created:
             if isinstance(item, Collection):
                 self.stdout.write(f"{item.slug}: {item.planned:,} matches. Start it with: collect {item.slug} --resume")
