@@ -23,7 +23,7 @@ def hide(instructions: str, word: str) -> str:
     sentence = _(
         "To show that you are reading this, remember the word **{word}**: you will be asked for it below."
     ).format(word=word)
-    paragraphs = [part for part in "\n".join(instructions.splitlines()).split("\n\n") if part.strip()]
+    paragraphs = [paragraph for paragraph in "\n".join(instructions.splitlines()).split("\n\n") if paragraph.strip()]
     plain = [i for i in range(len(paragraphs)) if _is_standalone(paragraphs, i)]
     if not plain:
         return "\n\n".join([*paragraphs, sentence])

@@ -110,19 +110,19 @@ class Quiz(_GameStep):
         return {"questions": list(self.questions()), "stake": self.step.get("stake", "")}
 
     def answer(self, data: Mapping[str, str]) -> None:
-        asked = list(self.questions())
+        questions = list(self.questions())
         missing = {
             question.key: _("Please choose one answer.")
-            for question, options in asked
+            for question, options in questions
             if data.get(question.key) not in options
         }
         if missing:
             raise StepRefused(missing)
-        passed = all(data[question.key] == question.answer for question, _options in asked)
+        passed = all(data[question.key] == question.answer for question, _options in questions)
         self.judge(
             "quiz",
-            shown={question.key: {"question": question.prompt, "options": options} for question, options in asked},
-            answered={question.key: data[question.key] for question, _options in asked},
+            shown={question.key: {"question": question.prompt, "options": options} for question, options in questions},
+            answered={question.key: data[question.key] for question, _options in questions},
             passed=passed,
             failing=State.FAILED_QUIZ,
         )
@@ -134,7 +134,8 @@ def explain_failed_checks(enrolment: Enrolment) -> list[dict[str, Any]]:
     if enrolment.state == State.FAILED_CODE_WORD:
         return [_about_code_word(verdict) for verdict in enrolment.verdicts.filter(check_name="code_word")]
     if enrolment.state == State.FAILED_QUIZ:
-        return [one for verdict in enrolment.verdicts.filter(check_name="quiz") for one in _about_quiz(verdict)]
+        quizzes = enrolment.verdicts.filter(check_name="quiz")
+        return [explanation for verdict in quizzes for explanation in _about_quiz(verdict)]
     return []
 
 
@@ -145,12 +146,12 @@ def _about_code_word(verdict: Verdict) -> dict[str, Any]:
 
 def _about_quiz(verdict: Verdict) -> list[dict[str, Any]]:
     enrolment = verdict.enrolment
-    asked = next((step for step in enrolment.steps if step["kind"] == Quiz.kind), None)
-    if asked is None:
+    quiz_step = next((step for step in enrolment.steps if step["kind"] == Quiz.kind), None)
+    if quiz_step is None:
         return []
     lost_pay = (enrolment.earnings or {}).get("lost", "")
     explanations = []
-    for question, _options in Quiz(enrolment, asked).questions():
+    for question, _options in Quiz(enrolment, quiz_step).questions():
         answered = verdict.answered.get(question.key)
         if answered != question.answer:
             lines = [(_now("Your answer"), answered), (_now("Correct answer"), question.answer)]

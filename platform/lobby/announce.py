@@ -39,13 +39,13 @@ def forming_group(places: Sequence[Place]) -> dict[str, Any]:
 
 def seats_of(table: Table, places: Sequence[Place]) -> dict[str, Any]:
     """Return what `forming_group` does, for a table and the places waiting for it."""
-    waiting: dict[str, list[int]] = {}
+    queues: dict[str, list[int]] = {}
     for place in places:
-        waiting.setdefault(place.kind, []).append(place.pk)
+        queues.setdefault(place.kind, []).append(place.pk)
     numbers = {role: number for number, role in enumerate(table.game.roles(), start=1)}
     seats = []
     for role, kind in table.seats.items():
-        queue = waiting.get(kind, [])
+        queue = queues.get(kind, [])
         place = queue.pop(0) if queue else None
         seats.append({"title": table.game.role_title(role), "number": numbers[role], "place": place})
     return {"seats": seats, "missing": sum(seat["place"] is None for seat in seats)}

@@ -107,10 +107,10 @@ def update_pool(hall_id: int, pool: str) -> None:
     """Form all possible groups, end waits that are over and notify the pages."""
     started: list[int] = []
     while _needs_update(places := list(present(hall_id, pool))):
-        places_done = _form_group(hall_id, pool, table_of(places[0]))
-        if places_done is None:
+        affected = _form_group(hall_id, pool, table_of(places[0]))
+        if affected is None:
             break
-        started += places_done
+        started += affected
     announce.notify(hall_id, pool, places, started=started)
 
 
@@ -121,13 +121,13 @@ def _form_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
         excluded: set[int] = set()
         while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=excluded)}:
             waiting = _waiting(list(places.values()), table)
-            overdue = next((one for one in waiting if places[one.key].until <= timezone.now()), None)
+            overdue = next((candidate for candidate in waiting if places[candidate.key].until <= timezone.now()), None)
             group = find_group(waiting, table.needed) or (overdue and partial_group(waiting, table.needed, overdue))
             if not group:
                 return None
-            members = _lock_members([places[one.key] for one in group])
+            members = _lock_members([places[candidate.key] for candidate in group])
             if len(members) < len(group):
-                excluded |= {one.key for one in group} - {place.pk for place in members}
+                excluded |= {candidate.key for candidate in group} - {place.pk for place in members}
             elif len(group) == len(table.seats):
                 return _open_match(table, members, group)
             else:
@@ -175,12 +175,12 @@ def _waits_for_strangers(place: Place, table: Table) -> bool:
 def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
     """Return, for each place in `selected`, the places of participants they have played with."""
     place_of_enrolment = {place.enrolment_id: place.pk for place in places}
-    matches: dict[int, set[int]] = {}
+    places_by_match: dict[int, set[int]] = {}
     for match, enrolment in Seat.objects.filter(enrolment__in=place_of_enrolment).values_list("match", "enrolment"):
-        matches.setdefault(match, set()).add(place_of_enrolment[enrolment])
+        places_by_match.setdefault(match, set()).add(place_of_enrolment[enrolment])
     return {
         place.pk: frozenset(
-            other for group in matches.values() if place.pk in group for other in group if other != place.pk
+            other for group in places_by_match.values() if place.pk in group for other in group if other != place.pk
         )
         for place in selected
     }
@@ -188,9 +188,9 @@ def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dic
 
 def _open_match(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
     """Open the group's match; empty seats go to the study's agent and are flagged. Return the places."""
-    by_key = {place.pk: place for place in places}
+    place_by_key = {place.pk: place for place in places}
     reserved = {place.pk: place.enrolment.steps[place.step + 1]["role"] for place in places}
-    seated = {role: by_key[key] for role, key in seats_for(group, table.seats, reserved).items()}
+    seated = {role: place_by_key[key] for role, key in seats_for(group, table.seats, reserved).items()}
     first = places[0]
     number = Group.objects.filter(hall=first.hall_id, pool=first.pool).count() + 1
     seed = Random(f"{table.lobby['seed']}/{number}").randrange(2**31)
@@ -212,28 +212,28 @@ def _open_match(table: Table, places: Sequence[Place], group: Sequence[Waiting])
         budget_of=match_step.get("budget_of", ""),
     )
     group_row = Group.objects.create(hall_id=first.hall_id, pool=first.pool, number=number, match=match)
-    Place.objects.filter(pk__in=by_key).update(group=group_row)
+    Place.objects.filter(pk__in=place_by_key).update(group=group_row)
     for role, place in seated.items():
         _move_to_match(place, role, match_step)
     for step in {place.step for place in places}:
-        waited = [place.enrolment_id for place in places if place.step == step]
-        Visit.objects.filter(enrolment__in=waited, position=step).update(answered_at=timezone.now())
+        enrolment_ids = [place.enrolment_id for place in places if place.step == step]
+        Visit.objects.filter(enrolment__in=enrolment_ids, position=step).update(answered_at=timezone.now())
     group_made.send(Group, group=group_row, seats={role: place.enrolment for role, place in seated.items()})
-    return list(by_key)
+    return list(place_by_key)
 
 
 def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -> None:
     """Move the participant on to the match in the assigned seat and update the later steps to match."""
     enrolment = place.enrolment
-    match_step_data = enrolment.steps[place.step + 1]
-    identity = [match_step_data[name] for name in ("game", "config", "role")]
+    own_match_step = enrolment.steps[place.step + 1]
+    identity = [own_match_step[name] for name in ("game", "config", "role")]
     assigned = {"role": role, "config": match_step["config"], "seats": match_step["seats"]}
     for step in enrolment.steps[place.step + 1 :]:
         if step["kind"] == "lobby":
             break
-        if [step.get(name) for name in ("game", "config", "role")] == identity and step is not match_step_data:
+        if [step.get(name) for name in ("game", "config", "role")] == identity and step is not own_match_step:
             step.update({name: value for name, value in assigned.items() if name in step})
-    match_step_data.update(assigned)
+    own_match_step.update(assigned)
     enrolment.position = place.step + 1
     enrolment.state = State.PLAYING
     enrolment.save(update_fields=["steps", "position", "state"])

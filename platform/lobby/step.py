@@ -60,8 +60,8 @@ def status_of(place: Place) -> dict[str, Any]:
     if enrolment.ended or enrolment.position != place.step:
         return {"type": "begin"}
     places = list(services.present(place.hall_id, place.pool))
-    here = announce.seats_of(Table.of(enrolment, place.step), places)
-    return {"type": "lobby", "place": place.pk, **here, "remaining": remaining(place)}
+    group = announce.seats_of(Table.of(enrolment, place.step), places)
+    return {"type": "lobby", "place": place.pk, **group, "remaining": remaining(place)}
 
 
 def remaining(place: Place) -> int:

@@ -53,11 +53,11 @@ class Table:
         """How many participants are needed, by kind of seat."""
         return Counter(self.seats.values())
 
-    def lineup_for(self, taken: Mapping[Role, Any]) -> Seats:
+    def lineup_for(self, seated: Mapping[Role, Any]) -> Seats:
         """Return the line-up with the study's agent in the empty seats."""
         seats = self.match["seats"]
         return {
-            role: player if player != PERSON or role in taken else self.lobby["fill"] for role, player in seats.items()
+            role: player if player != PERSON or role in seated else self.lobby["fill"] for role, player in seats.items()
         }
 
     def smaller(self, people: int) -> Table | None:

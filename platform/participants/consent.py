@@ -34,10 +34,10 @@ class Consent(Step):
 
     def context(self) -> dict[str, Any]:
         behaviour = self.step.get("behaviour", "")
-        others = self.step.get("others", {}).get("words", "")
+        about_others = self.step.get("others", {}).get("words", "")
         return {
             "text": to_html(self.step["text"]),
-            "others": "" if others in self.step["text"] else others,  # the default text already says this
+            "others": "" if about_others in self.step["text"] else about_others,  # the default text already says this
             "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
             "return_instructions": returning.over_quota_instructions(self.enrolment) if FULL in self.errors else None,

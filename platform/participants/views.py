@@ -92,9 +92,9 @@ def refused(
     request: HttpRequest, enrolment: Enrolment, errors: Mapping[str, Any], *, position: int | None = None
 ) -> HttpResponse:
     """Redirect (303) to the current step's page, which shows once why the answer was refused."""
-    at = enrolment.position if position is None else position
+    refused_position = enrolment.position if position is None else position
     posted = {name: value[:MAX_POSTED_LENGTH] for name, value in request.POST.items()}
-    services.keep_refusal(enrolment_id=enrolment.pk, position=at, posted=posted, errors=errors)
+    services.keep_refusal(enrolment_id=enrolment.pk, position=refused_position, posted=posted, errors=errors)
     response = redirect(enrolment)
     response.status_code = 303
     return response
@@ -173,11 +173,11 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     if request.method == "POST":
         services.withdraw(enrolment_id=enrolment.pk)
         return redirect(enrolment)
-    pays = next(
+    pay_notice = next(
         (step["leaving"] for step in enrolment.steps if "leaving" in step),
         _("You are not paid if you leave before the end."),
     )
-    context = {**_page_context(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pays}
+    context = {**_page_context(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pay_notice}
     return render(request, "participants/leave.html", context)
 
 

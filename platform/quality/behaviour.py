@@ -84,7 +84,7 @@ def read(data: bytes) -> BehaviourMessage:
     """Return the parsed message.
 
     Raises:
-        NotTaken
+        MessageRefused
     """
     if len(data) > MAX_BYTES:
         raise MessageRefused("too long")

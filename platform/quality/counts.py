@@ -61,7 +61,7 @@ def read(data: bytes) -> Counts:
     """Return the parsed message.
 
     Raises:
-        NotTaken
+        MessageRefused
     """
     if len(data) > MAX_BYTES:
         raise MessageRefused("too long")
@@ -82,22 +82,22 @@ def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
             loadings, or the message arrived long after the end.
     """
     now = now or timezone.now()
-    shown = (
+    page_data = (
         Visit.objects.filter(enrolment__token=token, position=counts.position)
         .values_list("enrolment_id", "kind", "shown_at", "enrolment__ended_at")
         .first()
     )
-    if shown is None:
+    if page_data is None:
         return False
-    enrolment_id, kind, shown_at, ended_at = shown
+    enrolment_id, kind, shown_at, ended_at = page_data
     if ended_at is not None and now > ended_at + AFTER_THE_END:
         raise MessageRefused("the enrolment has ended")
     if timedelta(milliseconds=counts.open_ms) > now - shown_at + CLOCK_TOLERANCE:
         raise MessageRefused("longer than the page has been shown")
     views = PageView.objects.filter(enrolment=enrolment_id, position=counts.position)
     figures = counts.figures()
-    grown: dict[str, models.Func | datetime] = {name: Greatest(F(name), value) for name, value in figures.items()}
-    if views.filter(view=counts.view).update(last_at=now, **grown):
+    larger: dict[str, models.Func | datetime] = {name: Greatest(F(name), value) for name, value in figures.items()}
+    if views.filter(view=counts.view).update(last_at=now, **larger):
         return True
     if views.count() >= MAX_VIEWS:
         raise MessageRefused("too many loadings of this page")

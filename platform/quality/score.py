@@ -56,34 +56,34 @@ class Score:
 
 def score(pages: Iterable[tuple[str, Mapping[str, int]]]) -> Score:
     """Return the score for one person's pages, each a kind of step with the `quality.behaviour.Figures` by name."""
-    total: dict[str, int] = {}
+    totals: dict[str, int] = {}
     words, reading_ms = 0, 0
     for kind, figures in pages:
         for name, value in figures.items():
-            total[name] = total.get(name, 0) + value
+            totals[name] = totals.get(name, 0) + value
         if kind == "instructions" and figures.get("answered_ms"):
             words = max(words, figures.get("words", 0))
             reading_ms += figures["answered_ms"]
-    found = {name for name, holds in _tests(total, words, reading_ms) if holds}
-    reasons = tuple(name for name in WEIGHTS if name in found)
+    applying = {name for name, holds in _tests(totals, words, reading_ms) if holds}
+    reasons = tuple(name for name in WEIGHTS if name in applying)
     return Score(round(1 - prod(1 - WEIGHTS[name] for name in reasons), 3), reasons)
 
 
-def _tests(total: Mapping[str, int], words: int, reading_ms: int) -> Iterable[tuple[str, bool]]:
+def _tests(totals: Mapping[str, int], words: int, reading_ms: int) -> Iterable[tuple[str, bool]]:
     def sum_of(name: str) -> int:
-        return total.get(name, 0)
+        return totals.get(name, 0)
 
-    written = sum_of("typed") + sum_of("untyped") + sum_of("pasted")
+    characters = sum_of("typed") + sum_of("untyped") + sum_of("pasted")
     yield "trap", sum_of("trapped") > 0
     yield "centred", sum_of("wide") >= _MIN_CLICKS and sum_of("centred") >= _MIN_SHARE * sum_of("wide")
     yield "jumps", sum_of("clicks") >= _MIN_CLICKS and sum_of("jumps") >= _MIN_SHARE * sum_of("clicks")
     yield "even_typing", _even(sum_of("intervals"), sum_of("interval_ms"), sum_of("interval_sq"))
     yield "scripted", sum_of("untrusted") > 0
-    read = words >= _MIN_WORDS and reading_ms > 0
-    yield "instant", read and reading_ms < _INSTANT_MS
-    yield "fast_reading", read and _INSTANT_MS <= reading_ms < words / _MAX_WORDS_PER_MINUTE * 60_000
-    yield "untyped", sum_of("untyped") >= _MIN_UNTYPED and sum_of("untyped") > written / 2
-    yield "pasted", sum_of("pasted") >= _MIN_PASTED and sum_of("pasted") > written / 2
+    has_read = words >= _MIN_WORDS and reading_ms > 0
+    yield "instant", has_read and reading_ms < _INSTANT_MS
+    yield "fast_reading", has_read and _INSTANT_MS <= reading_ms < words / _MAX_WORDS_PER_MINUTE * 60_000
+    yield "untyped", sum_of("untyped") >= _MIN_UNTYPED and sum_of("untyped") > characters / 2
+    yield "pasted", sum_of("pasted") >= _MIN_PASTED and sum_of("pasted") > characters / 2
 
 
 def _even(intervals: int, total_ms: int, squares: int) -> bool:

@@ -44,18 +44,18 @@ def receive_behaviour(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _respond(
-    request: HttpRequest, token: str, longest: int, store: Callable[[bytes], bool], window: _Window
+    request: HttpRequest, token: str, max_bytes: int, store: Callable[[bytes], bool], window: _Window
 ) -> HttpResponse:
     length = request.headers.get("content-length", "")
-    if length.isascii() and length.isdigit() and int(length[:9]) > longest:
+    if length.isascii() and length.isdigit() and int(length[:9]) > max_bytes:
         return _refused(413, "too long")
     if window.too_often(token):
         return _refused(429, "too often")
     try:
-        known = store(request.body)
+        is_stored = store(request.body)
     except counts.MessageRefused as reason:
         return _refused(422, str(reason))
-    return HttpResponse(status=204) if known else _refused(404, "no such page")
+    return HttpResponse(status=204) if is_stored else _refused(404, "no such page")
 
 
 def _refused(status: int, reason: str) -> HttpResponse:
@@ -67,14 +67,14 @@ class _Window:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._began = 0
+        self._window = 0
         self._received: Counter[str] = Counter()
 
     def too_often(self, token: str) -> bool:
         now = int(time.monotonic() // WINDOW_SECONDS)
         with self._lock:
-            if now != self._began:
-                self._began, self._received = now, Counter()
+            if now != self._window:
+                self._window, self._received = now, Counter()
             self._received[token[:64]] += 1
             return self._received[token[:64]] > MAX_IN_WINDOW
 

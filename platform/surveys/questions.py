@@ -118,7 +118,7 @@ class Question(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True) | {"key": self.key, "kind": self.kind}
 
 
-def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
+def questions_of(descriptions: Any, *, may_end: bool = True) -> list[Question]:
     """Return the questions described by plain data, each with a unique key.
 
     Args:
@@ -127,12 +127,12 @@ def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
     Raises:
         BadQuestions: naming each question by its number, from 1.
     """
-    if not isinstance(written, list):
+    if not isinstance(descriptions, list):
         raise BadQuestions([_("A survey is a list of questions.")])
-    if len(written) > MAX_QUESTIONS:
+    if len(descriptions) > MAX_QUESTIONS:
         raise BadQuestions([_("A survey can have at most {most} questions.").format(most=MAX_QUESTIONS)])
     questions, problems = [], []
-    for number, data in enumerate(written, start=1):
+    for number, data in enumerate(descriptions, start=1):
         try:
             questions.append(Question.model_validate(data))
         except ValidationError as error:

@@ -73,11 +73,11 @@ def test_other_code_word_one_letter_away_does_not_match():
 
 
 def test_sentence_does_not_interrupt_a_list():
-    parts = ["Rules.", "There are two answers:", "- yes", "- no", "It goes like this:", "1. You ask.", "2. They say."]
-    text = "\n\n".join([*parts, "That is all."])
+    rules = ["Rules.", "There are two answers:", "- yes", "- no", "It goes like this:", "1. You ask.", "2. They say."]
+    text = "\n\n".join([*rules, "That is all."])
     hidden = code_word.hide(text, "zebra").split("\n\n")
-    (where,) = (i for i, part in enumerate(hidden) if "zebra" in part)
-    assert hidden[where].startswith(("Rules.", "That is all."))
+    (index,) = (i for i, paragraph in enumerate(hidden) if "zebra" in paragraph)
+    assert hidden[index].startswith(("Rules.", "That is all."))
 
 
 @pytest.mark.parametrize("game", registry.keys())
@@ -86,7 +86,7 @@ def test_sentence_does_not_precede_a_list_in_any_games_instructions(game):
 
     configured = configure(registry.get(game), {})
     for role in configured.people():
-        parts = code_word.hide(configured.instructions(role), "zebra").split("\n\n")
-        (where,) = (i for i, part in enumerate(parts) if "**zebra**" in part)
-        following = parts[where + 1].lstrip() if where + 1 < len(parts) else ""
+        paragraphs = code_word.hide(configured.instructions(role), "zebra").split("\n\n")
+        (index,) = (i for i, paragraph in enumerate(paragraphs) if "**zebra**" in paragraph)
+        following = paragraphs[index + 1].lstrip() if index + 1 < len(paragraphs) else ""
         assert not following.startswith(("- ", "* ", "1.", "|"))

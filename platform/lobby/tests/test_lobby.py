@@ -21,12 +21,12 @@ from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
-FOUR = {"p1": "person", "p2": "person", "p3": "person", "p4": "person", "p5": "rational"}
-TWO = {"alice": "person", "bob": "person"}
+CONTEST_SEATS = {"p1": "person", "p2": "person", "p3": "person", "p4": "person", "p5": "rational"}
+BARGAINING_SEATS = {"alice": "person", "bob": "person"}
 
 
 def steps(seats: dict[str, str], role: str, *, game: str, config: dict, **lobby: object) -> list[dict]:
-    match = {
+    match_step = {
         "kind": "match",
         "game": game,
         "config": config,
@@ -36,7 +36,7 @@ def steps(seats: dict[str, str], role: str, *, game: str, config: dict, **lobby:
         "purpose": "study",
         "timers": {"turn_seconds": 60},
     }
-    waiting = {
+    lobby_step = {
         "kind": "lobby",
         "hall": "v1",
         "pool": "1",
@@ -46,10 +46,10 @@ def steps(seats: dict[str, str], role: str, *, game: str, config: dict, **lobby:
         "seed": "1/1",
     }
     quiz = {"kind": "quiz", "game": game, "config": config, "role": role}
-    return [{**waiting, **lobby}, match, quiz]
+    return [{**lobby_step, **lobby}, match_step, quiz]
 
 
-def waiting_enrolment(seats: dict[str, str] = FOUR, role: str = "p1", **lobby: object) -> Enrolment:
+def waiting_enrolment(seats: dict[str, str] = CONTEST_SEATS, role: str = "p1", **lobby: object) -> Enrolment:
     """A participant whose first step is a lobby."""
     game, config = ("bargaining", {}) if "alice" in seats else ("beauty_contest", {"players": len(seats), "runs": 2})
     return Enrolment.objects.create(
@@ -110,9 +110,9 @@ class TestGroups:
         assert Match.objects.values("seed").distinct().count() == 2
 
     def test_each_kind_of_seat_needs_its_own_participant(self):
-        alices = [load_page(waiting_enrolment(TWO, "alice")) for _arrival in range(3)]
+        alices = [load_page(waiting_enrolment(BARGAINING_SEATS, "alice")) for _arrival in range(3)]
         assert refreshed_states(alices) == [State.WAITING] * 3
-        bob = load_page(waiting_enrolment(TWO, "bob"))
+        bob = load_page(waiting_enrolment(BARGAINING_SEATS, "bob"))
         assert refreshed_states([*alices, bob]) == [State.PLAYING, State.WAITING, State.WAITING, State.PLAYING]
 
     def test_pools_are_not_mixed(self):
@@ -185,7 +185,7 @@ class TestExpiredWaits:
         assert all(enrolment.steps[2]["config"]["players"] == 3 for enrolment in enrolments)
 
     def test_two_player_game_cannot_be_smaller(self):
-        alice = load_page(waiting_enrolment(TWO, "alice", after="fewer"))
+        alice = load_page(waiting_enrolment(BARGAINING_SEATS, "alice", after="fewer"))
         expire_wait(alice)
         services.sweep()
         assert refreshed_states([alice]) == [State.NO_PARTNER]
@@ -210,8 +210,9 @@ class TestNewPartners:
     @pytest.fixture
     def past_partners(self) -> list[Enrolment]:
         """Two participants who have played together, at the lobby before their second match."""
-        partners = [waiting_enrolment(TWO, role, strangers=True, pool="2") for role in TWO]
-        seats = [Seat(role=role, enrolment=enrolment, step=9) for role, enrolment in zip(TWO, partners, strict=True)]
+        partners = [waiting_enrolment(BARGAINING_SEATS, role, strangers=True, pool="2") for role in BARGAINING_SEATS]
+        roles = list(BARGAINING_SEATS)
+        seats = [Seat(role=role, enrolment=partner, step=9) for role, partner in zip(roles, partners, strict=True)]
         match = Match.objects.create(game="bargaining", config={}, rules_version=1, seed=1, status="finished")
         for seat in seats:
             seat.match = match
@@ -220,7 +221,7 @@ class TestNewPartners:
 
     def test_past_partners_are_kept_apart(self, past_partners: list[Enrolment]):
         assert refreshed_states(past_partners) == [State.WAITING] * 2
-        stranger = load_page(waiting_enrolment(TWO, "bob", strangers=True, pool="2"))
+        stranger = load_page(waiting_enrolment(BARGAINING_SEATS, "bob", strangers=True, pool="2"))
         assert refreshed_states([*past_partners, stranger]) == [State.PLAYING, State.WAITING, State.PLAYING]
 
     def test_past_partners_meet_again_after_waiting(self, past_partners: list[Enrolment]):

@@ -26,8 +26,8 @@ def visitor() -> Visitor:
 
 
 def state_of(visitor: Visitor) -> tuple[str, int]:
-    now = visitor.now()
-    return now.state, now.position
+    enrolment = visitor.now()
+    return enrolment.state, enrolment.position
 
 
 def test_full_path_ends_with_code_and_pay(visitor):
@@ -207,9 +207,9 @@ class TestGoingBack:
     )
     def test_post_from_another_step_shows_the_current_step(self, visitor, position, fields):
         visitor.walk_to("match")
-        answer = visitor.send(position=position, **fields)
-        assert answer.status_code == 302
-        assert answer["Location"] == visitor.url
+        response = visitor.send(position=position, **fields)
+        assert response.status_code == 302
+        assert response["Location"] == visitor.url
         assert state_of(visitor) == (State.PLAYING, 3)
         assert visitor.now().display_name == "Robin"
         assert Verdict.objects.count() == 1
@@ -235,10 +235,10 @@ class TestLinks:
     @pytest.mark.parametrize("page", ["", "leave/", "problem/"])
     @pytest.mark.parametrize("token", ["forged", "x" * 500, "%3Cscript%3E", "%00", "..%2f"])
     def test_forged_link_gets_an_explanatory_page(self, db, page, token):
-        answer = Client().get(f"/p/{token}/{page}")
-        assert answer.status_code == 404
-        assert "link" in text_of(answer)
-        assert b"<script>" not in answer.content
+        response = Client().get(f"/p/{token}/{page}")
+        assert response.status_code == 404
+        assert "link" in text_of(response)
+        assert b"<script>" not in response.content
 
     def test_post_to_a_forged_link_is_not_found(self, db):
         assert Client().post("/p/forged/leave/").status_code == 404
@@ -266,10 +266,10 @@ class TestLinks:
 
 def test_one_enrolments_error_does_not_block_the_others():
     long_ago = timezone.now() - timedelta(hours=1)
-    people = [Enrolment.objects.create(expires_at=long_ago) for _i in range(3)]
+    enrolments = [Enrolment.objects.create(expires_at=long_ago) for _i in range(3)]
 
     def fail_for_one(enrolment, **_signal):
-        if enrolment == people[1]:
+        if enrolment == enrolments[1]:
             raise ValueError("what is kept of them cannot be read")
 
     enrolment_ended.connect(fail_for_one)
@@ -277,7 +277,7 @@ def test_one_enrolments_error_does_not_block_the_others():
         assert services.end_expired() == 2
     finally:
         enrolment_ended.disconnect(fail_for_one)
-    assert [Enrolment.objects.get(pk=one.pk).ended for one in people] == [True, False, True]
+    assert [Enrolment.objects.get(pk=enrolment.pk).ended for enrolment in enrolments] == [True, False, True]
     assert services.end_expired() == 1
 
 
@@ -320,8 +320,8 @@ class TestProblemReport:
         assert not ProblemReport.objects.exists()
 
     def test_any_text_can_be_stored(self, visitor):
-        answer = visitor.client.post(f"{visitor.url}problem/", {"text": "x\x00y" * 3000})
-        assert answer.status_code == 200
+        response = visitor.client.post(f"{visitor.url}problem/", {"text": "x\x00y" * 3000})
+        assert response.status_code == 200
         text = ProblemReport.objects.get().text
         assert len(text) == 2000
         assert "\x00" not in text
@@ -343,7 +343,7 @@ CONTINUING = {
     State.QUIZ: "quiz",
 }
 """The current step's kind for each state that is not an ending."""
-PAYS = {
+PAY_BY_ENDING = {
     State.COMPLETED: ["$1.00", "$2.00"],
     State.FAILED_QUIZ: ["$1.00"],
     State.OPPONENT_FAILED: ["$1.00", "$2.00"],
@@ -378,15 +378,15 @@ def test_every_last_page_explains_ending_pay_and_next_steps(visitor, state):
     assert page.status_code == 200
     assert heading_of(page) == ending.title
     assert str(ending.what_happened).rstrip(".") in text
-    paid = text.split("Your pay")[1].split("What to do now")[0]
-    assert "Bonus" in paid or state == State.NO_PARTNER
-    for amount in PAYS.get(state, []):
-        assert amount in paid
-    assert ("no payment in this case" in paid) == (state not in PAYS)
-    todo = text.split("What to do now")[1]
-    assert str(ending.what_next) in todo
-    assert (visitor.now().completion_code in todo) == ending.gives_code
-    assert "Report a problem" in todo
+    pay_text = text.split("Your pay")[1].split("What to do now")[0]
+    assert "Bonus" in pay_text or state == State.NO_PARTNER
+    for amount in PAY_BY_ENDING.get(state, []):
+        assert amount in pay_text
+    assert ("no payment in this case" in pay_text) == (state not in PAY_BY_ENDING)
+    next_steps = text.split("What to do now")[1]
+    assert str(ending.what_next) in next_steps
+    assert (visitor.now().completion_code in next_steps) == ending.gives_code
+    assert "Report a problem" in next_steps
     assert "Leave the study" not in text
 
 

@@ -24,7 +24,7 @@ from tests.visitors import Visitor, arrived_participant, launched_study
 VIEW = "abcdefgh"
 
 
-def person(**fields: int) -> dict[str, int]:
+def human_figures(**fields: int) -> dict[str, int]:
     """Return the figures of a person who types and uses a mouse."""
     return {
         "keys": 60, "intervals": 50, "interval_ms": 9000, "interval_sq": 2_400_000, "typed": 60,
@@ -42,13 +42,13 @@ PROGRAM = {"clicks": 5, "jumps": 5, "wide": 4, "centred": 4, "untyped": 80, "tra
     ("figures", "reasons"),
     [
         ({}, ()),
-        (person(), ()),
+        (human_figures(), ()),
         (PROGRAM, ("trap", "centred", "jumps", "untyped")),
-        (person(trapped=1), ("trap",)),
+        (human_figures(trapped=1), ("trap",)),
         ({"keyboard": 12, "typed": 90, "keys": 90}, ()),  # a screen reader: no pointer at all
         ({"touches": 12, "untyped": 90}, ("untyped",)),  # dictation on a phone
-        (person(pasted=200), ("pasted",)),
-        (person(untrusted=3), ("scripted",)),
+        (human_figures(pasted=200), ("pasted",)),
+        (human_figures(untrusted=3), ("scripted",)),
         ({"intervals": 30, "interval_ms": 1500, "interval_sq": 75_100}, ("even_typing",)),
         ({"intervals": 30, "interval_ms": 300, "interval_sq": 9000}, ("even_typing",)),
         ({"intervals": 19, "interval_ms": 950, "interval_sq": 47_500}, ()),
@@ -60,7 +60,7 @@ def test_each_reason_has_its_own_test(figures, reasons):
 
 
 @pytest.mark.parametrize(
-    ("words", "ms", "found"),
+    ("words", "ms", "reason"),
     [
         (200, 7000, "fast_reading"),
         (200, 1900, "instant"),
@@ -69,9 +69,9 @@ def test_each_reason_has_its_own_test(figures, reasons):
         (200, 0, None),
     ],
 )
-def test_only_superhumanly_fast_reading_counts_as_fast(words, ms, found):
+def test_only_superhumanly_fast_reading_counts_as_fast(words, ms, reason):
     figures = {"words": words, "answered_ms": ms}
-    assert score([("instructions", figures)]).reasons == ((found,) if found else ())
+    assert score([("instructions", figures)]).reasons == ((reason,) if reason else ())
     assert score([("match", figures)]).reasons == ()
 
 
@@ -79,8 +79,8 @@ def test_assistive_technology_never_reaches_the_threshold():
     aided = {"keyboard": 9, "untyped": 100, "pasted": 150}
     for figures in (aided, {**aided, "untyped": 200}, {**aided, "untrusted": 4}):
         assert not score([("match", figures)]).flagged
-    most = 1 - (1 - WEIGHTS["untyped"]) * (1 - WEIGHTS["pasted"]) * (1 - WEIGHTS["scripted"])
-    assert most < THRESHOLD
+    highest = 1 - (1 - WEIGHTS["untyped"]) * (1 - WEIGHTS["pasted"]) * (1 - WEIGHTS["scripted"])
+    assert highest < THRESHOLD
 
 
 def test_the_score_combines_all_pages_and_explains_every_reason():
@@ -176,24 +176,27 @@ def test_a_page_that_was_not_seen_has_no_figures(visitor):
 def test_score_and_flag_do_not_affect_pay(tmp_path):
     study = building.new_study()
     program, human = (building.complete(study, worker=worker) for worker in ("A1", "A2"))
-    for who, figures in ((program, PROGRAM), (human, person())):
+    for enrolment, figures in ((program, PROGRAM), (human, human_figures())):
         Behaviour.objects.create(
-            enrolment=who, position=3, kind="match", view=VIEW, question="1", figures={"words": 40, **figures}
+            enrolment=enrolment, position=3, kind="match", view=VIEW, question="1", figures={"words": 40, **figures}
         )
     export(study, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     rows = {row["participant"]: row for row in csv.DictReader((tmp_path / "d" / "participants.csv").open(newline=""))}
-    one, other = rows[program.pseudonym], rows[human.pseudonym]
-    assert (one["agent_flag"], one["agent_reasons"]) == ("TRUE", "trap;centred;jumps;untyped")
-    assert float(one["agent_score"]) > 0.9
-    assert (other["agent_flag"], other["agent_reasons"], other["agent_score"]) == ("FALSE", "", "0")
-    assert one["in_dataset"] == other["in_dataset"] == "TRUE"
+    program_row, human_row = rows[program.pseudonym], rows[human.pseudonym]
+    assert (program_row["agent_flag"], program_row["agent_reasons"]) == ("TRUE", "trap;centred;jumps;untyped")
+    assert float(program_row["agent_score"]) > 0.9
+    assert (human_row["agent_flag"], human_row["agent_reasons"], human_row["agent_score"]) == ("FALSE", "", "0")
+    assert program_row["in_dataset"] == human_row["in_dataset"] == "TRUE"
     assert program.state == human.state == State.COMPLETED
-    owed = {
-        who.pk: list(LedgerRow.objects.filter(enrolment=who).values_list("reason", "amount"))
-        for who in (program, human)
+    due = {
+        enrolment.pk: list(LedgerRow.objects.filter(enrolment=enrolment).values_list("reason", "amount"))
+        for enrolment in (program, human)
     }
-    assert owed[program.pk] == owed[human.pk] != []
-    used = list(csv.DictReader((tmp_path / "d" / "behaviour.csv").open(newline="")))
-    assert {row["match"] for row in used} == {str(program.seats.get().match.uid), str(human.seats.get().match.uid)}
-    assert [row["answering"] for row in used] == ["1", "1"]
+    assert due[program.pk] == due[human.pk] != []
+    pages = list(csv.DictReader((tmp_path / "d" / "behaviour.csv").open(newline="")))
+    assert {row["match"] for row in pages} == {
+        str(program.seats.get().match.uid),
+        str(human.seats.get().match.uid),
+    }
+    assert [row["answering"] for row in pages] == ["1", "1"]

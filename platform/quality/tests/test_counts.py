@@ -107,7 +107,7 @@ def test_counts_sent_shortly_after_the_end_are_stored(visitor):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "fields",
     [
         {"view": "short"}, {"view": "ABCDEFGH"}, {"view": "x" * 17}, {"view": "<script>"}, {"view": None},
         {"open_ms": -1}, {"open_ms": 1.5}, {"open_ms": "9000"}, {"open_ms": True}, {"open_ms": 10**15},
@@ -115,8 +115,8 @@ def test_counts_sent_shortly_after_the_end_are_stored(visitor):
         {"text": "what was pasted"}, {"open_ms": 3_600_000},
     ],
 )  # fmt: skip
-def test_impossible_counts_are_refused(visitor, wrong):
-    assert post_counts(visitor, **wrong).status_code == 422
+def test_impossible_counts_are_refused(visitor, fields):
+    assert post_counts(visitor, **fields).status_code == 422
     assert not PageView.objects.exists()
 
 
@@ -131,8 +131,8 @@ def test_malformed_counts_are_refused(visitor, data, status):
 
 def test_unseen_pages_and_unknown_tokens_have_no_counts(visitor):
     assert post_counts(visitor, position=3).status_code == 404
-    nobody = Client().post("/p/nobody/counts", json.dumps(FULL), content_type="text/plain")
-    assert nobody.status_code == 404
+    response = Client().post("/p/nobody/counts", json.dumps(FULL), content_type="text/plain")
+    assert response.status_code == 404
     assert not PageView.objects.exists()
 
 
@@ -227,18 +227,19 @@ def test_the_dataset_has_a_described_row_per_page(tmp_path):
         "participant": person.pseudonym, "position": "0", "step": "consent", "loadings": "2", "seconds_open": "10.5",
         "seconds_visible": "8.5", "times_hidden": "2", "times_blurred": "1", "pastes": "3", "characters_pasted": "120",
     }  # fmt: skip
-    book = {(one["table"], one["column"]): one for one in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
-    assert book["signals", "seconds_visible"]["unit"] == "seconds"
-    assert "excludes no one" in book["participants", "longest_line"]["meaning"]
+    entries = csv.DictReader((tmp_path / "data" / "codebook.csv").open())
+    codebook = {(entry["table"], entry["column"]): entry for entry in entries}
+    assert codebook["signals", "seconds_visible"]["unit"] == "seconds"
+    assert "excludes no one" in codebook["participants", "longest_line"]["meaning"]
     assert verify(tmp_path / "data") == []
 
 
-SCALES = [{"kind": "scale", "prompt": "?", "key": f"s{i}", "points": 5} for i in range(5)]
-WORDS = [{"kind": "text", "prompt": "Why?", "key": f"w{i}", "required": False} for i in range(3)]
+SCALE_QUESTIONS = [{"kind": "scale", "prompt": "?", "key": f"s{i}", "points": 5} for i in range(5)]
+TEXT_QUESTIONS = [{"kind": "text", "prompt": "Why?", "key": f"w{i}", "required": False} for i in range(3)]
 
 
 def test_repetitions_are_counted_in_the_dataset(tmp_path):
-    study = building.new_study(survey_after=[*SCALES, *WORDS])
+    study = building.new_study(survey_after=[*SCALE_QUESTIONS, *TEXT_QUESTIONS])
     person = building.arrive(study, worker="A1WORKER")
     building.consent(person)
     building.read_instructions(person)
@@ -251,10 +252,10 @@ def test_repetitions_are_counted_in_the_dataset(tmp_path):
     other = building.arrive(study, worker="A2WORKER")
     people.withdraw(enrolment_id=other.pk)
     export(study, tmp_path / "data")
-    row, header = csv.DictReader((tmp_path / "data" / "participants.csv").open())
+    row, withdrawn = csv.DictReader((tmp_path / "data" / "participants.csv").open())
     names = ("repeated_messages", "repeated_answers", "longest_line")
     assert [row[name] for name in names] == ["2", "1", "3"]
-    assert [header[name] for name in names] == ["", "", ""]
+    assert [withdrawn[name] for name in names] == ["", "", ""]
 
 
 def test_a_participants_admin_page_shows_the_counts(visitor, admin_client):

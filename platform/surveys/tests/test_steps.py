@@ -79,7 +79,7 @@ def test_answers_are_stored_once_with_the_questions_shown(visitor):
     visitor.send(position=position, question_age="55", question_done="yes")
     response = Response.objects.get()
     assert (response.survey, response.answers) == ("before", {"age": 44, "done": "no"})
-    assert [question["prompt"] for question in response.questions] == [one["prompt"] for one in BEFORE]
+    assert [question["prompt"] for question in response.questions] == [question["prompt"] for question in BEFORE]
     assert "How the game works" in text_of(visitor.see())
 
 
