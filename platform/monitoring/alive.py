@@ -36,8 +36,8 @@ def start_heartbeats(kind: str) -> None:
         while True:
             try:
                 send_heartbeat(kind)
-            except redis.RedisError as away:
-                log.warning("Redis is unavailable: %s", type(away).__name__)
+            except redis.RedisError as error:
+                log.warning("Redis is unavailable: %s", type(error).__name__)
             time.sleep(INTERVAL)
 
     threading.Thread(target=beat, name="alive", daemon=True).start()
@@ -51,7 +51,7 @@ def running_processes() -> dict[str, int]:
     """
     now = time.time()
     _redis().zremrangebyscore(KEY, "-inf", now - DEAD_AFTER)
-    found = {"worker": 0, "collector": 0, "beat": 0}
+    counts = {"worker": 0, "collector": 0, "beat": 0}
     for name in _redis().zrange(KEY, 0, -1):
-        found[name.decode().partition("@")[0]] += 1
-    return found
+        counts[name.decode().partition("@")[0]] += 1
+    return counts

@@ -49,20 +49,20 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
     top = _round_up(max((max(bar.arrived, bar.completed) for bar in bars), default=0))
     step = (WIDTH - LEFT - RIGHT) / len(bars)
     rects = []
-    for place, bar in enumerate(bars):
+    for index, bar in enumerate(bars):
         when = date_format(localtime(bar.at), window.form)
         label = _("{when}: {arrived} arrived, {completed} completed").format(
             when=when, arrived=bar.arrived, completed=bar.completed
         )
         for series, (number, share) in enumerate(((bar.arrived, 0.86), (bar.completed, 0.4))):
             if number:
-                rects.append(_rect(LEFT + step * (place + (1 - share) / 2), step * share, number, top, series, label))
+                rects.append(_rect(LEFT + step * (index + (1 - share) / 2), step * share, number, top, series, label))
     marks = [0, len(bars) // 3, 2 * len(bars) // 3]
     return Bars(
         rects=rects,
         y_ticks=_y_ticks(top),
         x_ticks=[
-            *((LEFT + step * place, date_format(localtime(bars[place].at), window.form), "start") for place in marks),
+            *((LEFT + step * index, date_format(localtime(bars[index].at), window.form), "start") for index in marks),
             (WIDTH - RIGHT, _("now"), "end"),
         ],
         label=_("Bar chart: {arrived} participants arrived and {completed} completed in this period.").format(
@@ -76,21 +76,21 @@ def latencies(people: Latency, models: Latency) -> Bars:
     groups = len(LIMITS) + 1
     step = (WIDTH - LEFT - RIGHT) / groups
     series_pair = (people, models)
-    top = max((max(one.bars) / one.number for one in series_pair if one.number), default=0) or 1
+    top = max((max(latency.bars) / latency.number for latency in series_pair if latency.number), default=0) or 1
     top = min(1.0, math.ceil(top * 5) / 5)
     rects = []
-    for series, (one, who) in enumerate(((people, _("people")), (models, _("models")))):
-        for place, number in enumerate(one.bars):
+    for series, (latency, players) in enumerate(((people, _("people")), (models, _("models")))):
+        for index, number in enumerate(latency.bars):
             if number:
-                x = LEFT + step * place + step * (0.08 + 0.42 * series)
+                x = LEFT + step * index + step * (0.08 + 0.42 * series)
                 label = _("{who}, {between} s: {number} of {all}").format(
-                    who=who, between=_between(place), number=number, all=one.number
+                    who=players, between=_between(index), number=number, all=latency.number
                 )
-                rects.append(_rect(x, step * 0.42, number / one.number, top, series, label))
+                rects.append(_rect(x, step * 0.42, number / latency.number, top, series, label))
     return Bars(
         rects=rects,
         y_ticks=[(_height(top * share, top), f"{top * share:.0%}") for share in (0, 0.5, 1)],
-        x_ticks=[(LEFT + step * (place + 1), f"{limit}", "middle") for place, limit in enumerate(LIMITS)],
+        x_ticks=[(LEFT + step * (index + 1), f"{limit}", "middle") for index, limit in enumerate(LIMITS)],
         label=_("Bar chart of response times in seconds: {people} answers by participants, {models} by models.").format(
             people=people.number, models=models.number
         ),
@@ -121,23 +121,23 @@ def cell_map(cells: Sequence[CellStatus]) -> CellMap:
     """Return a map with one square per cell; darker squares are fuller."""
     squares = [
         Square(
-            x=place % CELLS_ACROSS * (CELL + 1),
-            y=place // CELLS_ACROSS * (CELL + 1),
+            x=index % CELLS_ACROSS * (CELL + 1),
+            y=index // CELLS_ACROSS * (CELL + 1),
             shade=cell.shade,
             live=cell.live > 0,
             label=_("{title}: {completed} of {quota} completed, {live} in progress").format(
                 title=cell.title, completed=cell.completed, quota=cell.quota, live=cell.live
             ),
         )
-        for place, cell in enumerate(cells)
+        for index, cell in enumerate(cells)
     ]
     return CellMap(squares, CELLS_ACROSS * (CELL + 1), math.ceil(len(cells) / CELLS_ACROSS) * (CELL + 1))
 
 
-def _between(place: int) -> str:
-    if place == 0:
+def _between(index: int) -> str:
+    if index == 0:
         return f"0–{LIMITS[0]}"
-    return f"{LIMITS[place - 1]}–{LIMITS[place]}" if place < len(LIMITS) else f"> {LIMITS[-1]}"
+    return f"{LIMITS[index - 1]}–{LIMITS[index]}" if index < len(LIMITS) else f"> {LIMITS[-1]}"
 
 
 def _rect(x: float, width: float, value: float, top: float, series: int, label: str) -> Rect:

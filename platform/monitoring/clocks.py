@@ -99,8 +99,8 @@ def live_of(study: Study) -> LiveMatches:
 
 def _waiting(pk: int, uid: str, turn: turns.OpenTurn, now: datetime) -> LiveMatch:
     seconds = max(0.0, (now - turn.opened_at).total_seconds())
-    late = now > turn.deadline or (turn.by_agent and seconds > SLOW_AGENT)
-    return LiveMatch(pk, uid, turn.role, turn.by_agent, seconds, late)
+    is_late = now > turn.deadline or (turn.by_agent and seconds > SLOW_AGENT)
+    return LiveMatch(pk, uid, turn.role, turn.by_agent, seconds, is_late)
 
 
 def _waiting_times(seconds: Sequence[float]) -> WaitingTimes:
@@ -113,18 +113,18 @@ def _with_participants(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
     rows = Seat.objects.filter(match__in={match.pk for match in listed}).order_by("pk")
     for row in rows.values_list("match", "role", "agent", "enrolment", "enrolment__pseudonym"):
         seats.setdefault(row[0], []).append(row)
-    found = []
+    completed = []
     for match in listed:
         match_seats = seats.get(match.pk, [])
         agent = next((row[2] for row in match_seats if row[1] == match.role), "")
         people = sorted((row for row in match_seats if row[3]), key=lambda row: row[1] != match.role)
         enrolment, pseudonym = (people[0][3], people[0][4]) if people else (None, "")
-        found.append(
+        completed.append(
             LiveMatch(
                 match.pk, match.uid, match.role, match.by_agent, match.seconds, match.late, pseudonym, enrolment, agent
             )
         )
-    return found
+    return completed
 
 
 def people_latency(study: Study) -> Latency:
@@ -149,5 +149,5 @@ def _latency(seconds: list[float]) -> Latency:
     ordered = sorted(max(0.0, second) for second in seconds)
     bars = [0] * (len(LIMITS) + 1)
     for second in ordered:
-        bars[next((place for place, limit in enumerate(LIMITS) if second < limit), len(LIMITS))] += 1
+        bars[next((index for index, limit in enumerate(LIMITS) if second < limit), len(LIMITS))] += 1
     return Latency(len(ordered), percentile(ordered, 50), percentile(ordered, 95), tuple(bars))

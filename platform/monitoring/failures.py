@@ -22,15 +22,15 @@ class Failure:
     """One failure.
 
     Attributes:
-        what: a match that ended without a result, or a model that did not answer.
-        why: the reason; it may quote the provider's message.
+        title: a match that ended without a result, or a model that did not answer.
+        reason: the reason; it may quote the provider's message.
         match: the primary key of the match; None if unknown.
         answering: the event that the model should have answered.
     """
 
     at: datetime
-    what: str
-    why: str
+    title: str
+    reason: str
     match: int | None
     uid: str
     answering: int | None = None
@@ -38,8 +38,8 @@ class Failure:
 
 def failures_of(study: Study) -> list[Failure]:
     """Return the latest failures of the study's matches and of their model calls."""
-    found = [*_matches(study), *_calls(study)]
-    return sorted(found, key=lambda failure: failure.at, reverse=True)[:MAX_FAILURES]
+    failures = [*_matches(study), *_calls(study)]
+    return sorted(failures, key=lambda failure: failure.at, reverse=True)[:MAX_FAILURES]
 
 
 def _matches(study: Study) -> list[Failure]:

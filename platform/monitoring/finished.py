@@ -28,19 +28,19 @@ def outcome_sums(placements: Sequence[int]) -> Sums:
         "enrolment__placement__tallied", "enrolment__placement__released_at",
     ):  # fmt: skip
         people[match].append(tuple(person))
-    counted = {match: who for match, who in people.items() if all(_counts(*person[3:]) for person in who)}
-    versions = {person[2] for who in counted.values() for person in who}
+    counted = {match: members for match, members in people.items() if all(_counts(*person[3:]) for person in members)}
+    versions = {person[2] for members in counted.values() for person in members}
     games = dict(Version.objects.filter(pk__in=versions).values_list("pk", "content__game"))
     sums: Sums = {column: defaultdict(int) for column in COLUMNS}
-    found = Match.objects.filter(pk__in=counted).order_by()
-    for pk, game, payoffs, metrics in found.values_list("pk", "game", "payoffs", "metrics").iterator():
-        _role, cell, version, *_rest = counted[pk][0]
+    rows = Match.objects.filter(pk__in=counted).order_by()
+    for pk, game, payoffs, metrics in rows.values_list("pk", "game", "payoffs", "metrics").iterator():
+        _role, cell, version, *_other_columns = counted[pk][0]
         if game != games[version]:
             continue  # another match of the same session
         for outcome, value in _values(game, payoffs or {}, metrics or {}, [person[0] for person in counted[pk]]):
             number = float(value)
-            for column, part in zip(COLUMNS, (1, isinstance(value, bool), number, number**2), strict=True):
-                sums[column][cell, outcome] += part
+            for column, addend in zip(COLUMNS, (1, isinstance(value, bool), number, number**2), strict=True):
+                sums[column][cell, outcome] += addend
     return sums
 
 
@@ -52,9 +52,9 @@ def _values(
     game: str, payoffs: Mapping[str, float], metrics: Mapping[str, Any], people: Sequence[str]
 ) -> Iterator[tuple[str, float | bool]]:
     """Return a match's outcomes: its participants' mean payoff, then the game's first metrics."""
-    own = [payoffs[role] for role in people if role in payoffs]
-    if own:
-        yield PAYOFF, sum(own) / len(own)
+    own_payoffs = [payoffs[role] for role in people if role in payoffs]
+    if own_payoffs:
+        yield PAYOFF, sum(own_payoffs) / len(own_payoffs)
     for name in meanings_of(game):
         if isinstance(metrics.get(name), int | float):
             yield name, metrics[name]
@@ -63,7 +63,7 @@ def _values(
 def meanings_of(game: str) -> dict[str, str]:
     """Return the meanings of a game's first metrics, in order; empty if the game no longer exists."""
     try:
-        known = registry.get(game).metric_meanings
+        meanings = registry.get(game).metric_meanings
     except UnknownGame:
         return {}
-    return dict(list(known.items())[:MAX_METRICS])
+    return dict(list(meanings.items())[:MAX_METRICS])

@@ -24,9 +24,9 @@ from studies.models import Study
 class Estimate:
     """An outcome in one cell or in all cells, with its 95% interval; positions in percent of the chart's width."""
 
-    where: str
+    label: str
     number: int
-    shown: str
+    text: str
     interval: str
     at: float
     low: float | None
@@ -70,13 +70,18 @@ def preview_of(study: Study, people: People) -> Preview | None:
 
 def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
     """Return the estimates with positions on a scale that fits all intervals; shares use 0 to 1."""
-    share = all(number == truths for _where, (number, truths, *_sums) in rows)
-    found = [
-        (where, proportion(round(total), number) if share else mean_from_sums(number, total, squares))
-        for where, (number, _truths, total, squares) in rows
+    is_share = all(number == truths for _label, (number, truths, *_sums) in rows)
+    labelled_estimates = [
+        (label, proportion(round(total), number) if is_share else mean_from_sums(number, total, squares))
+        for label, (number, _truths, total, squares) in rows
     ]
-    ends = [one[key] for _where, one in found for key in ("estimate", "low", "high") if one[key] is not None]
-    first, last = (0.0, 1.0) if share else (min(ends), max(ends))
+    ends = [
+        estimate[key]
+        for _label, estimate in labelled_estimates
+        for key in ("estimate", "low", "high")
+        if estimate[key] is not None
+    ]
+    first, last = (0.0, 1.0) if is_share else (min(ends), max(ends))
     scale = (last - first) or 1.0
 
     def position(value: float) -> float:
@@ -84,19 +89,21 @@ def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
 
     return [
         Estimate(
-            where=where,
-            number=one["n"],
-            shown=_shown(one["estimate"], share),
-            interval="" if one["low"] is None else f"{_shown(one['low'], share)} – {_shown(one['high'], share)}",
-            at=position(one["estimate"]),
-            low=None if one["low"] is None else position(one["low"]),
-            width=None if one["low"] is None else round(position(one["high"]) - position(one["low"]), 1),
+            label=label,
+            number=estimate["n"],
+            text=_shown(estimate["estimate"], is_share),
+            interval=""
+            if estimate["low"] is None
+            else f"{_shown(estimate['low'], is_share)} – {_shown(estimate['high'], is_share)}",
+            at=position(estimate["estimate"]),
+            low=None if estimate["low"] is None else position(estimate["low"]),
+            width=None if estimate["low"] is None else round(position(estimate["high"]) - position(estimate["low"]), 1),
         )
-        for where, one in found
+        for label, estimate in labelled_estimates
     ]
 
 
-def _shown(value: float, share: bool) -> str:
-    if share:
+def _shown(value: float, is_share: bool) -> str:
+    if is_share:
         return f"{100 * value:.0f} %"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"

@@ -32,7 +32,7 @@ class CellStatus:
     As in the dataset, a participant whose match was partly played by a replacement fills no place.
 
     Attributes:
-        begun: whether participants start here; those of a session's later matches count in the cell where they started.
+        is_entry: whether participants start here; a session's later matches count in the cell where they started.
     """
 
     number: int
@@ -40,7 +40,7 @@ class CellStatus:
     quota: int
     completed: int
     live: int
-    begun: bool = True
+    is_entry: bool = True
 
     @property
     def left(self) -> int:
@@ -86,16 +86,16 @@ class People:
 
     @property
     def quota(self) -> int:
-        return sum(cell.quota for cell in self.cells if cell.begun)
+        return sum(cell.quota for cell in self.cells if cell.is_entry)
 
     @property
     def filled(self) -> int:
         """The number of completed participants in the newest version."""
-        return sum(cell.completed for cell in self.cells if cell.begun)
+        return sum(cell.completed for cell in self.cells if cell.is_entry)
 
     @property
     def left(self) -> int:
-        return sum(cell.left for cell in self.cells if cell.begun)
+        return sum(cell.left for cell in self.cells if cell.is_entry)
 
     @property
     def emptiest(self) -> list[CellStatus]:
@@ -149,7 +149,7 @@ def _cells(version: int, sha256: str, cell_counts: Counter[tuple[int, bool]]) ->
             quota=sum(cells[first][1] for first in firsts),
             completed=sum(cell_counts[cells[first][0], True] for first in firsts),
             live=sum(cell_counts[cells[first][0], False] for first in firsts),
-            begun=number in firsts,
+            is_entry=number in firsts,
         )
         for number in cells
         if (firsts := entry_numbers[number])
@@ -160,8 +160,8 @@ def _cells(version: int, sha256: str, cell_counts: Counter[tuple[int, bool]]) ->
 def _entry_numbers(pk: int, sha256: str) -> dict[int, list[int]]:
     """Return the `entry_cells` of the version with this hash, by cell number; a version never changes."""
     version = Version.objects.get(pk=pk)
-    found = entry_cells(version, list(version.cells.order_by("number")))
-    return {number: [first.number for first in firsts] for number, firsts in found.items()}
+    entries = entry_cells(version, list(version.cells.order_by("number")))
+    return {number: [first.number for first in firsts] for number, firsts in entries.items()}
 
 
 # ---- over time -----------------------------------------------------------------------------------------
@@ -205,15 +205,15 @@ def arrivals_of(study: Study, window: Window) -> Sequence[Bar]:
     untallied = Placement.objects.filter(tallied=False, cell__version__study=study).order_by()
     arrivals = untallied.filter(enrolment__arrived_at__gte=begin)
     completions = untallied.filter(enrolment__ended_at__gte=begin, enrolment__state=State.COMPLETED)
-    found = tallied.union(
+    rows = tallied.union(
         arrivals.values_list(F("enrolment__arrived_at"), Value(1), Value(0)),
         completions.values_list(F("enrolment__ended_at"), Value(0), Value(1)),
         all=True,
     )
     number = round(window.length / window.bar)
-    sums = [[0, 0] for _place in range(number)]
-    for at, arrived, completed in found:
-        place = min(number - 1, int((at - begin) / window.bar))
-        sums[place][0] += arrived
-        sums[place][1] += completed
-    return [Bar(begin + place * window.bar, *pair) for place, pair in enumerate(sums)]
+    sums = [[0, 0] for _bar in range(number)]
+    for at, arrived, completed in rows:
+        index = min(number - 1, int((at - begin) / window.bar))
+        sums[index][0] += arrived
+        sums[index][1] += completed
+    return [Bar(begin + index * window.bar, *pair) for index, pair in enumerate(sums)]

@@ -33,21 +33,21 @@ class Readiness:
 
 def check_health() -> Readiness:
     """Check the database and Redis; never raises if either is unavailable."""
-    found = Readiness()
+    health = Readiness()
     try:
-        found.live = Match.objects.filter(status=Match.Status.LIVE).count()
-        found.waiting = oldest_waiting_seconds()
-        if found.waiting > MAX_WAIT_SECONDS:
-            found.problems.append("an agent's turn has waited too long for a worker")
+        health.live = Match.objects.filter(status=Match.Status.LIVE).count()
+        health.waiting = oldest_waiting_seconds()
+        if health.waiting > MAX_WAIT_SECONDS:
+            health.problems.append("an agent's turn has waited too long for a worker")
     except (DatabaseError, InterfaceError):
-        found.problems.append("the database is unavailable")
+        health.problems.append("the database is unavailable")
     try:
-        found.running_processes = alive.running_processes()
+        health.running_processes = alive.running_processes()
         names = {"worker": "no worker is running", "beat": "no clock (beat) is running"}
-        found.problems += [says for kind, says in names.items() if not found.running_processes[kind]]
+        health.problems += [problem for kind, problem in names.items() if not health.running_processes[kind]]
     except redis.RedisError:
-        found.problems.append("Redis is unavailable")
-    return found
+        health.problems.append("Redis is unavailable")
+    return health
 
 
 def oldest_waiting_seconds() -> float:
@@ -67,14 +67,14 @@ def oldest_waiting_seconds() -> float:
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
     """Return 200 if everything works, else 503; the response lists the problems and identifies no one."""
-    found = check_health()
+    health = check_health()
     report = {
-        "status": "not ready" if found.problems else "ready",
-        "problems": found.problems,
-        "processes": found.running_processes,
-        "oldest_waiting_turn_seconds": None if found.waiting is None else round(found.waiting, 1),
+        "status": "not ready" if health.problems else "ready",
+        "problems": health.problems,
+        "processes": health.running_processes,
+        "oldest_waiting_turn_seconds": None if health.waiting is None else round(health.waiting, 1),
     }
-    return JsonResponse(report, status=503 if found.problems else 200)
+    return JsonResponse(report, status=503 if health.problems else 200)
 
 
 @never_cache
@@ -84,14 +84,14 @@ def metrics(request: HttpRequest) -> HttpResponse:
     authorization = request.headers.get("Authorization", "")
     if not settings.METRICS_TOKEN or not hmac.compare_digest(authorization.encode(), expected.encode()):
         raise Http404
-    found, registry = check_health(), CollectorRegistry()
-    Gauge("parley_ready", "1 if everything that matches need is available", registry=registry).set(not found.problems)
-    if found.running_processes is not None:
+    health, registry = check_health(), CollectorRegistry()
+    Gauge("parley_ready", "1 if everything that matches need is available", registry=registry).set(not health.problems)
+    if health.running_processes is not None:
         processes = Gauge("parley_processes", "Running processes", ["kind"], registry=registry)
-        for kind, number in found.running_processes.items():
+        for kind, number in health.running_processes.items():
             processes.labels(kind).set(number)
-    if found.waiting is not None and found.live is not None:
-        Gauge("parley_live_matches", "Live matches", registry=registry).set(found.live)
+    if health.waiting is not None and health.live is not None:
+        Gauge("parley_live_matches", "Live matches", registry=registry).set(health.live)
         Gauge("parley_oldest_waiting_turn_seconds", "Age of the oldest agent's turn without a worker",
-              registry=registry).set(found.waiting)  # fmt: skip
+              registry=registry).set(health.waiting)  # fmt: skip
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -79,20 +79,20 @@ def _sums(tallied: QuerySet[SpendTally], calls: QuerySet[Call]) -> tuple[Decimal
     """
     until = _watermark()
     while True:
-        found = _sums_with(tallied, calls if until is None else calls.filter(at__gte=until))
+        sums = _sums_with(tallied, calls if until is None else calls.filter(at__gte=until))
         before, until = until, _watermark()
         if before == until:
-            return found
+            return sums
 
 
 def _watermark() -> datetime | None:
     return Watermark.objects.filter(name=CALLS).values_list("until", flat=True).first()
 
 
-def _sums_with(tallied: QuerySet[SpendTally], since: QuerySet[Call]) -> tuple[Decimal, int, int]:
+def _sums_with(tallied: QuerySet[SpendTally], recent: QuerySet[Call]) -> tuple[Decimal, int, int]:
     unpriced = Q(cost=None) & ~Q(outcome=Call.Outcome.FAILED)
     tallied_sums = tallied.aggregate(spent=Sum("cost"), made=Sum("calls"), unknown=Sum("unpriced"))
-    recent_sums = since.order_by().aggregate(spent=Sum("cost"), made=Count("pk"), unknown=Count("pk", filter=unpriced))
+    recent_sums = recent.order_by().aggregate(spent=Sum("cost"), made=Count("pk"), unknown=Count("pk", filter=unpriced))
     cost, number, unpriced_calls = (
         (tallied_sums[name] or 0) + (recent_sums[name] or 0) for name in ("spent", "made", "unknown")
     )

@@ -46,7 +46,7 @@ class StudyStatus:
     models: list[EndpointHealth]
     spending: Spending
     failures: list[Failure]
-    away: list[str]
+    unavailable_endpoints: list[str]
     over_cap: bool
     waiting: Waiting | None
     cell_map: charts.CellMap | None
@@ -76,7 +76,7 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         models=health(RECENT_PERIOD, budget_of=budget_of(study)),
         spending=spending_of(study),
         failures=failures_of(study),
-        away=faults.unavailable_endpoints(version) if (version := study.latest_version()) else [],
+        unavailable_endpoints=faults.unavailable_endpoints(version) if (version := study.latest_version()) else [],
         over_cap=faults.over_its_cap(study),
         no_worker=_no_worker(),
         waiting=waiting([study.slug]).get(study.slug),
@@ -93,9 +93,9 @@ def _no_worker() -> bool:
 
 
 def _states(people: People) -> list[StateCount]:
-    most = max(people.by_state.values(), default=0) or 1
+    largest = max(people.by_state.values(), default=0) or 1
     return [
-        StateCount(state, number, round(100 * number / most, 1), _kind(state))
+        StateCount(state, number, round(100 * number / largest, 1), _kind(state))
         for state, number in people.by_state.items()
     ]
 

@@ -112,14 +112,14 @@ def _add_to_rows(model: type[models.Model], key: tuple[str, str], sums: dict[str
     if not keys:
         return
     manager = model._default_manager
-    before = {tuple(row[:2]): row[2:] for row in _rows(manager, key, keys, list(sums))}
+    existing = {tuple(row[:2]): row[2:] for row in _rows(manager, key, keys, list(sums))}
     manager.bulk_create(
         [
             model(
                 **dict(zip(key, pair, strict=True)),
                 **{
-                    name: (before[pair][place] if pair in before else 0) + numbers.get(pair, 0)
-                    for place, (name, numbers) in enumerate(sums.items())
+                    name: (existing[pair][index] if pair in existing else 0) + numbers.get(pair, 0)
+                    for index, (name, numbers) in enumerate(sums.items())
                 },
             )
             for pair in keys
@@ -132,5 +132,5 @@ def _add_to_rows(model: type[models.Model], key: tuple[str, str], sums: dict[str
 
 def _rows(manager: Any, key: tuple[str, str], keys: Iterable[tuple[Any, Any]], columns: list[str]) -> Any:
     firsts, seconds = {first for first, _second in keys}, {second for _first, second in keys}
-    found = manager.filter(**{f"{key[0]}__in": firsts, f"{key[1]}__in": seconds})
-    return found.values_list(*key, *columns)
+    rows = manager.filter(**{f"{key[0]}__in": firsts, f"{key[1]}__in": seconds})
+    return rows.values_list(*key, *columns)

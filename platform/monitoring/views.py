@@ -54,7 +54,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         **admin.site.each_context(request),
         **trail(study, here=_("Monitor")),
         "title": _("Monitor: {study}").format(study=study.title),
-        **_live(request, study),
+        **_status_context(request, study),
     }
     return TemplateResponse(request, "admin/monitoring/page.html", context)
 
@@ -64,7 +64,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study()
 def status_part(request: HttpRequest, study: Study) -> HttpResponse:
     """Return the part of the page that changes, for its script."""
-    return TemplateResponse(request, "admin/monitoring/now.html", _live(request, study))
+    return TemplateResponse(request, "admin/monitoring/now.html", _status_context(request, study))
 
 
 @require_POST
@@ -120,7 +120,7 @@ def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action
     return HttpResponseRedirect(reverse("monitoring:page", args=[study.pk]))
 
 
-def _live(request: HttpRequest, study: Study) -> dict[str, Any]:
+def _status_context(request: HttpRequest, study: Study) -> dict[str, Any]:
     window = _window(request)
     return {
         "study": study,

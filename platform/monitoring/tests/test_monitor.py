@@ -94,9 +94,9 @@ def test_each_participant_is_counted_once_tallied_or_not(tallied):
 def test_session_fills_every_cell_it_visits(order, cells):
     study = building.new_study(design={"grid": {"rounds": [2, 3, 4]}}, quota=3, session_matches=2, session_order=order)
     first = study.latest_version().cells.get(number=1)
-    one, _other = building.arrive(study, worker="A1"), building.arrive(study, worker="A2")
+    completed, _other = building.arrive(study, worker="A1"), building.arrive(study, worker="A2")
     Placement.objects.update(cell=first)
-    Enrolment.objects.filter(pk=one.pk).update(state=State.COMPLETED, ended_at=timezone.now())
+    Enrolment.objects.filter(pk=completed.pk).update(state=State.COMPLETED, ended_at=timezone.now())
     people = current_status(study).people
     assert {cell.number: (cell.quota, cell.completed, cell.live) for cell in people.cells} == cells
     assert (people.quota, people.filled) == (3 if order == "fixed" else 6, 1), "nobody is counted twice"
@@ -124,9 +124,9 @@ def test_cell_titles_name_what_differs():
 
 def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, owner):
     study = building.new_study(design={"grid": {"rounds": list(range(1, 31))}}, quota=1)
-    shown = current_status(study)
-    assert len(shown.cell_map.squares) == 30
-    assert len(shown.people.emptiest) == 16
+    status = current_status(study)
+    assert len(status.cell_map.squares) == 30
+    assert len(status.people.emptiest) == 16
     assert client.get(url("page", study)).status_code == 200
 
 
@@ -164,10 +164,10 @@ def test_response_times_cover_the_last_minutes():
     add_call(match, latency=4.0)
     add_call(match, latency=9.0, ago=timedelta(hours=2))
     add_call(match, latency=60.0, outcome="failed")
-    shown = current_status(study)
-    assert (shown.people_latency.number, shown.people_latency.p50, shown.people_latency.p95) == (5, 3, 300)
-    assert shown.people_latency.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
-    assert (shown.models_latency.number, shown.models_latency.p50) == (1, 4.0)
+    status = current_status(study)
+    assert (status.people_latency.number, status.people_latency.p50, status.people_latency.p95) == (5, 3, 300)
+    assert status.people_latency.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
+    assert (status.models_latency.number, status.models_latency.p50) == (1, 4.0)
 
 
 def test_model_health_uses_only_this_studys_calls():
@@ -214,7 +214,7 @@ def test_failures_are_listed_newest_first_with_reasons(client, owner):
     match = playing(study, "A1")
     add_call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
     client.post(url("end_match", study), {"match": match.pk, "reason": "The provider <i>hangs</i>"})
-    assert [failure.why for failure in current_status(study).failures] == [
+    assert [failure.reason for failure in current_status(study).failures] == [
         "ended by a researcher: The provider <i>hangs</i>", "Timeout: <b>60 s</b>",
     ]  # fmt: skip
     page = client.get(url("page", study)).content.decode()
@@ -235,8 +235,8 @@ def test_monitor_shows_no_identity_token_or_code(client, owner):
 def test_refreshed_part_has_no_inline_script_or_style(client, owner):
     study = building.new_study()
     playing(study, "A1")
-    part = client.get(url("now", study)).content.decode()
-    assert "<script" not in part and " style=" not in part and " onclick=" not in part
+    html = client.get(url("now", study)).content.decode()
+    assert "<script" not in html and " style=" not in html and " onclick=" not in html
 
 
 # ---- actions ------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def test_paused_study_admits_no_one_and_resumes_as_launched(client, owner):
     study.refresh_from_db()
     assert study.status == "launched"
     records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
-    assert [(one.action, one.by) for one in records] == [("paused", "boss"), ("resumed", "boss")]
+    assert [(record.action, record.by) for record in records] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "changes saved in the meantime wait for the next launch"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
         "Paused: closed to new participants. Participants who have started can continue.",
@@ -316,8 +316,8 @@ def test_ended_match_cannot_be_ended_again(client, owner):
 def test_matches_of_other_studies_cannot_be_ended(client, owner):
     study, other = building.new_study(), building.new_study(slug="other")
     match = playing(other, "A1")
-    for values in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
-        assert client.post(url("end_match", study), {"match": values, "reason": "x"}).status_code == 404
+    for key in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
+        assert client.post(url("end_match", study), {"match": key, "reason": "x"}).status_code == 404
     match.refresh_from_db()
     assert match.status == "live"
 
@@ -333,8 +333,8 @@ def test_get_requests_change_nothing(client, owner, action):
     assert client.get(url(action, building.new_study())).status_code == 405
 
 
-@pytest.mark.parametrize(("role", "seen", "done"), [("", 404, 404), ("viewer", 200, 403)])
-def test_viewers_change_nothing(client, role, seen, done):
+@pytest.mark.parametrize(("role", "page_status", "action_status"), [("", 404, 404), ("viewer", 200, 403)])
+def test_viewers_change_nothing(client, role, page_status, action_status):
     study = building.new_study()
     match = playing(study, "A1")
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
@@ -342,10 +342,10 @@ def test_viewers_change_nothing(client, role, seen, done):
         give(study, user=user, role=Role(role), by=None)
     client.force_login(user)
     page = client.get(url("page", study))
-    assert page.status_code == client.get(url("now", study)).status_code == seen
+    assert page.status_code == client.get(url("now", study)).status_code == page_status
     assert url("pause", study) not in page.content.decode() and "data-end" not in page.content.decode()
     for action in ACTIONS:
-        assert client.post(url(action, study), {"match": match.pk, "reason": "x"}).status_code == done
+        assert client.post(url(action, study), {"match": match.pk, "reason": "x"}).status_code == action_status
     study.refresh_from_db()
     match.refresh_from_db()
     assert (study.status, match.status) == ("launched", "live")
@@ -353,17 +353,17 @@ def test_viewers_change_nothing(client, role, seen, done):
 
 def test_editor_pauses_resumes_and_ends_only_this_studys_matches(client):
     study, other = building.new_study(), building.new_study(slug="other")
-    match, elsewhere = playing(study, "A1"), playing(other, "A2")
+    match, other_match = playing(study, "A1"), playing(other, "A2")
     user = User.objects.create_user("staff", is_staff=True)
     give(study, user=user, role=Role.EDITOR, by=None)
     client.force_login(user)
     for action, status in (("pause", "paused"), ("resume", "launched")):
         client.post(url(action, study))
         assert Study.objects.get(pk=study.pk).status == status
-    for one in (elsewhere, match):
-        client.post(url("end_match", study), {"match": one.pk, "reason": "stuck"})
-        one.refresh_from_db()
-    assert (match.status, elsewhere.status) == ("abandoned", "live")
+    for posted in (other_match, match):
+        client.post(url("end_match", study), {"match": posted.pk, "reason": "stuck"})
+        posted.refresh_from_db()
+    assert (match.status, other_match.status) == ("abandoned", "live")
 
 
 def test_visitors_must_sign_in_and_unknown_studies_are_not_found(client):

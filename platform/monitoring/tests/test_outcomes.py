@@ -31,20 +31,20 @@ def test_finished_match_counts_once_in_its_cell():
     people = [building.complete(study, worker=f"A{number}") for number in range(4)]
     building.arrive(study, worker="A9")
     tally_everything()
-    found = {outcome.name: outcome for outcome in preview(study).outcomes}
+    outcomes = {outcome.name: outcome for outcome in preview(study).outcomes}
     matches = list(Match.objects.filter(status=Match.Status.FINISHED))
     assert len(matches) == len(people) == 4
-    assert list(found) == ["payoff", "agreement", "rounds played", "alice share", "efficiency"]
-    *cells, every = found["payoff"].estimates
-    assert [row.number for row in cells] == [2, 2] and every.number == 4
+    assert list(outcomes) == ["payoff", "agreement", "rounds played", "alice share", "efficiency"]
+    *cells, overall = outcomes["payoff"].estimates
+    assert [row.number for row in cells] == [2, 2] and overall.number == 4
     payoffs = mean([match.payoffs["alice"] for match in matches])
-    assert every.shown == (
+    assert overall.text == (
         f"{payoffs['estimate']:,.0f}" if payoffs["estimate"] >= 1000 else f"{payoffs['estimate']:.3g}"
     )
     agreed = sum(match.metrics["agreement"] for match in matches)
     share = proportion(agreed, 4)
-    assert found["agreement"].estimates[-1].interval == f"{100 * share['low']:.0f} % – {100 * share['high']:.0f} %"
-    assert found["efficiency"].meaning
+    assert outcomes["agreement"].estimates[-1].interval == f"{100 * share['low']:.0f} % – {100 * share['high']:.0f} %"
+    assert outcomes["efficiency"].meaning
 
 
 def test_match_with_an_incomplete_participant_does_not_count():

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 FEW, MANY = 200, 5_000
 LIVE = 40
-BIG = (
+BIG_TABLES = (
     "matches_match", "matches_event", "matches_seat", "participants_enrolment", "studies_placement", "opponents_call",
 )  # fmt: skip
 
@@ -55,27 +55,31 @@ def _rows_read(sql: str) -> int:
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
         steps = [row[3] for row in cursor.fetchall()]
     return sum(
-        step.startswith("SCAN") and "INDEX" not in step and any(table in step for table in BIG) for step in steps
+        step.startswith("SCAN") and "INDEX" not in step and any(table in step for table in BIG_TABLES) for step in steps
     )
 
 
 def _rows_in_plan(node: dict[str, Any]) -> int:
-    own = 0
+    own_rows = 0
     if "Scan" in node["Node Type"]:
         discarded = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-        own = round((node["Actual Rows"] + discarded) * node["Actual Loops"])
-    return own + sum(_rows_in_plan(part) for part in node.get("Plans", []))
+        own_rows = round((node["Actual Rows"] + discarded) * node["Actual Loops"])
+    return own_rows + sum(_rows_in_plan(child) for child in node.get("Plans", []))
 
 
 def test_no_query_grows_with_the_number_of_finished_matches(client):
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
-    key = crowd.launch_crowded("crowded", finished=FEW, live=LIVE)
-    queries_of(client, "page", key)  # fills the process's caches
-    few = {name: queries_of(client, name, key) for name in ("page", "now")}
-    read = {name: rows_read(statements) for name, statements in few.items()}
-    crowd.add_people(Study.objects.get(pk=key), finished=MANY - FEW, live=0)
-    for name in few:
-        many = queries_of(client, name, key)
-        assert len(many) == len(few[name]), name
+    study_key = crowd.launch_crowded("crowded", finished=FEW, live=LIVE)
+    queries_of(client, "page", study_key)  # fills the process's caches
+    few_queries = {name: queries_of(client, name, study_key) for name in ("page", "now")}
+    few_rows = {name: rows_read(statements) for name, statements in few_queries.items()}
+    crowd.add_people(Study.objects.get(pk=study_key), finished=MANY - FEW, live=0)
+    for name in few_queries:
+        many_queries = queries_of(client, name, study_key)
+        assert len(many_queries) == len(few_queries[name]), name
         # A plan may change with the tables' size, and tallies have a row for each period.
-        assert rows_read(many) <= 1.2 * read[name] + 100, (name, read[name], [(sql, _rows_read(sql)) for sql in many])
+        assert rows_read(many_queries) <= 1.2 * few_rows[name] + 100, (
+            name,
+            few_rows[name],
+            [(sql, _rows_read(sql)) for sql in many_queries],
+        )
