@@ -24,9 +24,9 @@ def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[st
 
     Names, surveys and checks are answered from the enrolment, all other steps from the form alone.
     """
-    known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _no_answers)(enrolment, plan, rng)
-    filled = {field.name: _valid_value(field, rng) for field in page.fields.values()}
-    return {name: value for name, value in {**filled, **known}.items() if value is not None and name in page.fields}
+    known = _FROM_ENROLMENT.get((enrolment.step or {}).get("kind", ""), _no_answers)(enrolment, plan, rng)
+    valid = {field.name: _valid_value(field, rng) for field in page.fields.values()}
+    return {name: value for name, value in {**valid, **known}.items() if value is not None and name in page.fields}
 
 
 def _no_answers(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
@@ -45,9 +45,9 @@ def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
     assert isinstance(step, Quiz)
-    correct = plan != Plan.WRONG_QUIZ
+    is_correct = plan != Plan.WRONG_QUIZ
     return {
-        question.key: next((option for option in options if (option == question.answer) == correct), options[0])
+        question.key: next((option for option in options if (option == question.answer) == is_correct), options[0])
         for question, options in step.questions()
     }
 
@@ -68,7 +68,7 @@ def _survey_answer(question: Question, rng: Random) -> str:
     return SENTENCE
 
 
-_KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
+_FROM_ENROLMENT: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
     "name": _name,
     "survey_before": _survey,
     "survey_after": _survey,
@@ -91,8 +91,8 @@ def _valid_value(field: FormField, rng: Random) -> str | None:
         return "simulated@example.org"
     if field.kind == "date":
         return "2000-01-01"
-    longest = field.limits.get("maxlength", "")
-    return SENTENCE[: int(longest)] if longest.isdigit() else SENTENCE
+    max_length = field.limits.get("maxlength", "")
+    return SENTENCE[: int(max_length)] if max_length.isdigit() else SENTENCE
 
 
 def _number(field: FormField, rng: Random) -> str:

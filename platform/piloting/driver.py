@@ -70,11 +70,11 @@ def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:
 
 def _finish(pilot_id: int, holder: str) -> None:
     """Release the lease, and close the pilot if no participant is left."""
-    held = Pilot.objects.filter(pk=pilot_id, holder=holder)
-    leasing.release(held, holder)
+    held_pilot = Pilot.objects.filter(pk=pilot_id, holder=holder)
+    leasing.release(held_pilot, holder)
     unfinished = Walker.objects.filter(pilot=pilot_id, status__in=[Status.WAITING, Status.WALKING])
     if not unfinished.exists():
-        held.filter(status=Pilot.Status.RUNNING).update(status=Pilot.Status.DONE, ended_at=timezone.now())
+        held_pilot.filter(status=Pilot.Status.RUNNING).update(status=Pilot.Status.DONE, ended_at=timezone.now())
 
 
 def _run_participant(walker_id: int, held: threading.Event) -> None:

@@ -22,17 +22,17 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
     cell = cell_of(walker)
     rule = cell.pay()
     content = cell.version.content
-    earned = earnings_of(enrolment, content)
-    owed = rules.due(rule, ending=enrolment.state, **earned.rule_inputs())
+    earnings = earnings_of(enrolment, content)
+    due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
     show_earnings(
         enrolment,
         rule,
-        owed,
+        due,
         purpose=Match.Purpose.PILOT,
         debriefing=content["texts"].get("debriefing"),
         entry=content["entry"],
-        result=(earned.payoff, earned.share),
+        result=(earnings.payoff, earnings.share),
     )
     Walker.objects.filter(pk=walker.pk).update(
-        payoff=earned.payoff, owed={reason: str(amount) for reason, amount in owed.items()}
+        payoff=earnings.payoff, owed={reason: str(amount) for reason, amount in due.items()}
     )

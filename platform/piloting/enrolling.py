@@ -45,8 +45,8 @@ def role_of(walker: Walker, cell: Cell) -> str:
 def seat_of(walker: Walker) -> tuple[Role, int]:
     """Return the seat reserved for the participant, and their number within the cell, from 1."""
     people = cell_of(walker).people
-    before = Walker.objects.filter(pilot=walker.pilot, cell=walker.cell, number__lt=walker.number).count()
-    return people[before % len(people)], before + 1
+    number_before = Walker.objects.filter(pilot=walker.pilot, cell=walker.cell, number__lt=walker.number).count()
+    return people[number_before % len(people)], number_before + 1
 
 
 @transaction.atomic
@@ -56,10 +56,10 @@ def enrol(walker: Walker) -> Enrolment:
         return walker.enrolment
     cell = cell_of(walker)
     role, number = seat_of(walker)
-    quick = Walker.objects.filter(pilot=walker.pilot, cell=walker.cell, plan=Walker.Plan.SILENT).exists()
-    alone = cell.group_size == 1
-    timers = {} if not quick else QUICK_TIMERS if alone else QUICK_IN_GROUPS
-    if alone and walker.plan != Walker.Plan.SILENT:
+    is_quick = Walker.objects.filter(pilot=walker.pilot, cell=walker.cell, plan=Walker.Plan.SILENT).exists()
+    is_alone = cell.group_size == 1
+    timers = {} if not is_quick else QUICK_TIMERS if is_alone else QUICK_IN_GROUPS
+    if is_alone and walker.plan != Walker.Plan.SILENT:
         timers = {}
     steps = [_for_pilot(step, walker, timers) for step in steps_of(cell.version, cell, role, number=number)]
     walker.enrolment = Enrolment.objects.create(

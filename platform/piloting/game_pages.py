@@ -37,13 +37,13 @@ def _problems(walk: Walk, seed: int) -> Iterator[str]:
     for play in walk.plays():
         rng = Random(f"{seed}/{play.last}")
         for role in play.game.roles():
-            for shown in (play, *(() if play.over else (abandon(play, "stopped")[0],))):
+            for shown_play in (play, *(() if play.over else (abandon(play, "stopped")[0],))):
                 try:
-                    page = render_screen(shown, role)
+                    page = render_screen(shown_play, role)
                 except Exception as error:  # noqa: BLE001 - whatever a template raises is a page with status 500
                     yield f"the screen of {role} cannot be shown: {type(error).__name__}: {error}"
                     break
-                if shown is play:
+                if shown_play is play:
                     yield from _unsubmittable_moves(play, role, page, rng, recorded.get((play.last, role)))
 
 
@@ -51,9 +51,9 @@ def _unsubmittable_moves(
     play: Play, role: Role, html: str, rng: Random, played: Mapping[str, Json] | None
 ) -> Iterator[str]:
     """Yield a problem for each move that a model could make but a person on this page could not."""
-    shown = forms.shown_forms(play, role)
+    shown_forms = forms.shown_forms(play, role)
     pages = {name: read(f"<main>{form}</main>") for name, form in ((m[1], m[0]) for m in _FORMS.finditer(html))}
-    for form in shown:
+    for form in shown_forms:
         if form.name not in pages:
             yield f"the page of {role} lacks the form “{form.name}”"
             continue
@@ -65,11 +65,11 @@ def _unsubmittable_moves(
                 and _allowed_by(form, move)
                 and play.game.refuse(play.state, role, expected) is None
             ):
-                yield from _differences(form, pages[form.name], shown, move, expected, role)
+                yield from _differences(form, pages[form.name], shown_forms, move, expected, role)
 
 
 def _differences(
-    form: Form, page: Page, shown: tuple[Form, ...], move: Mapping[str, Json], expected: Move, role: Role
+    form: Form, page: Page, shown_forms: tuple[Form, ...], move: Mapping[str, Json], expected: Move, role: Role
 ) -> Iterator[str]:
     posted = forms.as_posted(form.model, move)
     for name, value in posted.items():
@@ -80,9 +80,9 @@ def _differences(
         if field.options and value not in field.options:
             yield f"the form “{form.name}” of {role} does not offer {value!r} for {name}"
             return
-    sent = {name: page.fields[name].value for name in (forms.FORM,) if name in page.fields} | posted
-    chosen = forms.form_for(shown, sent)
-    if chosen.name != form.name or _parsed(form.model, forms.read(form.model, sent)) != expected:
+    submitted = {name: page.fields[name].value for name in (forms.FORM,) if name in page.fields} | posted
+    chosen_form = forms.form_for(shown_forms, submitted)
+    if chosen_form.name != form.name or _parsed(form.model, forms.read(form.model, submitted)) != expected:
         yield f"the form “{form.name}” of {role} cannot send {json.dumps(move)}"
 
 
@@ -91,11 +91,11 @@ def _allowed_by(form: Form, move: Mapping[str, Json]) -> bool:
 
     A dictionary given as a JSON string counts as the same move.
     """
-    parts = {part.name: part for part in forms.fields_of(form.model)}
-    return set(move) <= set(parts) and not any(
-        (value is None and not parts[name].nullable)
-        or (isinstance(value, str) and parts[name].shape == "group")
-        or (parts[name].kind == "choice" and value is not None and value not in parts[name].choices)
+    fields = {field.name: field for field in forms.fields_of(form.model)}
+    return set(move) <= set(fields) and not any(
+        (value is None and not fields[name].nullable)
+        or (isinstance(value, str) and fields[name].shape == "group")
+        or (fields[name].kind == "choice" and value is not None and value not in fields[name].choices)
         for name, value in move.items()
     )
 

@@ -68,7 +68,7 @@ class Person:
         for _page in range(MAX_PAGES):
             if not self._may_continue():
                 raise Interrupted
-            began = time.monotonic()
+            started_at = time.monotonic()
             page = self._open_page()
             if self._refreshed().ended:
                 return
@@ -76,29 +76,29 @@ class Person:
             estimate, form_page = {"reading": pace.seconds_of_page(page)}, page
             if step.kind == "lobby":
                 self._wait_for_others()
-                self._record_page(step, page, began, estimate)
+                self._record_page(step, page, started_at, estimate)
                 continue
             if step.kind == "match":
                 estimate = self._play(page)
                 form_page = self._open_page()
             if not self._refreshed().ended:
                 self._answer(form_page)
-            self._record_page(step, page, began, estimate)
+            self._record_page(step, page, started_at, estimate)
         raise Stuck(_("No ending after {most} pages.").format(most=MAX_PAGES))
 
     def _refreshed(self) -> Enrolment:
         self.enrolment.refresh_from_db()
         return self.enrolment
 
-    def _record_page(self, step: steps.Step, page: reading.Page, began: float, estimate: dict[str, float]) -> None:
-        """Record the page: {kind, title, words, seconds, estimate: {what: seconds}}."""
+    def _record_page(self, step: steps.Step, page: reading.Page, started_at: float, estimate: dict[str, float]) -> None:
+        """Record the page: {kind, title, words, seconds, estimate: {activity: seconds}}."""
         self.walker.pages.append(
             {
                 "kind": step.kind,
                 "title": str(step.title),
                 "words": page.words,
-                "seconds": round(time.monotonic() - began, 3),
-                "estimate": {what: round(seconds, 1) for what, seconds in estimate.items()},
+                "seconds": round(time.monotonic() - started_at, 3),
+                "estimate": {activity: round(seconds, 1) for activity, seconds in estimate.items()},
             }
         )
         self.walker.save(update_fields=["pages"])
@@ -140,11 +140,11 @@ class Person:
 
     def _wait_for_others(self) -> None:
         """Stay on the lobby's page, which signals presence, until a match begins or the wait ends."""
-        position, began = self.enrolment.position, time.monotonic()
+        position, started_at = self.enrolment.position, time.monotonic()
         while not self._refreshed().ended and self.enrolment.position == position:
             if not self._may_continue():
                 raise Interrupted
-            if time.monotonic() - began > self.enrolment.steps[position]["limit"] + EXTRA_SECONDS:
+            if time.monotonic() - started_at > self.enrolment.steps[position]["limit"] + EXTRA_SECONDS:
                 raise Stuck(_("The wait in the lobby never ended."))
             time.sleep(POLL_SECONDS)
             self._open_page()
@@ -165,8 +165,8 @@ class Person:
                 raise Stuck(_("The match got stuck: no one moved."))
             if not self._let_others_move(match):
                 self._take_turn(match, seat, play)
-        own, waiting = pace.seconds_of_match(match, seat.role, self._opponents(match))
-        return {"reading": pace.seconds_of_page(page), "moves": own, "waiting": waiting}
+        deciding, waiting = pace.seconds_of_match(match, seat.role, self._opponents(match))
+        return {"reading": pace.seconds_of_page(page), "moves": deciding, "waiting": waiting}
 
     def _opponents(self, match: Match) -> dict[str, Agent]:
         """Return the match's agents by role, as in a launch."""
@@ -215,8 +215,8 @@ class Person:
         spec = parse_spec(self.walker.pilot.player)
         try:
             if spec.scripted:
-                known = spec.name in play.game.scripts  # other games of the session may not have this script
-                return script_move(play, seat.role, spec.name if known else play.game.default_script)
+                has_script = spec.name in play.game.scripts  # other games of the session may not have this script
+                return script_move(play, seat.role, spec.name if has_script else play.game.default_script)
             return agents.decide_turn(match, play, seat.role, Agent(spec=str(spec))).move
         except (AgentError, GameError) as error:
             raise Stuck(

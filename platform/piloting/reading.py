@@ -73,7 +73,7 @@ class _Reader(HTMLParser):
         self._in: list[str] = []
         self._unread_depth = 0
         self._select: FormField | None = None
-        self._error = self._headed = False
+        self._error = self._has_heading = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
@@ -118,7 +118,7 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in _UNREAD and self._unread_depth:
             self._unread_depth -= 1
-        self._headed = self._headed or tag == "h1"
+        self._has_heading = self._has_heading or tag == "h1"
         if tag in self._in:
             while self._in and self._in.pop() != tag:
                 pass
@@ -131,7 +131,7 @@ class _Reader(HTMLParser):
         if self._unread_depth or "main" not in self._in:
             return
         self.words += f" {data}"
-        if "h1" in self._in and not self._headed:
+        if "h1" in self._in and not self._has_heading:
             self.heading += data
         if self._error:
             self.reasons[-1] += data

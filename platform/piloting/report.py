@@ -153,7 +153,7 @@ class _PilotData:
     cells: list[Cell] = field(default_factory=list)
 
     def completed(self) -> list[Walker]:
-        return [w for w in self.walkers if w.plan == Plan.FINISH and _state(w) == State.COMPLETED]
+        return [walker for walker in self.walkers if walker.plan == Plan.FINISH and _state(walker) == State.COMPLETED]
 
 
 def report(pilot: Pilot) -> Report:
@@ -252,23 +252,23 @@ def _models(pilot: Pilot) -> Models:
         spent=Sum("cost"),
     )
     cost = float(totals.pop("spent") or 0)
-    played = Match.objects.filter(seats__enrolment__walker__pilot=pilot)
-    moved = Event.objects.filter(match__in=played, kind="move", data__by__isnull=False)
-    movers = Counter(event["by"] for event in moved.values_list("data", flat=True))
-    clock = movers.pop("clock", 0)
+    pilot_matches = Match.objects.filter(seats__enrolment__walker__pilot=pilot)
+    substituted = Event.objects.filter(match__in=pilot_matches, kind="move", data__by__isnull=False)
+    substitutes = Counter(event["by"] for event in substituted.values_list("data", flat=True))
+    clock = substitutes.pop("clock", 0)
     per_match = cost / totals["matches"] if totals["matches"] else 0.0
-    return Models(**totals, cost=cost, cost_per_match=per_match, fallbacks=dict(movers), clock=clock)
+    return Models(**totals, cost=cost, cost_per_match=per_match, fallbacks=dict(substitutes), clock=clock)
 
 
 def _forecast(data: _PilotData, bonuses: Bonuses | None, steps: list[StepTimes], models: Models) -> Forecast:
     places = sum(cell.places for cell in data.cells)
     base = float(Decimal(data.pilot.content["pay"]["base"]))
-    each = base + bonuses.mean if bonuses else None
+    pay_per_person = base + bonuses.mean if bonuses else None
     minutes = sum(step.minutes for step in steps) or None
     return Forecast(
         places=places,
-        pay=each * places if each is not None else None,
+        pay=pay_per_person * places if pay_per_person is not None else None,
         calls=models.cost_per_match * places,
         minutes=minutes,
-        hourly=each / minutes * 60 if each is not None and minutes else None,
+        hourly=pay_per_person / minutes * 60 if pay_per_person is not None and minutes else None,
     )

@@ -86,12 +86,12 @@ def cells_for(pilot: Pilot) -> list[int]:
     """
     sizes = [len(people_in(seats_in(cell))) for cell in pilot.content["cells"]]
     quotas = [cell["quota"] for cell in pilot.content["cells"]]
-    groups, chosen = [0] * len(quotas), []
+    group_counts, chosen = [0] * len(quotas), []
     while len(chosen) < pilot.people:
-        lowest = min(held / quota for held, quota in zip(groups, quotas, strict=True))
-        tied = [n for n, quota in enumerate(quotas) if groups[n] / quota == lowest]
+        lowest = min(count / quota for count, quota in zip(group_counts, quotas, strict=True))
+        tied = [index for index, quota in enumerate(quotas) if group_counts[index] / quota == lowest]
         cell = Random(f"{pilot.seed}/{len(chosen)}").choice(tied)
-        groups[cell] += 1
+        group_counts[cell] += 1
         chosen += [cell] * sizes[cell]
     return chosen[: pilot.people]
 
@@ -102,13 +102,13 @@ def plans_for(pilot: Pilot, failing: int) -> list[str]:
     Their positions among the participants are random.
     """
     checks = pilot.content["checks"]
-    wrong = [
+    failures = [
         *([Plan.WRONG_CODE] if checks["code_word"] else []),
         Plan.SILENT,
         Plan.LEAVES,
         *([Plan.WRONG_QUIZ] if checks["quiz"] else []),
     ]
-    plans = [Plan.FINISH] * (pilot.people - failing) + [wrong[i % len(wrong)] for i in range(failing)]
+    plans = [Plan.FINISH] * (pilot.people - failing) + [failures[i % len(failures)] for i in range(failing)]
     Random(f"{pilot.seed}/plans").shuffle(plans)
     return plans
 
@@ -134,12 +134,12 @@ def delete(pilot: Pilot) -> None:
     pilot = Pilot.objects.select_for_update().get(pk=pilot.pk)
     if pilot.running or (pilot.until is not None and pilot.until > timezone.now()):
         raise CannotPilot(_("This pilot is still running. Stop it, then delete it a few seconds later."))
-    people = list(pilot.walkers.exclude(enrolment=None).values_list("enrolment_id", flat=True))
+    enrolment_ids = list(pilot.walkers.exclude(enrolment=None).values_list("enrolment_id", flat=True))
     try:
         with transaction.atomic():
             pilot.walkers.all().delete()
-            Match.objects.filter(seats__enrolment__in=people, purpose=Match.Purpose.PILOT).delete()
-            Enrolment.objects.filter(pk__in=people).delete()
+            Match.objects.filter(seats__enrolment__in=enrolment_ids, purpose=Match.Purpose.PILOT).delete()
+            Enrolment.objects.filter(pk__in=enrolment_ids).delete()
             pilot.delete()
     except ProtectedError:
         raise CannotPilot(_("This pilot cannot be deleted because other records depend on it.")) from None

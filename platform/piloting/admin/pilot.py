@@ -75,11 +75,11 @@ class PilotAdmin(ReadOnlyAdmin):
             "<int:object_id>/stop/": ("stop", require_POST(self.stop)),
             "<int:object_id>/remove/": ("remove", require_POST(self.remove)),
         }
-        own = [
+        own_urls = [
             path(route, self.admin_site.admin_view(view), name=f"piloting_pilot_{name}")
             for route, (name, view) in views.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*own_urls, *super().get_urls()]
 
     def begin(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Start a pilot of the study as it is saved."""

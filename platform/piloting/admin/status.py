@@ -24,7 +24,7 @@ PARTS = {
 }
 TOLERANCE = 0.1
 """The mean bonus matches the announced average if it differs by at most this share."""
-WIDTH, HEIGHT, EDGE, RADIUS, MOST_ROWS = 320, 84, 10, 4, 6
+WIDTH, HEIGHT, EDGE, RADIUS, MAX_ROWS = 320, 84, 10, 4, 6
 
 
 @dataclass(frozen=True)
@@ -60,31 +60,31 @@ class Bar:
 
 def page_context(pilot: Pilot) -> dict[str, Any]:
     """Return the template context for the part of the page that changes while a pilot runs."""
-    found = report(pilot)
-    done = found.counts["arrived"] + found.counts["stuck"]
+    figures = report(pilot)
+    finished = figures.counts["arrived"] + figures.counts["stuck"]
     return {
         "pilot": pilot,
-        "report": found,
+        "report": figures,
         "alive": pilot.running,
-        "done": done,
-        "percent": round(100 * done / max(1, found.people)),
-        "headline": _headline(pilot, done),
-        "facts": _facts(found),
-        "bars": _bars(found.steps),
-        "legend": [(PARTS[name], name) for name in _parts_in(found.steps)],
-        "bonus_dots": _bonus_dots(found),
-        "bonus_sentence": bonus_sentence(found),
+        "done": finished,
+        "percent": round(100 * finished / max(1, figures.people)),
+        "headline": _headline(pilot, finished),
+        "facts": _facts(figures),
+        "bars": _bars(figures.steps),
+        "legend": [(PARTS[name], name) for name in _parts_in(figures.steps)],
+        "bonus_dots": _bonus_dots(figures),
+        "bonus_sentence": bonus_sentence(figures),
         "payoff_dots": [
-            _dots(each.role, each.payoffs, low=min(0.0, *each.payoffs), high=max(each.payoffs), format_value=_plain)
-            for each in found.payoffs
+            _dots(row.role, row.payoffs, low=min(0.0, *row.payoffs), high=max(row.payoffs), format_value=_plain)
+            for row in figures.payoffs
         ],
-        "endings": [(label, count, round(100 * count / max(1, done))) for _name, label, count in found.endings],
-        "models": _models(found),
+        "endings": [(label, count, round(100 * count / max(1, finished))) for _name, label, count in figures.endings],
+        "models": _models(figures),
         "walkers": _walkers(pilot),
     }
 
 
-def _headline(pilot: Pilot, done: int) -> str:
+def _headline(pilot: Pilot, finished: int) -> str:
     if pilot.running:
         sentence = _("Pilot {number}: {done} of {people} participants finished")
     elif pilot.status == Pilot.Status.STOPPED:
@@ -93,34 +93,34 @@ def _headline(pilot: Pilot, done: int) -> str:
         sentence = ngettext(
             "Pilot {number}: one participant finished", "Pilot {number}: {people} participants finished", pilot.people
         )
-    return sentence.format(number=pilot.number, done=done, people=pilot.people)
+    return sentence.format(number=pilot.number, done=finished, people=pilot.people)
 
 
-def _facts(found: Report) -> list[tuple[str, str]]:
-    forecast = found.forecast
-    facts = [(_("completed"), f"{found.completed}"), (_("stuck"), f"{found.counts['stuck']}")]
+def _facts(figures: Report) -> list[tuple[str, str]]:
+    forecast = figures.forecast
+    facts = [(_("completed"), f"{figures.completed}"), (_("stuck"), f"{figures.counts['stuck']}")]
     if forecast.minutes is not None:
         facts.append((_("minutes per participant (estimate)"), f"{forecast.minutes:.1f}"))
-    if found.bonuses is not None:
-        facts.append((_("mean bonus"), _money(found.bonuses.mean, found)))
+    if figures.bonuses is not None:
+        facts.append((_("mean bonus"), _money(figures.bonuses.mean, figures)))
     if forecast.hourly is not None:
-        facts.append((_("pay per hour (estimate)"), _money(forecast.hourly, found)))
+        facts.append((_("pay per hour (estimate)"), _money(forecast.hourly, figures)))
     if forecast.pay is not None:
         places = ngettext("pay for one place", "pay for all {places} places", forecast.places)
-        facts.append((places.format(places=f"{forecast.places:,}"), _money(forecast.pay, found)))
-    if found.models.calls:
+        facts.append((places.format(places=f"{forecast.places:,}"), _money(forecast.pay, figures)))
+    if figures.models.calls:
         facts.append((_("model calls for all places"), _dollars(forecast.calls)))
     return facts
 
 
-def bonus_sentence(found: Report) -> str:
+def bonus_sentence(figures: Report) -> str:
     """Return a sentence comparing the bonuses with the announced average."""
-    if found.bonuses is None:
+    if figures.bonuses is None:
         return ""
-    bonuses = found.bonuses
+    bonuses = figures.bonuses
     sentence = _(
         "Participants who completed earned a mean bonus of {mean}; the announced average is {announced}."
-    ).format(mean=_money(bonuses.mean, found), announced=_money(bonuses.announced, found))
+    ).format(mean=_money(bonuses.mean, figures), announced=_money(bonuses.announced, figures))
     return f"{sentence} {_comparison(bonuses)}"
 
 
@@ -137,13 +137,13 @@ def _comparison(bonuses: Bonuses) -> str:
     return _("This is {share:.0f}% more than announced.").format(share=100 * deviation)
 
 
-def _bonus_dots(found: Report) -> DotPlot | None:
-    if found.bonuses is None:
+def _bonus_dots(figures: Report) -> DotPlot | None:
+    if figures.bonuses is None:
         return None
-    bonuses = found.bonuses
+    bonuses = figures.bonuses
     marks = [
-        (bonuses.mean, _("mean {amount}").format(amount=_money(bonuses.mean, found)), "mean"),
-        (bonuses.announced, _("announced {amount}").format(amount=_money(bonuses.announced, found)), "announced"),
+        (bonuses.mean, _("mean {amount}").format(amount=_money(bonuses.mean, figures)), "mean"),
+        (bonuses.announced, _("announced {amount}").format(amount=_money(bonuses.announced, figures)), "announced"),
     ]
     high = max(bonuses.announced, *bonuses.amounts)
     return _dots(
@@ -152,7 +152,7 @@ def _bonus_dots(found: Report) -> DotPlot | None:
         low=0.0,
         high=high,
         marks=marks,
-        format_value=lambda amount: _money(amount, found),
+        format_value=lambda amount: _money(amount, figures),
     )
 
 
@@ -177,8 +177,8 @@ def _dots(
         x = across(value)
         column = round(x / (2 * RADIUS))
         stacks[column] = stacks.get(column, 0) + 1
-        dots.append((x, HEIGHT - 18.0 - RADIUS - 2 * RADIUS * ((stacks[column] - 1) % MOST_ROWS)))
-    middle = sum(values) / len(values)
+        dots.append((x, HEIGHT - 18.0 - RADIUS - 2 * RADIUS * ((stacks[column] - 1) % MAX_ROWS)))
+    mean = sum(values) / len(values)
     return DotPlot(
         title=title,
         dots=dots,
@@ -187,19 +187,19 @@ def _dots(
             (across(value), format_value(value)) for value in (low, low + span / 2, high if high > low else low + span)
         ],
         alt_text=ngettext("One value: {mean}", "{number} values from {low} to {high}, mean {mean}", len(values)).format(
-            number=len(values), low=format_value(min(values)), high=format_value(max(values)), mean=format_value(middle)
+            number=len(values), low=format_value(min(values)), high=format_value(max(values)), mean=format_value(mean)
         ),
     )
 
 
 def _bars(steps: Sequence[StepTimes]) -> list[Bar]:
-    whole = max((step.minutes for step in steps), default=0.0) or 1.0
+    longest = max((step.minutes for step in steps), default=0.0) or 1.0
     return [
         Bar(
             title=step.title,
             label=f"{step.minutes:.1f}",
             words=step.words,
-            parts=[(PARTS[name], round(100 * minutes / whole, 2), name) for name, minutes in step.parts.items()],
+            parts=[(PARTS[name], round(100 * minutes / longest, 2), name) for name, minutes in step.parts.items()],
         )
         for step in steps
     ]
@@ -222,7 +222,9 @@ def _models(found: Report) -> list[tuple[str, str]]:
             (_("failed calls"), f"{models.failed:,}"),
             (_("slowest call, seconds"), "–" if models.slowest is None else f"{models.slowest:.1f}"),
         ]
-    rows += [(_("moves by the fallback {who}").format(who=by), str(n)) for by, n in models.fallbacks.items()]
+    rows += [
+        (_("moves by the fallback {who}").format(who=name), str(count)) for name, count in models.fallbacks.items()
+    ]
     if models.clock:
         rows.append((_("moves made by the clock for participants"), str(models.clock)))
     return rows
@@ -256,8 +258,8 @@ def _ending(walker: Walker) -> str:
     return str(walker.get_status_display())
 
 
-def _money(amount: float, found: Report) -> str:
-    return in_currency(Decimal(str(round(amount, 2))), found.currency)
+def _money(amount: float, figures: Report) -> str:
+    return in_currency(Decimal(str(round(amount, 2))), figures.currency)
 
 
 def _dollars(amount: float) -> str:

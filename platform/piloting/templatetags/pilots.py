@@ -11,7 +11,7 @@ from piloting.models import MAX_PEOPLE
 from studies.models import Study
 
 register = template.Library()
-SHOWN = 5
+MAX_SHOWN = 5
 
 
 @register.inclusion_tag("admin/piloting/of_study.html", takes_context=True)
@@ -21,7 +21,7 @@ def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[s
     return {
         "study": study,
         "may_change": may_change,
-        "pilots": study.pilots.all()[:SHOWN],
+        "pilots": study.pilots.all()[:MAX_SHOWN],
         "scripts": sorted(game.scripts, key=lambda name: (name != game.default_script, name)),
         "most": MAX_PEOPLE,
         "request": context.get("request"),

@@ -40,9 +40,9 @@ def staff(client: Client, study: Study, role: str = "") -> None:
     client.force_login(user)
 
 
-def begin(client: Client, study: Study, **asked):
-    given = {"people": "3", "failing": "1", "player": "script:haggler", **asked}
-    return client.post(reverse("admin:piloting_pilot_begin", args=[study.pk]), given)
+def begin(client: Client, study: Study, **fields):
+    data = {"people": "3", "failing": "1", "player": "script:haggler", **fields}
+    return client.post(reverse("admin:piloting_pilot_begin", args=[study.pk]), data)
 
 
 def page(name: str, pilot: Pilot) -> str:
@@ -52,40 +52,40 @@ def page(name: str, pilot: Pilot) -> str:
 def test_pilot_from_start_to_deletion(client, superuser, study):
     card = client.get(reverse("admin:studies_study_change", args=[study.pk])).content.decode()
     assert reverse("admin:piloting_pilot_begin", args=[study.pk]) in card
-    begun = begin(client, study)
+    started = begin(client, study)
     pilot = Pilot.objects.get()
-    assert begun["Location"] == pilot.get_absolute_url()
+    assert started["Location"] == pilot.get_absolute_url()
     assert (pilot.people, pilot.created_by) == (3, superuser)
-    running = client.get(begun["Location"])
-    assert "Pilot 1: 0 of 3 participants finished" in text_of(running)
-    assert b"data-alive" in running.content
+    running_page = client.get(started["Location"])
+    assert "Pilot 1: 0 of 3 participants finished" in text_of(running_page)
+    assert b"data-alive" in running_page.content
     driver.drive(pilot.pk)
-    done = client.get(begun["Location"])
-    said = text_of(done)
-    assert "Pilot 1: 3 participants finished" in said
-    assert "An estimate, not a measurement" in said
-    assert "failed the attention check" in said
-    assert "the announced average is" in said
-    game = Walker.objects.exclude(enrolment__seats=None).first().enrolment.seats.get().match
-    transcript = reverse("admin:matches_match_change", args=[game.pk])
-    assert transcript in done.content.decode()
+    finished_page = client.get(started["Location"])
+    text = text_of(finished_page)
+    assert "Pilot 1: 3 participants finished" in text
+    assert "An estimate, not a measurement" in text
+    assert "failed the attention check" in text
+    assert "the announced average is" in text
+    match = Walker.objects.exclude(enrolment__seats=None).first().enrolment.seats.get().match
+    transcript = reverse("admin:matches_match_change", args=[match.pk])
+    assert transcript in finished_page.content.decode()
     assert client.get(transcript).status_code == 200
     assert b"data-alive" not in client.get(page("progress", pilot)).content
     assert "Pilot 1 of Splitting" in text_of(client.get(reverse("admin:piloting_pilot_changelist")))
     assert client.post(page("remove", pilot))["Location"] == reverse("admin:studies_study_change", args=[study.pk])
     assert not Pilot.objects.exists()
-    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
-    assert [(one.action, one.by, one.title) for one in told] == [
+    records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
+    assert [(record.action, record.by, record.title) for record in records] == [
         ("piloted", "boss", "Pilot 1 of Splitting"), ("deleted", "boss", "Pilot 1 of Splitting"),
     ]  # fmt: skip
-    assert told[0].details["people"] == 3 and told[0].details["player"] == "script:haggler"
+    assert records[0].details["people"] == 3 and records[0].details["player"] == "script:haggler"
 
 
-@pytest.mark.parametrize("asked", [{"people": "0"}, {"people": "many"}, {"failing": "9"}, {"player": "script:nobody"}])
-def test_pilot_problems_are_shown_on_the_studys_page(client, superuser, study, asked):
-    answer = begin(client, study, **asked)
-    assert answer["Location"] == reverse("admin:studies_study_change", args=[study.pk])
-    assert client.get(answer["Location"]).context["messages"]
+@pytest.mark.parametrize("fields", [{"people": "0"}, {"people": "many"}, {"failing": "9"}, {"player": "script:nobody"}])
+def test_pilot_problems_are_shown_on_the_studys_page(client, superuser, study, fields):
+    response = begin(client, study, **fields)
+    assert response["Location"] == reverse("admin:studies_study_change", args=[study.pk])
+    assert client.get(response["Location"]).context["messages"]
     assert not Pilot.objects.exists()
 
 
@@ -105,9 +105,9 @@ def test_viewers_of_the_study_see_its_pilots(client, study):
     assert b'name="people"' not in client.get(pilot.get_absolute_url()).content
     driver.drive(pilot.pk)
     person = Walker.objects.get().enrolment
-    game = reverse("admin:matches_match_change", args=[person.seats.get().match_id])
-    assert game in client.get(pilot.get_absolute_url()).content.decode()
-    assert client.get(game).status_code == 200
+    match_page = reverse("admin:matches_match_change", args=[person.seats.get().match_id])
+    assert match_page in client.get(pilot.get_absolute_url()).content.decode()
+    assert client.get(match_page).status_code == 200
     assert begin(client, study).status_code == 403
     for action in ("stop", "remove"):
         assert client.post(page(action, pilot)).status_code == 403
@@ -122,8 +122,8 @@ def test_editors_start_stop_and_delete(client, study):
     assert Pilot.objects.get().status == Pilot.Status.STOPPED
     client.post(page("remove", pilot))
     assert not Pilot.objects.exists()
-    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
-    assert [one.action for one in told if one.by == "staff"] == ["piloted", "stopped", "deleted"]
+    records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
+    assert [record.action for record in records if record.by == "staff"] == ["piloted", "stopped", "deleted"]
 
 
 def test_refused_actions_are_not_recorded(client, superuser, study):
@@ -148,6 +148,6 @@ def test_problems_are_escaped_and_show_no_token(client, superuser, study):
     pilot = services.begin(study, people=1)
     driver.drive(pilot.pk)
     Walker.objects.update(status=Walker.Status.STUCK, problem="<script>alert(1)</script>")
-    shown = client.get(pilot.get_absolute_url()).content.decode()
-    assert "<script>alert" not in shown and "&lt;script&gt;alert" in shown
-    assert Walker.objects.get().enrolment.token not in shown
+    html = client.get(pilot.get_absolute_url()).content.decode()
+    assert "<script>alert" not in html and "&lt;script&gt;alert" in html
+    assert Walker.objects.get().enrolment.token not in html

@@ -38,9 +38,9 @@ def test_every_kind_of_question_is_answered(seed):
     enrolment = Enrolment.objects.get()
     assert enrolment.step["kind"] == "survey_before"
     page = read(visitor.see().content.decode())
-    given = answers(page, enrolment, Walker.Plan.FINISH, Random(seed))
-    given.pop("position")
-    assert visitor.send(**given).status_code == 302
+    posted = answers(page, enrolment, Walker.Plan.FINISH, Random(seed))
+    posted.pop("position")
+    assert visitor.send(**posted).status_code == 302
     assert visitor.now().step["kind"] == "instructions"
 
 

@@ -20,8 +20,8 @@ def test_every_games_pages_work(key):
 
 @pytest.mark.parametrize("game", [ClockAuction, Guessing, Well, Everything])
 def test_generic_page_accepts_every_model_answer(game):
-    found = [problem for seed in range(12) for problem in game_pages.problems(Case(game, {}, seed))]
-    assert found == []
+    problems = [problem for seed in range(12) for problem in game_pages.problems(Case(game, {}, seed))]
+    assert problems == []
 
 
 def test_optional_forms_are_rendered_on_request():
@@ -52,5 +52,5 @@ def with_template(folder, name: str, body: str):
 )
 def test_broken_pages_are_reported(tmp_path, name, body, problem):
     with with_template(tmp_path, name, body):
-        found = game_pages.problems(Case(Everything, {}, 1))
-    assert found and problem in found[0]
+        problems = game_pages.problems(Case(Everything, {}, 1))
+    assert problems and problem in problems[0]

@@ -33,14 +33,14 @@ Plan, Status = Walker.Plan, Walker.Status
 
 
 def draft(**fields) -> Study:
-    given = {
+    defaults = {
         "title": "S",
         "slug": "s",
         "game": "bargaining",
         "roles": ["alice", "bob"],
         "agents": agents_from_specs("script:fair"),
     }
-    study = Study(**{**given, **fields})
+    study = Study(**{**defaults, **fields})
     study.full_clean()
     study.save()
     return study
@@ -96,9 +96,9 @@ class TestPilotedPath:
         pilot = run_pilot(draft(agents=agents_from_specs("script:haggler"), config={"rounds": 12}), plans=[plan])
         (walker,) = walkers(pilot)
         assert walker.enrolment.state == ending
-        found = report(pilot)
-        assert [(state, count) for state, _label, count in found.endings] == [(ending, 1)]
-        assert (found.unexpected, found.stuck) == ([], [])
+        figures = report(pilot)
+        assert [(state, count) for state, _label, count in figures.endings] == [(ending, 1)]
+        assert (figures.unexpected, figures.stuck) == ([], [])
 
     def test_silent_participant_finishes_if_the_clock_moves(self):
         pilot = run_pilot(draft(on_timeout="default", config={"rounds": 1}, roles=["alice"]), plans=[Plan.SILENT])
@@ -119,15 +119,15 @@ class TestPilotedPath:
 
     def test_participants_are_placed_like_real_ones(self):
         pilot = services.begin(draft(design={"grid": {"rounds": [1, 12]}}, quota=3), people=9)
-        taken = [walker.cell for walker in walkers(pilot)]
-        assert sorted(taken.count(cell) for cell in range(4)) == [2, 2, 2, 3]
+        cells = [walker.cell for walker in walkers(pilot)]
+        assert sorted(cells.count(cell) for cell in range(4)) == [2, 2, 2, 3]
 
     def test_deliberate_waits_are_counted_but_skipped(self):
-        began = timezone.now()
+        started_at = timezone.now()
         pilot = run_pilot(
             draft(roles=["alice"], agents=agents_from_specs("script:fair", delay=500), config={"rounds": 1}), people=1
         )
-        assert timezone.now() - began < timedelta(seconds=400)
+        assert timezone.now() - started_at < timedelta(seconds=400)
         step = next(step for step in report(pilot).steps if step.kind == "match")
         assert step.parts["waiting"] * 60 >= 500
 
@@ -166,7 +166,7 @@ class TestUnknownSteps:
         register(Survey)
         steps_of = enrolling.steps_of
         monkeypatch.setattr(
-            "piloting.enrolling.steps_of", lambda *given, **how: [{"kind": "test_survey"}, *steps_of(*given, **how)]
+            "piloting.enrolling.steps_of", lambda *args, **kwargs: [{"kind": "test_survey"}, *steps_of(*args, **kwargs)]
         )
         return Survey
 
@@ -289,7 +289,7 @@ class TestRunning:
             services.stop(pilot)
 
     @pytest.mark.parametrize(
-        ("asked", "reason"),
+        ("options", "reason"),
         [
             ({"people": 0}, "1 to 500"),
             ({"people": 501}, "1 to 500"),
@@ -298,9 +298,9 @@ class TestRunning:
             ({"people": 1, "player": "what"}, "is not a valid agent"),
         ],
     )
-    def test_invalid_pilots_are_refused_with_a_reason(self, asked, reason):
+    def test_invalid_pilots_are_refused_with_a_reason(self, options, reason):
         with pytest.raises(CannotPilot, match=reason):
-            services.begin(draft(), **asked)
+            services.begin(draft(), **options)
         assert not Pilot.objects.exists()
 
     def test_unlaunchable_study_cannot_be_piloted(self):
@@ -311,7 +311,7 @@ class TestRunning:
 
     def test_deleting_a_pilot_keeps_only_paid_calls(self):
         study = launched_study()
-        real = arrived_participant(study)
+        participant = arrived_participant(study)
         pilot = run_pilot(study, people=2)
         match = walkers(pilot)[0].enrolment.seats.get().match
         Call.objects.create(
@@ -323,19 +323,19 @@ class TestRunning:
         Pilot.objects.filter(pk=pilot.pk).update(status=Pilot.Status.DONE)
         services.delete(pilot)
         assert not Match.objects.exists() and not Verdict.objects.exists() and not Walker.objects.exists()
-        assert list(Enrolment.objects.all()) == [real]
+        assert list(Enrolment.objects.all()) == [participant]
         assert Call.objects.get().cost == 0.25
 
 
 class TestPilotReport:
     def test_bonuses_are_compared_with_the_announcement(self):
         study = draft(pay_rule="fixed", announced_average="2.00", quota=3)
-        found = report(run_pilot(study, people=2))
-        assert (found.bonuses.mean, found.bonuses.announced) == (2, 2)
-        assert found.forecast.places == 6
-        assert found.forecast.pay == pytest.approx(6 * 3.0)
-        assert found.forecast.hourly == pytest.approx(3 / found.forecast.minutes * 60)
-        assert all(step.minutes > 0 and step.words > 0 for step in found.steps)
+        figures = report(run_pilot(study, people=2))
+        assert (figures.bonuses.mean, figures.bonuses.announced) == (2, 2)
+        assert figures.forecast.places == 6
+        assert figures.forecast.pay == pytest.approx(6 * 3.0)
+        assert figures.forecast.hourly == pytest.approx(3 / figures.forecast.minutes * 60)
+        assert all(step.minutes > 0 and step.words > 0 for step in figures.steps)
 
     def test_model_costs_illegal_moves_and_fallbacks_are_counted(self):
         pilot = run_pilot(draft(roles=["alice"], config={"rounds": 1}), people=2)
@@ -356,15 +356,15 @@ class TestPilotCommand:
     def test_command_prints_the_report(self, capsys):
         draft()
         call_command("pilot", "s", "--people", "3", "--failing", "1")
-        said = capsys.readouterr().out
-        assert "Pilot 1 of S: 3 participants, 2 completed, 0 stuck." in said
-        assert "failed the attention check: 1" in said
+        output = capsys.readouterr().out
+        assert "Pilot 1 of S: 3 participants, 2 completed, 0 stuck." in output
+        assert "failed the attention check: 1" in output
 
     def test_command_prints_json(self, capsys):
         draft()
         call_command("pilot", "s", "--people", "1", "--json", "--player", "script:fair")
-        said = json.loads(capsys.readouterr().out)
-        assert (said["people"], said["completed"], said["pilot"]) == (1, 1, 1)
+        printed = json.loads(capsys.readouterr().out)
+        assert (printed["people"], printed["completed"], printed["pilot"]) == (1, 1, 1)
 
     def test_unknown_studies_and_players_are_refused(self):
         draft()
@@ -388,10 +388,10 @@ class TestModels:
         study = draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini"), config={"rounds": 1})
         pilot = run_pilot(study, people=2)
         assert [walker.problem for walker in walkers(pilot)] == ["", ""]
-        found = report(pilot)
-        assert (found.models.calls, found.models.matches, found.models.fallbacks) == (2, 2, {})
-        assert found.models.cost > 0
-        assert found.forecast.calls == pytest.approx(found.models.cost_per_match * found.forecast.places)
+        figures = report(pilot)
+        assert (figures.models.calls, figures.models.matches, figures.models.fallbacks) == (2, 2, {})
+        assert figures.models.cost > 0
+        assert figures.forecast.calls == pytest.approx(figures.models.cost_per_match * figures.forecast.places)
         assert not Call.objects.filter(budget_of__startswith="study:").exists()
 
     def test_model_may_play_for_participants(self, standin):
@@ -411,7 +411,7 @@ class TestModels:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)
             pilot = run_pilot(draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini")), people=1)
-        found = report(pilot)
-        assert [state for state, _label, _count in found.endings] == [State.OPPONENT_FAILED]
-        assert found.models.rule_breaks == found.models.calls > 0
-        assert [number for number, _plan, _state in found.unexpected] == [1]
+        figures = report(pilot)
+        assert [state for state, _label, _count in figures.endings] == [State.OPPONENT_FAILED]
+        assert figures.models.rule_breaks == figures.models.calls > 0
+        assert [number for number, _plan, _state in figures.unexpected] == [1]

@@ -22,15 +22,15 @@ class Command(BaseCommand):
         parser.add_argument("games", nargs="*", help="keys of the games to check, such as bargaining (default: all)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wrong = False
+        has_problems = False
         for key in options["games"] or registry.keys():
             try:
-                found = [problem for case in cases(key) for problem in game_pages.problems(case)]
+                problems = [problem for case in cases(key) for problem in game_pages.problems(case)]
             except (GameError, AssertionError) as error:
-                found = [str(error)]
-            wrong = wrong or bool(found)
-            self.stdout.write(f"{key}: pages {f'have {len(found)} problems' if found else 'ok'}")
-            for problem in found:
+                problems = [str(error)]
+            has_problems = has_problems or bool(problems)
+            self.stdout.write(f"{key}: pages {f'have {len(problems)} problems' if problems else 'ok'}")
+            for problem in problems:
                 self.stdout.write(f"  {problem}")
-        if wrong:
+        if has_problems:
             sys.exit(1)

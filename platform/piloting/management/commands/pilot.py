@@ -59,27 +59,27 @@ class Command(BaseCommand):
         except CannotPilot as error:
             raise invalid_argument(error) from None
         self._run(pilot, quietly=options["json"])
-        found = report(pilot)
+        figures = report(pilot)
         if options["json"]:
-            self.stdout.write(json.dumps({"pilot": pilot.number, "sha256": pilot.sha256, **found.as_dict()}))
+            self.stdout.write(json.dumps({"pilot": pilot.number, "sha256": pilot.sha256, **figures.as_dict()}))
         else:
-            self.stdout.write("\n".join(report_lines(pilot, found)))
-        if found.counts[Walker.Status.STUCK]:
+            self.stdout.write("\n".join(report_lines(pilot, figures)))
+        if figures.counts[Walker.Status.STUCK]:
             raise CommandError(
-                f"{found.counts[Walker.Status.STUCK]} of {pilot.people} participants got stuck.", returncode=1
+                f"{figures.counts[Walker.Status.STUCK]} of {pilot.people} participants got stuck.", returncode=1
             )
 
     def _run(self, pilot: Pilot, *, quietly: bool) -> None:
         """Run the pilot in this process, or wait for the worker that already runs it; print the progress."""
         while pilot.running:
-            running = threading.Thread(target=_drive, args=(pilot.pk,), daemon=True)
-            running.start()
-            running.join(PROGRESS_SECONDS)
-            while running.is_alive():
+            thread = threading.Thread(target=_drive, args=(pilot.pk,), daemon=True)
+            thread.start()
+            thread.join(PROGRESS_SECONDS)
+            while thread.is_alive():
                 if not quietly:
                     done = pilot.walkers.filter(status__in=[Walker.Status.ARRIVED, Walker.Status.STUCK]).count()
                     self.stdout.write(f"{done} of {pilot.people} participants")
-                running.join(PROGRESS_SECONDS)
+                thread.join(PROGRESS_SECONDS)
             pilot.refresh_from_db()
             if pilot.running:
                 time.sleep(PROGRESS_SECONDS)
@@ -92,31 +92,32 @@ def _drive(pilot_id: int) -> None:
         connection.close()
 
 
-def report_lines(pilot: Pilot, found: Report) -> list[str]:
+def report_lines(pilot: Pilot, figures: Report) -> list[str]:
     """Return the report as text for a terminal."""
 
     def money(amount: float) -> str:
-        return in_currency(Decimal(str(amount)), found.currency)
+        return in_currency(Decimal(str(amount)), figures.currency)
 
-    lines = [(f"{pilot}: {found.people} participants, {found.completed} completed, {found.counts['stuck']} stuck.")]
-    lines += [f"  {label}: {count}" for _state, label, count in found.endings]
-    lines += [f"  stuck: {problem} ({count})" for problem, count in found.stuck]
+    stuck = figures.counts[Walker.Status.STUCK]
+    lines = [f"{pilot}: {figures.people} participants, {figures.completed} completed, {stuck} stuck."]
+    lines += [f"  {label}: {count}" for _state, label, count in figures.endings]
+    lines += [f"  stuck: {problem} ({count})" for problem, count in figures.stuck]
     lines += [
         f"  #{number} had an unexpected ending: {plan}, but ended with: {state}"
-        for number, plan, state in found.unexpected
+        for number, plan, state in figures.unexpected
     ]
     lines += ["Minutes per participant (estimated from words read, choices and moves):"]
-    lines += [f"  {step.title}: {step.minutes:.1f} ({step.words} words)" for step in found.steps]
-    lines += [f"Payoff of {each.role}: mean {each.mean:,.2f}" for each in found.payoffs]
-    if found.bonuses is not None:
-        lines += [f"Bonus: mean {money(found.bonuses.mean)}; announced: {money(found.bonuses.announced)}"]
-    if found.forecast.hourly is not None:
-        lines += [f"Hourly pay: {money(found.forecast.hourly)}"]
-    models = found.models
+    lines += [f"  {step.title}: {step.minutes:.1f} ({step.words} words)" for step in figures.steps]
+    lines += [f"Payoff of {role_payoffs.role}: mean {role_payoffs.mean:,.2f}" for role_payoffs in figures.payoffs]
+    if figures.bonuses is not None:
+        lines += [f"Bonus: mean {money(figures.bonuses.mean)}; announced: {money(figures.bonuses.announced)}"]
+    if figures.forecast.hourly is not None:
+        lines += [f"Hourly pay: {money(figures.forecast.hourly)}"]
+    models = figures.models
     if models.calls:
         lines += [
             f"Models: {models.calls} calls, ${models.cost:.4f} in total, ${models.cost_per_match:.4f} per match; "
             f"{models.rule_breaks} illegal moves, {models.failed} failed calls."
         ]
-    lines += [f"Moves by fallbacks: {count} by {by}" for by, count in models.fallbacks.items()]
+    lines += [f"Moves by fallbacks: {count} by {fallback}" for fallback, count in models.fallbacks.items()]
     return lines
