@@ -24,6 +24,6 @@ def preview_source(content: Mapping[str, Any]) -> PreviewSource:
     return PreviewSource(
         game=content["game"],
         agents={**fallbacks, **agents},
-        places=tuple((config, configure(game, config).roles()) for config in content["configurations"]),
+        configurations=tuple((config, configure(game, config).roles()) for config in content["configurations"]),
         instructions=content["texts"]["instructions"] if content["edited"] else "",
     )

@@ -102,11 +102,11 @@ def difference(before: str, after: str) -> tuple[Line, ...]:
 
 def _changes(part: str, before: Any, after: Any) -> Iterator[Change]:
     old, new = dict(_flatten(part, before)), dict(_flatten(part, after))
-    found = False
+    has_changes = False
     for name in dict.fromkeys([*old, *new]):
         if old.get(name) == new.get(name):
             continue
-        found = True
+        has_changes = True
         title = name.removeprefix(part).strip(" ·") or str(TITLES.get(part, part))
         old_text, new_text = old.get(name, "–"), new.get(name, "–")
         if part == "texts" or "\n" in old_text + new_text:
@@ -115,7 +115,7 @@ def _changes(part: str, before: Any, after: Any) -> Iterator[Change]:
             )
         else:
             yield Change(title, before=old_text, after=new_text)
-    if not found:
+    if not has_changes:
         yield Change(str(_("Same values, different order or combination.")))
 
 

@@ -165,11 +165,11 @@ def _create_local_model_demos(url: str) -> list[tuple[str, str]]:
 
 def _admin_password() -> str:
     """Return the demo administrator's password, created once and stored beside the data, readable only by its owner."""
-    kept = Path(settings.DATA_DIR) / "admin_password"
-    if not kept.exists():
-        kept.touch(mode=0o600)
-        kept.write_text(secrets.token_urlsafe(12))
-    password = kept.read_text().strip()
+    password_file = Path(settings.DATA_DIR) / "admin_password"
+    if not password_file.exists():
+        password_file.touch(mode=0o600)
+        password_file.write_text(secrets.token_urlsafe(12))
+    password = password_file.read_text().strip()
     user, _new = get_user_model().objects.get_or_create(
         username=ADMIN, defaults={"is_staff": True, "is_superuser": True}
     )

@@ -162,8 +162,8 @@ def _configurations(study: Study, game: type[Game[Any, Any]], design: Design) ->
         chosen = selections.select_named(study.game, design.selection, design.seed)
         return [(item.config, item.roles, item.quota, item.kind) for item in chosen]
     if design.configurations is not None:
-        written = [{**study.config, **item.config} for item in design.configurations]
-        configs = grids.listed(game, written)
+        merged_configs = [{**study.config, **item.config} for item in design.configurations]
+        configs = grids.listed(game, merged_configs)
         return [
             (config, _roles(study, game, config, item.roles), item.quota or study.quota, item.kind)
             for config, item in zip(configs, design.configurations, strict=True)
@@ -222,10 +222,10 @@ def _as_key(value: Any) -> str:
         return str(value)
 
 
-def _read(written: Mapping[str, Any]) -> Design:
+def _read(design_data: Mapping[str, Any]) -> Design:
     try:
-        return Design.model_validate(written)
+        return Design.model_validate(design_data)
     except ValidationError as error:
         problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise BadConfig(_("Design: {where}: {what}").format(where=where, what=problem["msg"])) from None
+        location = ".".join(str(part) for part in problem["loc"])
+        raise BadConfig(_("Design: {where}: {what}").format(where=location, what=problem["msg"])) from None

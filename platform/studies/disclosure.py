@@ -31,32 +31,32 @@ def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[
         tells: if False, say only that others may be people or programs, and only if both occur.
     """
     seated = [list(seats.values()) for seats in lineups]
-    others = max((len(seats) - 1 for seats in seated), default=0)
-    if not others:
+    other_count = max((len(seats) - 1 for seats in seated), default=0)
+    if not other_count:
         return {}
-    people = any(seats.count(PERSON) > 1 for seats in seated)
-    agents = any(seats.count(PERSON) < len(seats) for seats in seated)
-    if not tells and not (people and agents):
+    with_people = any(seats.count(PERSON) > 1 for seats in seated)
+    with_agents = any(seats.count(PERSON) < len(seats) for seats in seated)
+    if not tells and not (with_people and with_agents):
         return {"told": NOTHING, "words": ""}
-    if people and agents:
-        both_certain = tells and others > 1 and all(1 < seats.count(PERSON) < len(seats) for seats in seated)
+    if with_people and with_agents:
+        both_certain = tells and other_count > 1 and all(1 < seats.count(PERSON) < len(seats) for seats in seated)
         return {
             "told": FULL if both_certain else MIXED,
-            "words": _mixed_text(others, tells=tells, both_certain=both_certain),
+            "words": _mixed_text(other_count, tells=tells, both_certain=both_certain),
         }
-    if people:
-        words = ngettext(
+    if with_people:
+        text = ngettext(
             "The other player is a person taking part in this study, like you.",
             "The other players are people taking part in this study, like you.",
-            others,
+            other_count,
         )
     else:
-        words = ngettext(
+        text = ngettext(
             "The other player is a computer program, possibly a language model.",
             "The other players are computer programs, possibly language models.",
-            others,
+            other_count,
         )
-    return {"told": FULL, "words": words}
+    return {"told": FULL, "words": text}
 
 
 def _mixed_text(count: int, *, tells: bool, both_certain: bool) -> str:
@@ -96,12 +96,12 @@ def late_disclosure(enrolment: Enrolment) -> list[str]:
     disclosure = recorded_disclosure(enrolment).get("told", FULL)
     if disclosure == FULL:
         return []
-    own = list(Seat.objects.filter(enrolment=enrolment).order_by("step"))
-    others = Seat.objects.filter(match__in=[seat.match_id for seat in own]).exclude(enrolment=enrolment)
+    own_seats = list(Seat.objects.filter(enrolment=enrolment).order_by("step"))
+    others = Seat.objects.filter(match__in=[seat.match_id for seat in own_seats]).exclude(enrolment=enrolment)
     by_match: dict[int, list[Seat]] = {}
     for seat in others:
         by_match.setdefault(seat.match_id, []).append(seat)
-    descriptions = [_describe(by_match[seat.match_id]) for seat in own if seat.match_id in by_match]
+    descriptions = [_describe(by_match[seat.match_id]) for seat in own_seats if seat.match_id in by_match]
     if not descriptions:
         return []
     opening = (
@@ -112,8 +112,8 @@ def late_disclosure(enrolment: Enrolment) -> list[str]:
     if len(set(descriptions)) == 1:
         return [opening, _("You played with {others}.").format(others=descriptions[0])]
     games = [
-        _("Game {number}: you played with {others}.").format(number=n, others=others)
-        for n, others in enumerate(descriptions, 1)
+        _("Game {number}: you played with {others}.").format(number=number, others=description)
+        for number, description in enumerate(descriptions, 1)
     ]
     return [opening, *games]
 
@@ -129,5 +129,5 @@ def _describe(seats: Sequence[Seat]) -> str:
             "a computer program with fixed rules", "{n} computer programs with fixed rules", kinds["script"]
         ),
     }
-    parts = [phrase.format(n=kinds[kind]) for kind, phrase in phrases.items() if kinds[kind]]
-    return _(" and ").join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+    described = [phrase.format(n=kinds[kind]) for kind, phrase in phrases.items() if kinds[kind]]
+    return _(" and ").join([", ".join(described[:-1]), described[-1]]) if len(described) > 1 else described[0]

@@ -33,19 +33,19 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     if placement is None:
         return
     rule, content = placement.cell.pay(), placement.cell.version.content
-    earned = earnings_of(enrolment, content)
+    earnings = earnings_of(enrolment, content)
     if content["purpose"] == Match.Purpose.STUDY:
         slug = placement.cell.version.study.slug
-        owed = record_due(enrolment, rule, study=slug, **earned.rule_inputs(), games=earned.games)
+        due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
     else:
-        owed = rules.due(rule, ending=enrolment.state, **earned.rule_inputs())
+        due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
     show_earnings(
         enrolment,
         rule,
-        owed,
+        due,
         purpose=content["purpose"],
         debriefing=content["texts"].get("debriefing"),
-        result=(earned.payoff, earned.share),
+        result=(earnings.payoff, earnings.share),
         entry=_entry_kind(enrolment) or content["entry"],
     )
     if enrolment.state == State.OPPONENT_FAILED:
@@ -60,7 +60,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
 def show_earnings(
     enrolment: Enrolment,
     rule: rules.PayRule,
-    owed: Mapping[str, Decimal],
+    due: Mapping[str, Decimal],
     *,
     purpose: str,
     debriefing: str | None,
@@ -77,20 +77,20 @@ def show_earnings(
     lines = [
         {
             "reason": _shown_reason(enrolment, reason),
-            "amount": texts.in_currency(owed.get(reason, zero), rule.currency),
+            "amount": texts.in_currency(due.get(reason, zero), rule.currency),
         }
         for reason in ("base", "bonus")
     ]
     lines[1]["because"] = texts.bonus_reason(rule, ending=enrolment.state, payoff=result[0], game=_last_game(enrolment))
-    lost_pay = _lost_pay(rule, enrolment, owed, result)
+    lost_pay = _lost_pay(rule, enrolment, due, result)
     amounts = [
         {"reason": _shown_reason(enrolment, reason), "amount": texts.in_currency(amount, rule.currency)}
-        for reason, amount in owed.items()
+        for reason, amount in due.items()
     ]
     enrolment.earnings = {
         "amounts": amounts,
         "lines": lines,
-        "total": texts.in_currency(sum(owed.values(), start=zero), rule.currency),
+        "total": texts.in_currency(sum(due.values(), start=zero), rule.currency),
         "lost": texts.in_currency(lost_pay, rule.currency) if lost_pay else "",
         "purpose": purpose,
         "entry": entry,
@@ -109,13 +109,13 @@ def _last_game(enrolment: Enrolment) -> Any:
 
 
 def _lost_pay(
-    rule: rules.PayRule, enrolment: Enrolment, owed: Mapping[str, Decimal], result: tuple[float | None, float | None]
+    rule: rules.PayRule, enrolment: Enrolment, due: Mapping[str, Decimal], result: tuple[float | None, float | None]
 ) -> Decimal:
     """Return what a wrong quiz answer cost: the pay for completing, less what is paid."""
     if enrolment.state != State.FAILED_QUIZ:
         return Decimal(0)
     completing_pay = rules.due(rule, ending=State.COMPLETED, payoff=result[0], share=result[1])
-    return sum(completing_pay.values(), Decimal(0)) - sum(owed.values(), Decimal(0))
+    return sum(completing_pay.values(), Decimal(0)) - sum(due.values(), Decimal(0))
 
 
 def _entry_kind(enrolment: Enrolment) -> str | None:

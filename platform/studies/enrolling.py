@@ -67,16 +67,16 @@ def enrol(
     Raises:
         EntryRefused: with the message for the participant; nothing was changed.
     """
-    known = latest_enrolment(study, arrival)
-    if known is not None and not _begins_another(known, arrival, again):
-        return _readmit(known, arrival)
+    latest = latest_enrolment(study, arrival)
+    if latest is not None and not _begins_another(latest, arrival, again):
+        return _readmit(latest, arrival)
     refuse_closed(study)
     participations.lock_worker(arrival)
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
     assert version is not None
-    known = latest_enrolment(study, arrival)
-    if known is not None and not _begins_another(known, arrival, again):
-        return _readmit(known, arrival)
+    latest = latest_enrolment(study, arrival)
+    if latest is not None and not _begins_another(latest, arrival, again):
+        return _readmit(latest, arrival)
     if token and (existing := Enrolment.objects.filter(token=token).first()) is not None:
         return existing
     version.study = study
@@ -97,17 +97,17 @@ def enrol(
             worker=arrival.worker,
             proof=arrival.proof,
             details={**arrival.details, **({"cell": arrival.cell} if arrival.cell else {})},
-            occasion=known.identity.occasion + 1 if known is not None else 1,
+            occasion=latest.identity.occasion + 1 if latest is not None else 1,
             enrolment=enrolment,
         )
     return enrolment
 
 
-def _readmit(known: Enrolment, arrival: Arrival) -> Enrolment:
+def _readmit(enrolment: Enrolment, arrival: Arrival) -> Enrolment:
     """Raise UsedCode if the link can be used only once and a different browser began with it."""
-    if arrival.once and not constant_time_compare(known.token, arrival.held):
+    if arrival.once and not constant_time_compare(enrolment.token, arrival.held):
         raise UsedCode
-    return known
+    return enrolment
 
 
 def latest_enrolment(study: Study, arrival: Arrival) -> Enrolment | None:
@@ -150,9 +150,9 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     if placement is None:
         return
     version = Version.objects.select_for_update().get(pk=placement.cell.version_id)
-    held = Placement.objects.filter(HELD, cell=placement.cell, role=placement.role)
+    held_placements = Placement.objects.filter(HELD, cell=placement.cell, role=placement.role)
     taken_by_agents = _taken_by_agents(version)[placement.cell_id, placement.role]
-    if held.exclude(pk=placement.pk).count() + taken_by_agents < placement.cell.quota:
+    if held_placements.exclude(pk=placement.pk).count() + taken_by_agents < placement.cell.quota:
         return
     try:
         assigned_cell = Identity.objects.filter(enrolment=enrolment).values_list("details__cell", flat=True).first()
@@ -160,12 +160,12 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     except Full as full:
         raise StepRefused({FULL: str(full)}) from None
     placement.save(update_fields=["cell", "role"])
-    following = steps_of(version, placement.cell, placement.role, number=number)[1:]
-    enrolment.steps = [enrolment.steps[0], *following]
+    later_steps = steps_of(version, placement.cell, placement.role, number=number)[1:]
+    enrolment.steps = [enrolment.steps[0], *later_steps]
 
 
-def _begins_another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
-    return again and arrival.lasting and known.ended
+def _begins_another(enrolment: Enrolment, arrival: Arrival, again: bool) -> bool:
+    return again and arrival.lasting and enrolment.ended
 
 
 def _find_seat(version: Version, role: str | None, cell: int | None = None) -> tuple[Cell, Role, int]:
@@ -210,9 +210,11 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
     Raises:
         Full, NoSuchRole
     """
-    others = "further" in version.content
-    cells = starting_cells(version.cells.order_by("number"), session_of(version.content), others=others)
-    cells = [other for other in cells if other.number == cell] or list(cells)
+    has_other_games = "further" in version.content
+    cells = starting_cells(
+        version.cells.order_by("number"), session_of(version.content), has_other_games=has_other_games
+    )
+    cells = [candidate for candidate in cells if candidate.number == cell] or list(cells)
     seats = [(cell, seat) for cell in cells for seat in cell.people]
     if role:
         seats = [(cell, seat) for cell, seat in seats if seat == role]
@@ -222,8 +224,8 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
             )
     placed = Placement.objects.filter(cell__version=version)
     held, held_or_offered, ever_placed = _counts_by_seat(placed)
-    for counted in (held, held_or_offered):
-        counted.update(_taken_by_agents(version))
+    for counter in (held, held_or_offered):
+        counter.update(_taken_by_agents(version))
     open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
     if not open_seats:
         raise Full(
@@ -243,14 +245,18 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
     return cell, seat, 1 + sum(number for (other, _seat), number in ever_placed.items() if other == cell.pk)
 
 
-Placed = Counter[tuple[int, Role]]
+SeatCounts = Counter[tuple[int, Role]]
 
 
-def _counts_by_seat(placed: QuerySet[Placement]) -> tuple[Placed, Placed, Placed]:
+def _counts_by_seat(placed: QuerySet[Placement]) -> tuple[SeatCounts, SeatCounts, SeatCounts]:
     """Return counts by cell and seat: places held, places held or offered, and all placements ever."""
     counts = (Count("pk", filter=HELD), Count("pk", filter=HELD_OR_OFFERED), Count("pk"))
-    rows = list(placed.values_list("cell", "role").annotate(held=counts[0], near=counts[1], ever=counts[2]).order_by())
-    held, held_or_offered, ever_placed = (Counter({row[:2]: row[at] for row in rows}) for at in (2, 3, 4))
+    rows = list(
+        placed.values_list("cell", "role")
+        .annotate(held=counts[0], held_or_offered=counts[1], ever_placed=counts[2])
+        .order_by()
+    )
+    held, held_or_offered, ever_placed = (Counter({row[:2]: row[column] for row in rows}) for column in (2, 3, 4))
     return held, held_or_offered, ever_placed
 
 
@@ -271,11 +277,11 @@ def _taken_by_agents(version: Version) -> Counter[tuple[int, Role]]:
         return Counter()
     numbers = dict(version.cells.values_list("number", "pk"))
     seats = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=lobby_hall(version))
-    taken: Counter[tuple[int, Role]] = Counter()
+    counts: Counter[tuple[int, Role]] = Counter()
     for pool, role in seats.values_list("match__lobby_group__pool", "role"):
-        first, cell, match = pool.split("/")
-        taken[numbers[int(first)], role] += match == "1" and cell == first
-    return taken
+        first_cell, cell, match = pool.split("/")
+        counts[numbers[int(first_cell)], role] += match == "1" and cell == first_cell
+    return counts
 
 
 def lobby_hall(version: Version) -> str:
@@ -292,13 +298,13 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
     content = version.content
     session = session_of(content)
     legs = legs_of(version, cell, role, number=number)
-    own = Leg(content, cell, role, str(cell.number))
+    own_leg = Leg(content, cell, role, str(cell.number))
     games = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
     reserved_words = [word for game in games for word in (game.title, *game.reserved_words)]
-    seats = dict.fromkeys(seat for leg in [own, *legs] for seat in leg.cell.seats)
+    seats = dict.fromkeys(seat for leg in [own_leg, *legs] for seat in leg.cell.seats)
     reserved = [*reserved_words, *seats, "parley", "player", "opponent"]
     surveys, rule = content.get("surveys", {}), cell.pay()
-    configured = _configured(own)
+    configured = _configured(own_leg)
     endings_possible = texts.possible_endings(
         code_word=content["checks"]["code_word"],
         quiz=content["checks"]["quiz"],
@@ -311,7 +317,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
         """Return what the instructions of a match say in addition to its rules."""
         game = _configured(leg)
         promise = texts.pay_promise(rule, alike=game.pays_alike())
-        promises = [sessions.session_promise(session, others="further" in content), promise]
+        promises = [sessions.session_promise(session, has_other_games="further" in content), promise]
         pay = " ".join(filter(None, [*promises, texts.worked_examples(rule, game, leg.role)]))
         return {**_game_data(version, leg, rule), "pay": pay, "endings": endings}
 
@@ -325,7 +331,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
             **({"behaviour": content["behaviour"]} if content.get("behaviour") else {}),
         },
         {"kind": "name", "reserved": reserved, "shown": any(names_visible(leg.cell.seats) for leg in legs)},
-        *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),
+        *({"kind": "survey_before", "questions": questions} for questions in [surveys.get("before")] if questions),
         {
             "kind": "instructions",
             **instruction_parts(legs[0]),
@@ -333,17 +339,17 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
             "code_word_again": content["checks"].get("code_word_again", False),
         },
     ]
-    before = legs[0]
+    previous_leg = legs[0]
     for match, leg in enumerate(legs, start=1):
-        if not leg.same_rules(before):
+        if not leg.same_rules(previous_leg):
             steps.append({"kind": "instructions", **instruction_parts(leg), "code_word": False})
-        steps += _match_steps(version, leg, rule, session, match=match, number=number, first=cell)
-        before = leg
+        steps += _match_steps(version, leg, rule, session, match=match, number=number, first_cell=cell)
+        previous_leg = leg
     quiz_leg = [leg for leg in legs if leg.own][-1]
     if content["checks"]["quiz"] and configured.quiz(role):
         steps.append({"kind": "quiz", **_game_data(version, quiz_leg, rule), "stake": texts.quiz_stake(rule)})
-    if asked := surveys.get("after"):
-        steps.append({"kind": "survey_after", "questions": asked})
+    if questions := surveys.get("after"):
+        steps.append({"kind": "survey_after", "questions": questions})
     return steps
 
 
@@ -365,7 +371,7 @@ def names_visible(seats: Seats) -> bool:
 
 
 def _match_steps(
-    version: Version, leg: Leg, rule: PayRule, session: Session, *, match: int, number: int, first: Cell
+    version: Version, leg: Leg, rule: PayRule, session: Session, *, match: int, number: int, first_cell: Cell
 ) -> list[dict[str, Any]]:
     """Return the steps of one match, preceded by the lobby if several participants play it together.
 
@@ -376,7 +382,7 @@ def _match_steps(
     lobby = leg.part.get("lobby", {})
     fills_in = [label for label in [lobby.get("fill")] if label and cell.group_size > 1]
     seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "")
-    step = {
+    match_step = {
         "kind": "match",
         **_game_data(version, leg, rule),
         "seats": cell.seats,
@@ -386,24 +392,24 @@ def _match_steps(
         "budget_of": f"study:{version.study.slug}",
     }
     if cell.group_size == 1:
-        return [{**step, "seed": Random(f"{seed_source}/{number}").randrange(2**31)}]
-    waiting = {
+        return [{**match_step, "seed": Random(f"{seed_source}/{number}").randrange(2**31)}]
+    lobby_step = {
         "kind": "lobby",
         "hall": lobby_hall(version),
-        "pool": f"{first.number}/{leg.key}/{match}",
+        "pool": f"{first_cell.number}/{leg.key}/{match}",
         **lobby,
         "strangers": session.partners == "new" and match > 1,
         "seed": seed_source,
         **({"join": version.study.get_absolute_url()} if content["purpose"] == Match.Purpose.DEMO else {}),
     }
-    return [waiting, step]
+    return [lobby_step, match_step]
 
 
 @receiver(group_made)
 def store_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_signal: Any) -> None:
     """Store the seats that participants got in their group, unless the group plays another game."""
-    leg = group.pool.split("/")[1:2]
-    if leg and not leg[0].isdigit():
+    leg_keys = group.pool.split("/")[1:2]
+    if leg_keys and not leg_keys[0].isdigit():
         return
     for role, enrolment in seats.items():
         Placement.objects.filter(enrolment=enrolment).update(role=role)

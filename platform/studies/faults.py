@@ -38,8 +38,8 @@ class ModelsUnavailable(EntryRefused):
 def unavailable_endpoints(version: Version) -> list[str]:
     """Return the endpoints used by this version that are known to be unavailable."""
     circuits = open_circuits()
-    used = {agent.spec.partition(":")[0] for agent in version.agents().values()}
-    return sorted(used & circuits.keys())
+    used_endpoints = {agent.spec.partition(":")[0] for agent in version.agents().values()}
+    return sorted(used_endpoints & circuits.keys())
 
 
 def refuse_while_unavailable(version: Version) -> None:

@@ -119,23 +119,23 @@ def forecast(study: Study) -> Forecast:
     """
     refresh_if_old()
     cells = plan_cells(study)
-    games = [_sample(item, _pay_of(study)) for item in (study, *study.further())]
+    games = [_sample(game_study, _pay_of(study)) for game_study in (study, *study.further())]
     simulated_matches = [simulated for game in games for simulated in game[0]]
     amounts = [amount for simulated in simulated_matches for amount in simulated.pay]
     matches = study.session_matches
     decisions = matches * mean(mean(simulated.decisions for simulated in game) for game, _calls, _cost in games)
     waiting = matches * mean(mean(simulated.waiting for simulated in game) for game, _calls, _cost in games)
     seconds = decisions * SECONDS_PER_DECISION + waiting + _overhead_seconds(study, cells[0])
-    starting = _starting_cells(study, cells)
+    starting_cells = _starting_cells(study, cells)
     costs = [cost for _trials, _calls, cost in games]
     calls = mean(calls for _trials, calls, _cost in games)
-    cost = None if None in costs else sum((item for item in costs if item is not None), Decimal(0)) / len(costs)
+    cost = None if None in costs else sum((amount for amount in costs if amount is not None), Decimal(0)) / len(costs)
     return Forecast(
         sampled=len(simulated_matches),
         configurations=len({id(cell.config) for cell in cells}),
         cells=len(cells),
-        matches=matches * sum(cell.quota for cell in starting),
-        people=sum(cell.quota * len(cell.people) for cell in starting),
+        matches=matches * sum(cell.quota for cell in starting_cells),
+        people=sum(cell.quota * len(cell.people) for cell in starting_cells),
         groups=any(len(cell.people) > 1 for cell in cells),
         decisions=decisions,
         minutes=seconds / 60,
@@ -157,9 +157,9 @@ def _sample(study: Study, pay: PayRule | None) -> tuple[list[_SimulatedMatch], f
         if sum(simulated.moves for simulated in simulated_matches) < MAX_TOTAL_MOVES:
             models = _models(cell, agents)
             previous = measured.setdefault(models, [])
-            costs = bool(models) and len(previous) < MEASURED_PER_SET and len(measured) <= MAX_MEASURED_SETS
-            simulated_matches.append(_simulate(study, cell, agents, pay, seed, measured=costs))
-            if costs or not models:
+            is_measured = bool(models) and len(previous) < MEASURED_PER_SET and len(measured) <= MAX_MEASURED_SETS
+            simulated_matches.append(_simulate(study, cell, agents, pay, seed, measured=is_measured))
+            if is_measured or not models:
                 previous.append(simulated_matches[-1])
     return simulated_matches, *_mean_model_use(cells, agents, measured)
 
@@ -180,10 +180,10 @@ def minutes_of(study: Study) -> int | None:
         cells = plan_cells(study)
         simulated_matches = [
             [
-                _simulate(item, cell, item.agents_by_label(), None, 0, measured=False)
-                for cell in _evenly_spaced(plan_cells(item), ANNOUNCEMENT_SAMPLE)
+                _simulate(game_study, cell, game_study.agents_by_label(), None, 0, measured=False)
+                for cell in _evenly_spaced(plan_cells(game_study), ANNOUNCEMENT_SAMPLE)
             ]
-            for item in (study, *study.further())
+            for game_study in (study, *study.further())
         ]
     except (GameError, ValueError, LookupError):
         return None
@@ -252,9 +252,9 @@ def _simulate(
         role: [] for role, agent in agents_by_role.items() if not agent.scripted
     }
     while not play.over and moves < MAX_MOVES:
-        turn = play.waiting_for()
-        waiting += _waiting_seconds(turn, people, agents_by_role)
-        for role in turn:
+        deciding = play.waiting_for()
+        waiting += _waiting_seconds(deciding, people, agents_by_role)
+        for role in deciding:
             if role not in play.waiting_for():
                 continue
             if role in people:
@@ -291,16 +291,16 @@ def _script(game: Game[Any, Any], agent: Agent | None) -> str:
     return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.default_script
 
 
-def _waiting_seconds(turn: Sequence[Role], people: Collection[Role], agents_by_role: Mapping[Role, Agent]) -> float:
+def _waiting_seconds(deciding: Sequence[Role], people: Collection[Role], agents_by_role: Mapping[Role, Agent]) -> float:
     """Return the total seconds that participants wait while these roles decide at the same time."""
     seconds = {
         role: (0 if agents_by_role[role].scripted else SECONDS_PER_MODEL_ANSWER) + agents_by_role[role].delay
         if role in agents_by_role
         else SECONDS_PER_DECISION
-        for role in turn
+        for role in deciding
     }
     longest = max(seconds.values())
-    return sum(longest - (seconds[role] if role in turn else 0) for role in people)
+    return sum(longest - (seconds[role] if role in deciding else 0) for role in people)
 
 
 def _cost(
@@ -317,8 +317,10 @@ def _cost(
     spec = agent.settings.spec(agent.spec)
     wording_options = wording(spec, template=study.instructions or None, prompts=agent.settings.prompts)
     characters = [
-        sum(len(message["content"]) for message in strategies.messages(play, role, log[:events], **wording_options))
-        for play, events in _evenly_spaced(turns, MAX_MEASURED_CALLS)
+        sum(
+            len(message["content"]) for message in strategies.messages(play, role, log[:event_count], **wording_options)
+        )
+        for play, event_count in _evenly_spaced(turns, MAX_MEASURED_CALLS)
     ]
     game = turns[0][0].game
     calls = len(turns) * _calls_per_turn(game, role, agent)
@@ -349,13 +351,13 @@ def _overhead_seconds(study: Study, cell: PlannedCell) -> float:
     """Return the seconds a participant needs before and after the match."""
     game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
     try:
-        read = [
+        texts_read = [
             study.consent or texts.default_consent(study),
             game.instructions(cell.people[0], study.instructions or None),
         ]
     except (GameError, ValueError):
-        read = []
-    words = sum(len(text.split()) for text in read)
+        texts_read = []
+    words = sum(len(text.split()) for text in texts_read)
     questions = len(game.quiz(cell.people[0])) if study.asks_quiz else 0
     questions += len(study.survey_before or ()) + len(study.survey_after or ())
     return words * 60 / WORDS_PER_MINUTE + 4 * SECONDS_PER_PAGE + questions * SECONDS_PER_QUESTION

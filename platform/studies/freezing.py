@@ -120,17 +120,17 @@ def _game_part(study: Study) -> dict[str, Any]:
     agents = study.agents_by_label()
     configurations: list[Mapping[str, Any]] = []
     cells = []
-    for wanted in plan_cells(study):
-        if not configurations or configurations[-1] != wanted.config:
-            configurations.append(wanted.config)
+    for planned in plan_cells(study):
+        if not configurations or configurations[-1] != planned.config:
+            configurations.append(planned.config)
         cells.append(
             {
                 "configuration": len(configurations) - 1,
-                "kind": wanted.kind,
-                "lineup": wanted.lineup,
-                "seats": dict(wanted.seats),
-                "quota": wanted.quota,
-                "announced_average": None if wanted.average is None else str(wanted.average),
+                "kind": planned.kind,
+                "lineup": planned.lineup,
+                "seats": dict(planned.seats),
+                "quota": planned.quota,
+                "announced_average": None if planned.average is None else str(planned.average),
             }
         )
     game = registry.get(study.game)
@@ -157,10 +157,10 @@ def _game_part(study: Study) -> dict[str, Any]:
 
 def surveys_of(study: Study) -> dict[str, list[dict[str, Any]]]:
     """Return the study's questions by survey, without empty surveys."""
-    written = {"before": study.survey_before, "after": study.survey_after}
+    surveys = {"before": study.survey_before, "after": study.survey_after}
     return {
         name: [question.as_data() for question in questions_of(questions)]
-        for name, questions in written.items()
+        for name, questions in surveys.items()
         if questions
     }
 
@@ -179,9 +179,9 @@ def parts_of(content: Mapping[str, Any]) -> dict[str, str]:
 def code_revision() -> str:
     """Return the commit this code was checked out from; empty without a repository."""
     try:
-        finished = subprocess.run(
+        result = subprocess.run(
             ["git", "rev-parse", "HEAD"], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=5, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return finished.stdout.strip()
+    return result.stdout.strip()

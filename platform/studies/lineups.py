@@ -74,7 +74,7 @@ class Lineup(BaseModel):
         return BadLineup(_("Line-up “{name}”: {problem}").format(name=self.name or _("unnamed"), problem=problem))
 
 
-def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]:
+def lineups_of(descriptions: Sequence[Json], labels: Collection[str]) -> list[Lineup]:
     """Return the study's parsed line-ups.
 
     Args:
@@ -83,17 +83,17 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
     Raises:
         BadLineup: one cannot be parsed, repeats a name, or mentions an unknown agent.
     """
-    if not isinstance(written, list) or len(written) > MAX_LINEUPS:
+    if not isinstance(descriptions, list) or len(descriptions) > MAX_LINEUPS:
         raise BadLineup(_("Line-ups must be a list of at most {most}.").format(most=MAX_LINEUPS))
     lineups = []
-    for number, data in enumerate(written, start=1):
+    for number, data in enumerate(descriptions, start=1):
         try:
             lineups.append(Lineup.model_validate(data))
         except ValidationError as error:
             problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
+            location = ".".join(str(part) for part in problem["loc"])
             raise BadLineup(
-                _("Line-up {number}: {where}: {what}").format(number=number, where=where, what=problem["msg"])
+                _("Line-up {number}: {where}: {what}").format(number=number, where=location, what=problem["msg"])
             ) from None
     names = [lineup.name for lineup in lineups]
     for lineup in lineups:

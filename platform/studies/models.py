@@ -383,10 +383,10 @@ class Study(models.Model):
             raise ValidationError({"config": str(error)}) from None
         if not self.roles and not self.lineups:
             self.roles = first_of_each_kind(game, game.roles() if self.design else game.people())
-        known = game.roles() if self.design else game.people()
-        if unknown := set(self.roles) - set(known):
+        playable_roles = game.roles() if self.design else game.people()
+        if unknown := set(self.roles) - set(playable_roles):
             errors["roles"] = _("Participants cannot play {roles} here. They can play {people}.").format(
-                roles=", ".join(sorted(unknown)), people=", ".join(known)
+                roles=", ".join(sorted(unknown)), people=", ".join(playable_roles)
             )
         self.agents, self.lineups = self.agents or {}, self.lineups or []
         if not self.agents and not self.lineups and len(game.roles()) > 1:

@@ -31,9 +31,9 @@ def lock_worker(arrival: Arrival) -> None:
     """
     if not arrival.worker or connection.vendor != "postgresql":
         return
-    name = hashlib.sha256(f"{arrival.recruiter}/{arrival.worker}".encode()).digest()
+    digest = hashlib.sha256(f"{arrival.recruiter}/{arrival.worker}".encode()).digest()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s::bigint)", [int.from_bytes(name[:8], "big", signed=True)])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s::bigint)", [int.from_bytes(digest[:8], "big", signed=True)])
 
 
 def refuse(version: Version, arrival: Arrival) -> None:
@@ -117,10 +117,10 @@ def _refuse_too_soon(enrolments: QuerySet[Enrolment], hours: int) -> None:
         )
 
 
-def _rounded_time(at: datetime) -> str:
+def _rounded_time(moment: datetime) -> str:
     """Return the first whole minute at or after a moment, unambiguous worldwide: "22 November 2026, 03:15 UTC"."""
-    at += timedelta(seconds=-at.timestamp() % 60)
-    return f"{date_format(at, 'j F Y, H:i')} {timezone.get_current_timezone_name()}"
+    moment += timedelta(seconds=-moment.timestamp() % 60)
+    return f"{date_format(moment, 'j F Y, H:i')} {timezone.get_current_timezone_name()}"
 
 
 def describe_wait(wait: timedelta) -> str:

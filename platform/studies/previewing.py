@@ -40,12 +40,12 @@ class PreviewSource:
     Attributes:
         instructions: the study's own instruction text; empty for the game's.
         agents: agents that may be asked, by label; fallbacks last.
-        places: each configuration with the roles that agents play in it.
+        configurations: each configuration with the roles that agents play in it.
     """
 
     game: str
     agents: Mapping[str, Agent]
-    places: tuple[tuple[Mapping[str, Json], tuple[Role, ...]], ...]
+    configurations: tuple[tuple[Mapping[str, Json], tuple[Role, ...]], ...]
     instructions: str = ""
     amounts: Amounts = "dollars"
 
@@ -55,12 +55,12 @@ class Selection:
     """The turn to preview.
 
     Attributes:
-        place: the configuration's number, from 1.
+        configuration: the configuration's number, from 1.
         question: the number, from 1, of this role's turn in a match of scripted players.
     """
 
     agent: str  # its label
-    place: int
+    configuration: int
     role: Role
     question: int
     seed: int
@@ -115,15 +115,15 @@ def preview_source(study: Study) -> PreviewSource:
     Raises:
         GameError, ValueError: it cannot be played, or an agent's settings are invalid.
     """
-    places: dict[str, tuple[Mapping[str, Json], list[Role]]] = {}
+    configurations: dict[str, tuple[Mapping[str, Json], list[Role]]] = {}
     for cell in plan_cells(study):
         key = json.dumps(cell.config, sort_keys=True)
-        _config, agent_roles = places.setdefault(key, (cell.config, []))
-        agent_roles += [role for role, who in cell.seats.items() if who != PERSON and role not in agent_roles]
+        _config, agent_roles = configurations.setdefault(key, (cell.config, []))
+        agent_roles += [role for role, player in cell.seats.items() if player != PERSON and role not in agent_roles]
     return PreviewSource(
         game=study.game,
         agents=with_fallbacks(study.agents_by_label()),
-        places=tuple((config, tuple(roles)) for config, roles in places.values()),
+        configurations=tuple((config, tuple(roles)) for config, roles in configurations.values()),
         instructions=study.instructions,
         amounts=study.amounts,
     )
@@ -132,10 +132,10 @@ def preview_source(study: Study) -> PreviewSource:
 def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
     """Return the agents, followed by their fallback models with the same settings."""
     fallbacks = {
-        other: Agent(spec=other, settings=agent.settings)
+        spec: Agent(spec=spec, settings=agent.settings)
         for agent in agents.values()
-        for other in agent.specs[1:]
-        if other not in agents
+        for spec in agent.specs[1:]
+        if spec not in agents
     }
     return {**agents, **fallbacks}
 
@@ -147,34 +147,38 @@ def default_selection(source: PreviewSource) -> Selection:
         GameError: participants take all seats.
     """
     models = [label for label, agent in source.agents.items() if not agent.scripted]
-    place = next((number for number, (_config, roles) in enumerate(source.places, start=1) if roles), None)
-    if place is None or not source.agents:
+    configuration = next(
+        (number for number, (_config, roles) in enumerate(source.configurations, start=1) if roles), None
+    )
+    if configuration is None or not source.agents:
         raise GameError(_("This study has no agents, so there are no prompts to preview."))
-    return Selection((models or list(source.agents))[0], place, source.places[place - 1][1][0], 1, 1)
+    return Selection(
+        (models or list(source.agents))[0], configuration, source.configurations[configuration - 1][1][0], 1, 1
+    )
 
 
-def preview(source: PreviewSource, chosen: Selection) -> Preview:
+def preview(source: PreviewSource, selection: Selection) -> Preview:
     """Return the preview of the chosen turn, or of the role's last turn if it has fewer.
 
     Raises:
         GameError, AgentError: a text cannot be filled in, or the agent does not exist.
     """
-    config, _roles = source.places[chosen.place - 1]
+    config, _roles = source.configurations[selection.configuration - 1]
     game = configure(registry.get(source.game), config, amounts=source.amounts)
-    turns = list(_turns_of(game, chosen.seed, chosen.role))
+    turns = list(_turns_of(game, selection.seed, selection.role))
     if not turns:
         raise GameError(_("This role has no turn in this configuration."))
-    number = min(chosen.question, len(turns))
-    play, events = turns[number - 1]
-    agent = source.agents[chosen.agent]
+    question = min(selection.question, len(turns))
+    play, events = turns[question - 1]
+    agent = source.agents[selection.agent]
     spec = agent.settings.spec(agent.spec)
     return Preview(
-        chosen=replace(chosen, question=number),
-        role_title=str(game.role_title(chosen.role)),
-        sent=None if spec.scripted else _sent(source, agent, play, chosen.role, events),
+        chosen=replace(selection, question=question),
+        role_title=str(game.role_title(selection.role)),
+        sent=None if spec.scripted else _sent(source, agent, play, selection.role, events),
         questions=len(turns),
-        screen=render_screen(play, chosen.role),
-        instructions=to_html(game.instructions(chosen.role, source.instructions or None)),
+        screen=render_screen(play, selection.role),
+        instructions=to_html(game.instructions(selection.role, source.instructions or None)),
     )
 
 

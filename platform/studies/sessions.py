@@ -51,13 +51,13 @@ def session_of(content: Mapping[str, Any]) -> Session:
     return Session.model_validate(content.get("session", {}))
 
 
-def starting_cells(cells: Sequence[Cell], session: Session, *, others: bool = False) -> list[Cell]:
+def starting_cells(cells: Sequence[Cell], session: Session, *, has_other_games: bool = False) -> list[Cell]:
     """Return the cells in which participants may begin: with a fixed order, those of the first configuration.
 
     Args:
-        others: whether the fixed order is one of games instead of configurations.
+        has_other_games: whether the fixed order is one of games instead of configurations.
     """
-    if session.matches == 1 or session.order != "fixed" or others:
+    if session.matches == 1 or session.order != "fixed" or has_other_games:
         return list(cells)
     first = min((cell.configuration for cell in cells), default=0)
     return [cell for cell in cells if cell.configuration == first]
@@ -88,11 +88,11 @@ def entry_cells(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]
     session = session_of(version.content)
     if session.matches == 1 or session.order != "fixed" or "further" in version.content:
         return {cell.number: [cell] for cell in cells}
-    found: dict[int, list[Cell]] = {cell.number: [] for cell in cells}
+    entries: dict[int, list[Cell]] = {cell.number: [] for cell in cells}
     for first in starting_cells(cells, session):
         for cell in dict.fromkeys(item.number for item in _in_order(cells, first)[: session.matches]):
-            found[cell].append(first)
-    return found
+            entries[cell].append(first)
+    return entries
 
 
 def _in_order(cells: Sequence[Cell], first: Cell) -> list[Cell]:
@@ -150,8 +150,8 @@ class Leg:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.part["configurations"][self.cell.configuration]
-        return found
+        config: Mapping[str, Any] = self.part["configurations"][self.cell.configuration]
+        return config
 
     def same_rules(self, other: Leg) -> bool:
         """Return whether its rules are the same as the other match's."""
@@ -174,14 +174,14 @@ def legs_of(version: Version, first: Cell, role: Role, *, number: int) -> list[L
         seed = str(number) if first.group_size == 1 else f"cell {first.number}"
         cells = cells_of_session(version, first, session, seed=seed)
         return [Leg(content, cell, role, str(cell.number)) for cell in cells]
-    others = [version.cells_of_part(part) for part in content["further"]]
-    sizes = {first.group_size, *(cell.group_size for cells in others for cell in cells)}
-    together = lcm(*sizes) * (max(sizes) if session.partners == "new" else 1)
-    block, place = divmod(number - 1, together)
+    other_cells = [version.cells_of_part(part) for part in content["further"]]
+    sizes = {first.group_size, *(cell.group_size for cells in other_cells for cell in cells)}
+    block_size = lcm(*sizes) * (max(sizes) if session.partners == "new" else 1)
+    block, index = divmod(number - 1, block_size)
     legs = [Leg(content, first, role, str(first.number))]
-    for game, (part, cells) in enumerate(zip(content["further"], others, strict=True), start=2):
+    for game, (part, cells) in enumerate(zip(content["further"], other_cells, strict=True), start=2):
         cell = cells[block % len(cells)]
-        legs.append(Leg(part, cell, cell.people[place % len(cell.people)], f"game {game} cell {cell.number}"))
+        legs.append(Leg(part, cell, cell.people[index % len(cell.people)], f"game {game} cell {cell.number}"))
     if session.order == "random":
         Random(f"{version.seed}/{first.number}/{block}/order").shuffle(legs)
     return [legs[match % len(legs)] for match in range(session.matches)]
@@ -202,29 +202,33 @@ def counted_matches(
     """
     if not results:
         return None, None, []
-    chosen = {
+    counted = {
         "all": list(results),
         "last": [results[-1]],
         "random": [Random(f"{seed}/paid").choice(list(results))],
     }[session.pays]
-    return fmean(item[1] for item in chosen), fmean(item[2] for item in chosen), [item[0] for item in chosen]
+    return (
+        fmean(result[1] for result in counted),
+        fmean(result[2] for result in counted),
+        [result[0] for result in counted],
+    )
 
 
-def session_promise(session: Session, *, others: bool = False) -> str:
+def session_promise(session: Session, *, has_other_games: bool = False) -> str:
     """Return what the instructions say about a session and its pay; empty for one match.
 
     Args:
-        others: whether other games are among the matches.
+        has_other_games: whether other games are among the matches.
     """
     if session.matches == 1:
         return ""
-    pays = {
+    pay_sentence = {
         "all": _("The bonus is computed from the average of your games."),
         "last": _("The bonus is computed from your last game only."),
         "random": _("The bonus is computed from one of your games, drawn at random at the end."),
     }[session.pays]
-    text = _("You play {number} games. {pays}").format(number=session.matches, pays=pays)
-    if not others:
+    text = _("You play {number} games. {pays}").format(number=session.matches, pays=pay_sentence)
+    if not has_other_games:
         return text
     return _("{says} They are not all the same. You will read the rules of each game before it begins.").format(
         says=text

@@ -62,7 +62,7 @@ class Preview:
     Attributes:
         problem: why the instructions cannot be shown; usually empty.
         config: the configuration shown, as (parameter, value).
-        place: its number, from 1; `places` names every configuration by what varies.
+        configuration: its number, from 1; `configurations` names every configuration by what varies.
         surveys: the survey pages, as (title, HTML).
         variables: what the instructions may refer to, as (name, value by role).
         changed: diff of the instructions against the game's own; empty if equal.
@@ -73,8 +73,8 @@ class Preview:
     game: str
     problem: str
     config: tuple[tuple[str, str], ...]
-    place: int
-    places: tuple[str, ...]
+    configuration: int
+    configurations: tuple[str, ...]
     surveys: tuple[tuple[str, str], ...]
     roles: tuple[RolePreview, ...]
     variables: tuple[tuple[str, tuple[str, ...]], ...]
@@ -85,7 +85,7 @@ class Preview:
     debriefing: str
 
 
-def preview(study: Study, place: int = 1) -> Preview:
+def preview(study: Study, configuration: int = 1) -> Preview:
     """Return the study's texts filled in for configuration number `place`, or the first if there is no such number.
 
     Raises:
@@ -93,8 +93,8 @@ def preview(study: Study, place: int = 1) -> Preview:
     """
     cells = plan_cells(study)
     configs = list({json.dumps(cell.config, sort_keys=True): cell.config for cell in cells}.values())
-    place = place if 1 <= place <= len(configs) else 1
-    config = configs[place - 1]
+    configuration = configuration if 1 <= configuration <= len(configs) else 1
+    config = configs[configuration - 1]
     game = games.play.configure(registry.get(study.game), config, amounts=study.amounts)
     lineups = [cell.seats for cell in cells if cell.config == config]
     agents = study.agents_by_label()
@@ -106,22 +106,22 @@ def preview(study: Study, place: int = 1) -> Preview:
         ]
     except (GameError, ValueError) as error:
         problem = str(error)
-    default = texts.default_consent(study)
-    consent = study.consent or default
-    others = disclosure_of((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
+    default_text = texts.default_consent(study)
+    consent = study.consent or default_text
+    disclosed = disclosure_of((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
     return Preview(
         game=study.game,
         problem=problem,
         config=tuple((name.replace("_", " "), _readable(value)) for name, value in game.config.model_dump().items()),
-        place=place,
-        places=_configuration_titles(configs),
+        configuration=configuration,
+        configurations=_configuration_titles(configs),
         surveys=_surveys(study),
         roles=tuple(roles),
         variables=_variables(game),
         changed=difference(game.instruction_template(), study.instructions) if study.instructions else (),
         consent=to_html(consent),
-        others="" if others in consent else others,
-        consent_changed=difference(default, consent),
+        others="" if disclosed in consent else disclosed,
+        consent_changed=difference(default_text, consent),
         debriefing=to_html(getattr(study, "debriefing", "")),
     )
 
@@ -158,17 +158,17 @@ def _distinct_seats(
     game: Game[Any, Any], lineups: Sequence[Seats], agents: Mapping[str, Agent]
 ) -> list[tuple[Role, Agent]]:
     """Return one seat for each combination of kind and player, with the agent that may be asked there."""
-    found: dict[Any, tuple[Role, Agent]] = {}
+    distinct: dict[Any, tuple[Role, Agent]] = {}
     for role in game.roles():
-        people = any(seats[role] == PERSON for seats in lineups)
+        has_people = any(seats[role] == PERSON for seats in lineups)
         labels = [label for seats in lineups for label in candidates(seats[role]) if label != PERSON]
         models = [agents[label] for label in labels if not agents[label].scripted]
         askable = models or [agents[label] for label in labels] or list(agents.values())
-        found.setdefault(
-            (game.kind(role), people, bool(labels)),
+        distinct.setdefault(
+            (game.kind(role), has_people, bool(labels)),
             (role, askable[0] if askable else Agent(spec=PLACEHOLDER_MODEL)),
         )
-    return list(found.values())
+    return list(distinct.values())
 
 
 def _role(study: Study, game: Game[Any, Any], role: Role, *, person: bool, agent: Agent) -> RolePreview:

@@ -62,16 +62,16 @@ def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
     for ending in endings:
         with_bonus = rule.endings.get(ending) == "base_and_bonus"
         by_pay.setdefault((least_of(rule, ending=ending), with_bonus), []).append(str(_ENDINGS[ending]))
-    parts = []
+    phrases = []
     for (amount, with_bonus), reasons in sorted(by_pay.items(), reverse=True):
-        *most, last = reasons
-        listed = _("{reasons} or {last}").format(reasons=", ".join(most), last=last) if most else last
+        *earlier, last = reasons
+        listed = _("{reasons} or {last}").format(reasons=", ".join(earlier), last=last) if earlier else last
         if with_bonus:
             template = _("{amount} and the bonus if {reasons}")
         else:
             template = _("{amount} if {reasons}") if amount else _("nothing if {reasons}")
-        parts.append(template.format(amount=_amount(rule, amount), reasons=listed))
-    return _("If the study ends in any other way, you are paid {parts}.").format(parts="; ".join(parts))
+        phrases.append(template.format(amount=_amount(rule, amount), reasons=listed))
+    return _("If the study ends in any other way, you are paid {parts}.").format(parts="; ".join(phrases))
 
 
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
@@ -96,34 +96,34 @@ def as_markdown(table: list[list[str]], head: tuple[str, str]) -> str:
 
 def worked_examples(rule: PayRule, game: Game[Any, Any], role: Role) -> str:
     """Return worked examples of the bonus, computed by the pay rule; empty if the rule has none."""
-    plain = rule.model_dump(mode="json")
+    rule_data = rule.model_dump(mode="json")
     if rule.rule == "fixed":
         return ""
-    parts = []
+    phrases = []
     for example in game.pay_examples(role):
-        amount = shown_bonus(plain, example.payoff, example.share)
+        amount = shown_bonus(rule_data, example.payoff, example.share)
         if amount is not None:
-            parts.append(_("{when}, your bonus is {amount}").format(when=example.words, amount=amount))
-    if not parts and rule.rule == "linear" and not game.pays_alike():
+            phrases.append(_("{when}, your bonus is {amount}").format(when=example.words, amount=amount))
+    if not phrases and rule.rule == "linear" and not game.pays_alike():
         earned = Decimal(10) ** max(0, -rule.rate.adjusted()) if rule.rate else Decimal(100)
-        amount = shown_bonus(plain, float(earned), None)
-        parts = [
+        amount = shown_bonus(rule_data, float(earned), None)
+        phrases = [
             _("if you earn {earned}, your bonus is {amount}").format(earned=game.money(float(earned)), amount=amount)
         ]
-    if not parts:
+    if not phrases:
         return ""
     unit = _("Points are not money.") if game.amounts == "points" else _("The game's dollars are not real money.")
-    return " ".join([unit, _("For example, {parts}.").format(parts="; ".join(parts))])
+    return " ".join([unit, _("For example, {parts}.").format(parts="; ".join(phrases))])
 
 
 def quiz_stake(rule: PayRule) -> str:
     """Return what is at stake in the quiz, shown before it is answered."""
     table = dict(endings_table(rule, ["failed_quiz"]))
-    wrong = list(table.values())[1]
+    wrong_pay = list(table.values())[1]
     if rule.endings.get("failed_quiz") == "base_and_bonus":
         return _("A wrong answer costs you nothing, but your game is then left out of the research data.")
     return _("If you answer correctly, you are paid {right}; otherwise, {wrong}.").format(
-        right=_("{base} and the bonus of your game").format(base=_amount(rule, rule.base)), wrong=wrong
+        right=_("{base} and the bonus of your game").format(base=_amount(rule, rule.base)), wrong=wrong_pay
     )
 
 
@@ -135,10 +135,10 @@ def key_facts(
     Args:
         about: the expected minutes, if known.
     """
-    turn, extra = timers["turn_seconds"], timers["extension_seconds"]
-    answer = _("{time} for each answer").format(time=seconds_in_words(turn))
-    if extra:
-        answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(extra))
+    turn_seconds, extra_seconds = timers["turn_seconds"], timers["extension_seconds"]
+    answer = _("{time} for each answer").format(time=seconds_in_words(turn_seconds))
+    if extra_seconds:
+        answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(extra_seconds))
     total = _("at most {time} from now").format(time=seconds_in_words(60 * timers["minutes"]))
     if about is not None and about < timers["minutes"]:
         expected = ngettext("about {minutes} minute", "about {minutes} minutes", about).format(minutes=about)
@@ -150,24 +150,24 @@ def key_facts(
     if length := game.length():
         rows.append([_("Length of the game"), length])
     if timers["on_timeout"] == "default":
-        away = _("a default answer is given for you, and the game continues")
+        absence = _("a default answer is given for you, and the game continues")
     else:
         amount = least_of(rule, ending="timed_out")
         pay = _("you are paid {amount}").format(amount=_amount(rule, amount)) if amount else _("you are paid nothing")
-        away = _("the game ends, and {pays}").format(pays=pay)
-    rows.append([_("If you are away longer than that"), away])
+        absence = _("the game ends, and {pays}").format(pays=pay)
+    rows.append([_("If you are away longer than that"), absence])
     return rows
 
 
 def seconds_in_words(seconds: int) -> str:
     """Return a duration in readable form: "45 seconds", "3 minutes", "1 minute 30 seconds"."""
-    minutes, rest = divmod(seconds, 60)
-    parts = []
+    minutes, seconds_left = divmod(seconds, 60)
+    phrases = []
     if minutes:
-        parts.append(ngettext("{number} minute", "{number} minutes", minutes).format(number=minutes))
-    if rest or not minutes:
-        parts.append(ngettext("{number} second", "{number} seconds", rest).format(number=rest))
-    return " ".join(parts)
+        phrases.append(ngettext("{number} minute", "{number} minutes", minutes).format(number=minutes))
+    if seconds_left or not minutes:
+        phrases.append(ngettext("{number} second", "{number} seconds", seconds_left).format(number=seconds_left))
+    return " ".join(phrases)
 
 
 def bonus_reason(rule: PayRule, *, ending: str, payoff: float | None, game: Game[Any, Any] | None) -> str:
@@ -241,10 +241,10 @@ def waiting_promise(study: Study, longest_wait: Study) -> str:
     ).format(minutes=minutes)
     if longest_wait.lobby_after == "agents":
         return f"{limit_text} {_('After that, a computer program takes each free seat.')}"
-    paid = _(
+    pay_sentence = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
     ).format(base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency))
-    return f"{limit_text} {paid}"
+    return f"{limit_text} {pay_sentence}"
 
 
 def behaviour_counted() -> str:
@@ -272,12 +272,14 @@ def default_consent(study: Study) -> str:
             tasks = _("You will read the rules, play one game, and answer a few questions about it.")
     else:
         tasks = _("You will read the rules and play one game.")
-    games = [(item, plan_cells(item)) for item in (study, *study.further())]
-    in_groups = [item for item, played in games if any(len(cell.people) > 1 for cell in played)]
-    waiting = waiting_promise(study, max(in_groups, key=lambda item: item.lobby_seconds)) if in_groups else ""
-    all_cells = [cell for _one, played in games for cell in played]
-    others = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
-    tasks = " ".join(filter(None, [tasks, others, waiting]))
+    games = [(game_study, plan_cells(game_study)) for game_study in (study, *study.further())]
+    in_groups = [game_study for game_study, game_cells in games if any(len(cell.people) > 1 for cell in game_cells)]
+    waiting_sentence = (
+        waiting_promise(study, max(in_groups, key=lambda game_study: game_study.lobby_seconds)) if in_groups else ""
+    )
+    all_cells = [cell for _study, game_cells in games for cell in game_cells]
+    disclosed = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
+    tasks = " ".join(filter(None, [tasks, disclosed, waiting_sentence]))
     alike = all(game.pays_alike() for game in configured)
     pay = [pay_promise(study.pay(), averages, alike=alike)]
     if len(set(averages)) < 2:

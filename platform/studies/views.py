@@ -68,12 +68,12 @@ def _not_admitted(
     request: HttpRequest, study: Study, refusal: EntryRefused, arrival: arrivals.Arrival | None = None
 ) -> HttpResponse:
     """Explain why someone is not admitted, and how they can go back."""
-    back = arrival.return_to if arrival else ""
-    about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "return_url", "")}
+    return_url = arrival.return_to if arrival else ""
+    context = {"study": study, "refusal": refusal, "back": return_url or getattr(refusal, "return_url", "")}
     if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
-        about["return_instructions"] = arrival.turned_away
+        context["return_instructions"] = arrival.turned_away
     return allow_form(
-        render(request, "studies/not_admitted.html", about, status=refusal.status), about.get("return_instructions")
+        render(request, "studies/not_admitted.html", context, status=refusal.status), context.get("return_instructions")
     )
 
 
@@ -87,11 +87,11 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
         return render(request, "studies/welcome.html", _study_context(study))
     if existing is not None and existing.ended and request.method == "GET":
         try:
-            may_repeat, later = enrolling.may_begin_again(study, arrival), ""
+            may_repeat, later_message = enrolling.may_begin_again(study, arrival), ""
         except TooSoon as refusal:
-            may_repeat, later = False, str(refusal)
-        if may_repeat or later:
-            context = {**_study_context(study), "begun": existing, "later": later}
+            may_repeat, later_message = False, str(refusal)
+        if may_repeat or later_message:
+            context = {**_study_context(study), "begun": existing, "later": later_message}
             return render(request, "studies/again.html", context)
     if existing is None:
         _refuse_too_many(request, arrival)

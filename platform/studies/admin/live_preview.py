@@ -48,20 +48,20 @@ class LivePreview(MembersPage):
             raise PermissionDenied
         form = self.get_form(request, study, change=study is not None)(request.POST, instance=study)
         form.is_valid()
-        place = request.POST.get("preview_place", "")
+        posted_number = request.POST.get("preview_place", "")
         data: dict[str, Any] = {
-            **rendered(form, int(place[:6]) if place.isascii() and place.isdigit() else 1),
+            **rendered(form, int(posted_number[:6]) if posted_number.isascii() and posted_number.isdigit() else 1),
             "seats": seats_of(form.instance),
         }
         data["entries"] = entries_html(form)
         return JsonResponse({**data, "errors": {name: list(reasons) for name, reasons in form.errors.items()}})
 
 
-def rendered(form: Any, place: int = 1) -> dict[str, str]:
+def rendered(form: Any, configuration: int = 1) -> dict[str, str]:
     """Return the parts of the page that depend on the form's values, as HTML; empty if it cannot be played.
 
     Args:
-        place: the number of the configuration whose texts are shown.
+        configuration: the number of the configuration whose texts are shown.
     """
     if any(name.startswith((PREFIX, VALUES_PREFIX)) or name in PLAY_FIELDS for name in form.errors):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
@@ -74,7 +74,7 @@ def rendered(form: Any, place: int = 1) -> dict[str, str]:
             **_assumptions(),
             "warning": session_warning(form.instance),
         }
-        texts = preview(form.instance, place)
+        texts = preview(form.instance, configuration)
     except (GameError, AgentError, ValueError):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     return {

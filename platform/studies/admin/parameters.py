@@ -181,12 +181,12 @@ class Parameters:
         try:
             self.model.model_validate_json(json.dumps(config))
         except BadValues as error:
-            found: dict[str, str] = {}
+            errors: dict[str, str] = {}
             for problem in error.errors():
                 name = self.prefix + str(problem["loc"][0]) if problem["loc"] else ""
                 sentence = problem["msg"].removeprefix("Value error, ").replace("Input should", _("This should"), 1)
-                found.setdefault(name, sentence if sentence.endswith(".") else f"{sentence}.")
-            return found
+                errors.setdefault(name, sentence if sentence.endswith(".") else f"{sentence}.")
+            return errors
         return {}
 
 
@@ -223,13 +223,13 @@ def _limits(model: type[BaseModel], field: Field) -> str:
         "Le": _("at most {limit}"),
         "Lt": _("less than {limit}"),
     }
-    found = [
+    limits = [
         phrases[type(limit).__name__].format(limit=f"{getattr(limit, type(limit).__name__.lower()):,g}")
         for limit in _metadata(model.model_fields[field.name])
         if type(limit).__name__ in phrases
     ]
-    sentence = _(" and ").join(found)
-    return f"{sentence[:1].upper()}{sentence[1:]}." if found else ""
+    sentence = _(" and ").join(limits)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if limits else ""
 
 
 def _metadata(field: FieldInfo) -> Iterator[Any]:
@@ -257,8 +257,8 @@ def _form_field(model: type[BaseModel], field: Field, value: Any) -> forms.Field
         choices = [(str(choice), str(choice).replace("_", " ")) for choice in field.choices]
         return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **shared)
     if field.kind == "text":
-        long = (field.max_length or 0) > LONG_TEXT
-        widget = UnfoldAdminTextareaWidget(attrs={"rows": 3}) if long else UnfoldAdminTextInputWidget()
+        is_long = (field.max_length or 0) > LONG_TEXT
+        widget = UnfoldAdminTextareaWidget(attrs={"rows": 3}) if is_long else UnfoldAdminTextInputWidget()
         return forms.CharField(widget=widget, max_length=field.max_length, **shared)
     if is_single_value_list(field):
         shared["help_text"] = f"{shared['help_text']} {_('One per line.')}".strip()

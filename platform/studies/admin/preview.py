@@ -54,26 +54,26 @@ def page(
     }
     try:
         source = load_source()
-        found = preview(source, _selection(form_data, source))
+        turn_preview = preview(source, _selection(form_data, source))
     except (GameError, AgentError, ValueError) as error:
         context["problem"] = str(error)
     else:
-        config, roles = source.places[found.chosen.place - 1]
+        config, roles = source.configurations[turn_preview.chosen.configuration - 1]
         game = configure(registry.get(source.game), config)
         context |= {
-            "shown": found,
-            "chosen": found.chosen,
+            "shown": turn_preview,
+            "chosen": turn_preview.chosen,
             "choices": {
                 "agents": source.agents,
-                "places": len(source.places),
+                "configurations": len(source.configurations),
                 "roles": [(role, game.role_title(role)) for role in roles],
             },
             "config": _parameters(source.game, config),
-            "others": found.sent and json.dumps(found.sent.others, indent=2, ensure_ascii=False),
-            "body": found.sent and json.dumps(found.sent.body, indent=2, ensure_ascii=False),
+            "others": turn_preview.sent and json.dumps(turn_preview.sent.others, indent=2, ensure_ascii=False),
+            "body": turn_preview.sent and json.dumps(turn_preview.sent.body, indent=2, ensure_ascii=False),
             "person": render_to_string(
                 "admin/studies/study/person.html",
-                {"game": game, "screen": found.screen, "instructions": found.instructions},
+                {"game": game, "screen": turn_preview.screen, "instructions": turn_preview.instructions},
             ),
         }
     return TemplateResponse(request, "admin/studies/study/preview.html", context, headers={"Cache-Control": "no-store"})
@@ -118,12 +118,12 @@ def _resubmitted_fields(request: HttpRequest) -> list[tuple[str, str]]:
 def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection:
     """Return the chosen turn; the default one if none or an unknown one was chosen."""
     default_choice = default_selection(source)
-    place = _number(form_data.get(f"{CHOICE}place"), default_choice.place, len(source.places))
+    configuration = _number(form_data.get(f"{CHOICE}place"), default_choice.configuration, len(source.configurations))
     agent, role = form_data.get(f"{CHOICE}agent"), form_data.get(f"{CHOICE}role")
-    roles = source.places[place - 1][1] or (default_choice.role,)
+    roles = source.configurations[configuration - 1][1] or (default_choice.role,)
     return Selection(
         agent=agent if agent in source.agents else default_choice.agent,
-        place=place,
+        configuration=configuration,
         role=role if role in roles else roles[0],
         question=_number(form_data.get(f"{CHOICE}question"), default_choice.question, MAX_NUMBER),
         seed=_number(form_data.get(f"{CHOICE}seed"), default_choice.seed, MAX_NUMBER),

@@ -158,9 +158,9 @@ class StudyForm(forms.ModelForm):
         chosen = list(self.instance.session_games or [])
         titles = {str(study.pk): f"{study.title} ({registry.get(study.game).title})" for study in offered}
         titles |= {str(study.pk): study.title for study in self.instance.further() if str(study.pk) not in titles}
-        for place, name in enumerate(OTHER_GAMES):
+        for index, name in enumerate(OTHER_GAMES):
             self.fields[name].choices = [("", _("none")), *titles.items()]
-            self.fields[name].initial = str(chosen[place]) if place < len(chosen) else ""
+            self.fields[name].initial = str(chosen[index]) if index < len(chosen) else ""
 
     def _show_design(self) -> None:
         """Show what is varied: parameter values, a published set, or custom configurations."""
@@ -253,7 +253,7 @@ class StudyForm(forms.ModelForm):
 
     def _update_errors(self, errors: ValidationError) -> None:
         """Show the study's own errors at the form fields they concern."""
-        found: dict[str, Any] = {}
+        displayed: dict[str, Any] = {}
         for name, problems in errors.update_error_dict({}).items():
             if name == "config":
                 if any(field.startswith(PREFIX) for field in self.errors):
@@ -261,9 +261,9 @@ class StudyForm(forms.ModelForm):
                 name = NON_FIELD_ERRORS
             name = {"design": self._varied_field(), "session_games": OTHER_GAMES[0]}.get(name, name)
             if name not in self.errors:
-                found.setdefault(name if name in self.fields else NON_FIELD_ERRORS, []).extend(problems)
-        if found:
-            super()._update_errors(ValidationError(found))
+                displayed.setdefault(name if name in self.fields else NON_FIELD_ERRORS, []).extend(problems)
+        if displayed:
+            super()._update_errors(ValidationError(displayed))
 
     def _varied_field(self) -> str:
         """Return the field that shows design errors: the first varied parameter, or the JSON field."""
@@ -278,20 +278,20 @@ def study_form(game: type[Game[Any, Any]], visible_studies: QuerySet[Study] | No
     Args:
         visible_studies: the studies the user can choose as other games.
     """
-    others = {
+    other_games = {
         name: forms.ChoiceField(
             label=_("Game {number}").format(number=number), required=False, widget=UnfoldAdminSelectWidget()
         )
         for number, name in enumerate(OTHER_GAMES, start=2)
     }
     fields = {
-        **others,
+        **other_games,
         **_game_parameters(game).form_fields({}),
         **_grid_fields(game).form_fields({}),
         **ending_form_fields({}),
     }
-    seen = Study.objects.none() if visible_studies is None else visible_studies
-    return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "visible_studies": seen})
+    selectable = Study.objects.none() if visible_studies is None else visible_studies
+    return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "visible_studies": selectable})
 
 
 def configuration_sources(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
@@ -315,24 +315,27 @@ def configuration_sources(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
 
 def conditions(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each parameter's field."""
-    asked = "!values_from || values_from == 'configurations'"
+    enters_values = "!values_from || values_from == 'configurations'"
     names = [name for row in _parameter_rows(game) for name in row]
-    wanted = {PREFIX + key: entry.condition for key, entry in entries.of(game.key).items() if entry.condition}
+    entry_conditions = {PREFIX + key: entry.condition for key, entry in entries.of(game.key).items() if entry.condition}
     return {
-        **dict.fromkeys(names, asked),
-        **{name: f"({asked}) && {PREFIX}{other} == '{value}'" for name, (other, value) in wanted.items()},
+        **dict.fromkeys(names, enters_values),
+        **{
+            name: f"({enters_values}) && {PREFIX}{parameter} == '{value}'"
+            for name, (parameter, value) in entry_conditions.items()
+        },
         "design": "values_from || (design || '{}').trim() != '{}'",
     }
 
 
 def _parameter_rows(game: type[Game[Any, Any]]) -> list[tuple[str, ...]]:
     """Return one row per parameter: its value, the "none" checkbox and the field for several values."""
-    several = _grid_fields(game).form_fields({})
+    grid_fields = _grid_fields(game).form_fields({})
     rows = []
     for row in _game_parameters(game).rows():
         names = (row,) if isinstance(row, str) else row
         varied = VALUES_PREFIX + names[0].removeprefix(PREFIX)
-        rows.append((*names, varied) if varied in several else names)
+        rows.append((*names, varied) if varied in grid_fields else names)
     return rows
 
 

@@ -72,8 +72,8 @@ def step_of(match: Match, transcript: Transcript, number: int, side: str | None)
 def answer_to(match: Match, answering: int) -> int | None:
     """Return the number of the event that answered the question opened by event `answering`, or the newest event."""
     later = match.events.filter(number__gt=answering, kind__in=["move", "abandoned"]).order_by("number")
-    found = later.values_list("number", flat=True).first()
-    return found or match.events.order_by("-number").values_list("number", flat=True).first()
+    answer_number = later.values_list("number", flat=True).first()
+    return answer_number or match.events.order_by("-number").values_list("number", flat=True).first()
 
 
 def screen_of(match: Match, role: Role, number: int, side: str) -> str:

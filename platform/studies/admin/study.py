@@ -48,7 +48,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
     conditional_fields = {
         "announced_average": "pay_rule != 'linear'",
         "rate": "pay_rule == 'linear'",
-        **{name: where for key in registry.keys() for name, where in conditions(registry.get(key)).items()},
+        **{name: condition for key in registry.keys() for name, condition in conditions(registry.get(key)).items()},
     }
     change_form_before_template = "admin/studies/study/steps.html"
     change_form_after_template = "admin/studies/study/live_preview.html"
@@ -215,8 +215,8 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
         if not self.has_add_permission(request):
             raise PermissionDenied
         name = request.GET.get("endpoint", "")
-        known = name in dict(usable_endpoints())
-        return JsonResponse({"models": sorted({*priced_models(name), *listed_models(name)}) if known else []})
+        is_usable = name in dict(usable_endpoints())
+        return JsonResponse({"models": sorted({*priced_models(name), *listed_models(name)}) if is_usable else []})
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """Show the model prompts of the saved study or, for POST, of the form as filled in; nothing is saved."""
@@ -255,9 +255,9 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
             raise PermissionDenied
         try:
             with transaction.atomic():
-                before = set(study.versions.values_list("pk", flat=True))
+                existing_versions = set(study.versions.values_list("pk", flat=True))
                 version = launch(study)
-                action = Action.RESUMED if version.pk in before else Action.LAUNCHED
+                action = Action.RESUMED if version.pk in existing_versions else Action.LAUNCHED
                 details = {"version": version.number, "sha256": version.sha256}
                 self.record_action(request, study, action, f"Launched version {version.number}.", details)
         except ValidationError as error:

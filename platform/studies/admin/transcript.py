@@ -163,10 +163,10 @@ def _values(event: Event) -> list[tuple[str, Any]]:
         move = {name: value for name, value in event.data["move"].items() if name != "message"}
         return [(name.replace("_", " "), value) for name, value in move.items()]
     if event.kind == "draw":
-        known = event.data.get("known_to")
+        known_to = event.data.get("known_to")
         return [
             (event.data["name"].replace("_", " "), event.data["value"]),
-            (_("known to"), _("everybody") if known is None else ", ".join(known) or _("nobody")),
+            (_("known to"), _("everybody") if known_to is None else ", ".join(known_to) or _("nobody")),
         ]
     if event.kind == "end":
         return [(role, payoff) for role, payoff in event.data["payoffs"].items()]

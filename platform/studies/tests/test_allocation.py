@@ -56,12 +56,12 @@ class TestEmptiestCell:
     def test_first_role_varies_between_studies_but_is_reproducible(self):
         study_with_both_roles(quota=1)
         version = Study.objects.get().versions.get()
-        chosen = []
+        roles = []
         for seed in range(20):
             version.seed = seed
             assert emptiest_seat(version) == emptiest_seat(version)
-            chosen.append(emptiest_seat(version)[1])
-        assert set(chosen) == {"alice", "bob"}
+            roles.append(emptiest_seat(version)[1])
+        assert set(roles) == {"alice", "bob"}
 
     def test_full_cell_admits_no_one(self):
         study = study_with_both_roles(quota=1)
@@ -129,8 +129,8 @@ class TestSimultaneousArrivals:
                 enrolment_pk = enrol(study, Arrival("mturk", worker=workers[i], proof=workers[i])).pk
                 services.answer_step(enrolment_id=enrolment_pk, position=0, data={"agree": "yes"})
                 results[i] = enrolment_pk
-            except (Full, StepRefused) as full:
-                results[i] = full
+            except (Full, StepRefused) as refusal:
+                results[i] = refusal
             finally:
                 connection.close()
 

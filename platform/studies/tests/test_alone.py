@@ -11,8 +11,10 @@ from games.play import configure
 from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
-OTHERS = re.compile(r"(other|another) (player|firm)|opponent|partner|rival|play with you|against", re.IGNORECASE)
-ALONE = {
+MENTIONS_OTHERS = re.compile(
+    r"(other|another) (player|firm)|opponent|partner|rival|play with you|against", re.IGNORECASE
+)
+SINGLE_PLAYER_GAMES = {
     **{
         key: game.starting_config
         for key in registry.keys()
@@ -23,18 +25,20 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize("key", ALONE)
+@pytest.mark.parametrize("key", SINGLE_PLAYER_GAMES)
 def test_single_player_texts_mention_no_other_players(key: str):
-    game = configure(registry.get(key), ALONE[key])
+    game = configure(registry.get(key), SINGLE_PLAYER_GAMES[key])
     study = launched_study(
-        slug="alone", title="Alone", game=key, roles=list(game.roles()), agents={}, config=ALONE[key]
+        slug="alone", title="Alone", game=key, roles=list(game.roles()), agents={}, config=SINGLE_PLAYER_GAMES[key]
     )
     person = Visitor(arrived_participant(study))
-    read = [text_of(person.see())]
+    texts = [text_of(person.see())]
     for answer in ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.enrolment.code_word}):
         person.send(**answer)
-        read.append(text_of(person.see()))
+        texts.append(text_of(person.see()))
     assert person.now().step["kind"] == "match"
-    read += [question.prompt + " ".join(question.options) for question in game.quiz(game.roles()[0])]
-    found = [(number, OTHERS.search(text)) for number, text in enumerate(read) if OTHERS.search(text)]
-    assert not found, found
+    texts += [question.prompt + " ".join(question.options) for question in game.quiz(game.roles()[0])]
+    mentions = [
+        (number, MENTIONS_OTHERS.search(text)) for number, text in enumerate(texts) if MENTIONS_OTHERS.search(text)
+    ]
+    assert not mentions, mentions

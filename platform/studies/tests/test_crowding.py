@@ -32,8 +32,8 @@ def test_enrolments_per_address_and_hour_are_limited() -> None:
     launched_study(entry=Study.Entry.OPEN)
     for _person in range(2):
         assert Client().post("/join/splitting").status_code == 302
-    refused = Client().post("/join/splitting")
-    assert refused.status_code == 429 and "your network" in heading_of(refused)
+    response = Client().post("/join/splitting")
+    assert response.status_code == 429 and "your network" in heading_of(response)
     assert Enrolment.objects.count() == 2
     assert Client().post("/join/splitting", REMOTE_ADDR="192.0.2.7").status_code == 302
     Study.objects.update(entry=Study.Entry.MTURK)
@@ -76,7 +76,7 @@ def test_opening_the_link_takes_no_place() -> None:
     study = launched_study(entry=Study.Entry.OPEN, quota=1)
     for worker in ("one", "two", "three"):
         arrived_participant(study, worker=worker)
-    first, second, _third = (Visitor(one) for one in Enrolment.objects.order_by("pk"))
+    first, second, _third = (Visitor(enrolment) for enrolment in Enrolment.objects.order_by("pk"))
     first.send(agree="yes")
     assert "All places" in text_of(second.refused(agree="yes"))
     assert (first.now().state, second.now().state) == (State.CONSENTED, State.ARRIVED)

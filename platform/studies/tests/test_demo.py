@@ -38,9 +38,9 @@ def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
     configs = [study.configured().config for study in Study.objects.filter(game="negotiation")]
     client.force_login(User.objects.create_superuser("root"))
     form = client.get("/admin/studies/study/add/?game=negotiation").content.decode()
-    shown = dict(re.findall(r'name="parameter_(seller_factor|buyer_factor)" value="([\d.]+)"', form))
+    default_factors = dict(re.findall(r'name="parameter_(seller_factor|buyer_factor)" value="([\d.]+)"', form))
     assert len(configs) == 2 and all(config.buyer_factor > config.seller_factor for config in configs)
-    assert float(shown["buyer_factor"]) > float(shown["seller_factor"])
+    assert float(default_factors["buyer_factor"]) > float(default_factors["seller_factor"])
     page = client.get("/join/demo-negotiation").content.decode()
     assert re.search(r"Play as [^<]*seller", page) and re.search(r"Play as [^<]*buyer", page)
 
@@ -48,12 +48,12 @@ def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
 def test_demos_for_two_people(settings, tmp_path, client):
     settings.DATA_DIR = tmp_path
     create_demo()
-    together = Study.objects.exclude(lineups=[])
+    two_person_demos = Study.objects.exclude(lineups=[])
     keys = [key for key in registry.keys() if len(configure(registry.get(key), {}).people()) > 1]
-    assert sorted({study.game for study in together}) == keys
-    mechanisms = {study.config["mechanism"] for study in together.filter(game="social_dilemma")}
+    assert sorted({study.game for study in two_person_demos}) == keys
+    mechanisms = {study.config["mechanism"] for study in two_person_demos.filter(game="social_dilemma")}
     assert mechanisms == {"repetition", "contract", "reputation_first_order"}
-    assert all(cell.group_size == 2 for study in together for cell in study.latest_version().cells.all())
+    assert all(cell.group_size == 2 for study in two_person_demos for cell in study.latest_version().cells.all())
     page = client.get("/join/demo-bargaining").content.decode()
     assert 'href="/join/demo-bargaining-together/"' in page
 

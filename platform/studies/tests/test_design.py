@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def study(**fields) -> Study:
-    given = {
+    values = {
         "title": "A study",
         "slug": "a-study",
         "game": "bargaining",
@@ -29,7 +29,7 @@ def study(**fields) -> Study:
         "agents": agents_from_specs("script:fair"),
         **fields,
     }
-    return Study(**given)
+    return Study(**values)
 
 
 def planned(design, **fields):
@@ -43,7 +43,10 @@ def test_default_design_has_a_cell_per_role():
 
 def test_grid_is_combined_with_other_parameters():
     cells = plan_cells(study(design={"grid": {"rounds": [1, None]}}, config={"money": 50}, roles=["bob"]))
-    assert [(c.config["rounds"], c.config["money"], c.role) for c in cells] == [(1, 50, "bob"), (None, 50, "bob")]
+    assert [(cell.config["rounds"], cell.config["money"], cell.role) for cell in cells] == [
+        (1, 50, "bob"),
+        (None, 50, "bob"),
+    ]
 
 
 def test_custom_configurations_have_own_quotas_and_roles():
@@ -59,7 +62,7 @@ def test_custom_configurations_have_own_quotas_and_roles():
 def test_published_selection_has_its_cells_and_quotas():
     cells = plan_cells(study(design={"selection": "glee", "seed": 2}))
     assert len(cells) == 78
-    assert {(c.kind, c.quota) for c in cells} == {("main", 50), ("variant", 25), ("random", 15)}
+    assert {(cell.kind, cell.quota) for cell in cells} == {("main", 50), ("variant", 25), ("random", 15)}
     assert cells == plan_cells(study(design={"selection": "glee", "seed": 2}))
 
 
@@ -106,8 +109,8 @@ def test_launching_freezes_cells_and_spreads_participants():
     draft.save()
     version = launch(draft)
     draft.refresh_from_db()
-    assert [c["rounds"] for c in version.content["configurations"]] == [2, 6]
-    assert [(c.configuration, c.role) for c in Cell.objects.order_by("number")] == [
+    assert [configuration["rounds"] for configuration in version.content["configurations"]] == [2, 6]
+    assert [(cell.configuration, cell.role) for cell in Cell.objects.order_by("number")] == [
         (0, "alice"), (0, "bob"), (1, "alice"), (1, "bob"),
     ]  # fmt: skip
     for worker in "ABCD":
@@ -131,8 +134,8 @@ def test_match_and_announcement_follow_the_cell():
         instructions = next(step for step in person.steps if step["kind"] == "instructions")
         assert {2: "$1.25", 6: "$3.50"}[rounds] in instructions["pay"]
         for answer in ({"agree": "yes"}, {"name": "Robin"}, {}):
-            shown, _step = people.show_step(enrolment_id=person.pk)
-            people.answer_step(enrolment_id=person.pk, position=shown.position, data=answer)
+            enrolment, _step = people.show_step(enrolment_id=person.pk)
+            people.answer_step(enrolment_id=person.pk, position=enrolment.position, data=answer)
         people.show_step(enrolment_id=person.pk)
         assert Seat.objects.get(enrolment=person).match.config["rounds"] == rounds
     assert Match.objects.count() == 2

@@ -56,10 +56,10 @@ def page(client, person) -> str:
 @pytest.mark.django_db
 def test_disclosure_is_shown_with_a_custom_consent_text(client):
     words = "The other player is a computer program, possibly a language model."
-    plain, own = building.new_study(), building.new_study(slug="own", consent="Please agree.")
-    assert page(client, building.arrive(plain, worker="A1")).count(words) == 1
-    shown = page(client, building.arrive(own, worker="A2"))
-    assert shown.count(words) == 1 and "Who you play with" in shown
+    default_study, custom_study = building.new_study(), building.new_study(slug="own", consent="Please agree.")
+    assert page(client, building.arrive(default_study, worker="A1")).count(words) == 1
+    html = page(client, building.arrive(custom_study, worker="A2"))
+    assert html.count(words) == 1 and "Who you play with" in html
 
 
 @pytest.mark.django_db
@@ -81,19 +81,19 @@ def test_dataset_records_what_each_participant_was_told(tmp_path):
 @pytest.mark.django_db
 def test_last_page_discloses_what_was_withheld(client):
     study = building.new_study(tells_opponent=False)
-    played = building.complete(study, worker="A1")
-    assert "The other player" not in str(played.steps[0])
-    told = page(client, played)
-    assert HEADING in told and "You played with a computer program with fixed rules." in told
-    left = building.arrive(study, worker="A2")
-    building.people.withdraw(enrolment_id=left.pk)
-    assert HEADING not in page(client, left)
+    player = building.complete(study, worker="A1")
+    assert "The other player" not in str(player.steps[0])
+    last_page = page(client, player)
+    assert HEADING in last_page and "You played with a computer program with fixed rules." in last_page
+    leaver = building.arrive(study, worker="A2")
+    building.people.withdraw(enrolment_id=leaver.pk)
+    assert HEADING not in page(client, leaver)
 
 
 @pytest.mark.django_db
 def test_informed_participants_get_no_later_disclosure(client):
-    played = building.complete(building.new_study(), worker="A1")
-    assert late_disclosure(played) == [] and HEADING not in page(client, played)
+    player = building.complete(building.new_study(), worker="A1")
+    assert late_disclosure(player) == [] and HEADING not in page(client, player)
 
 
 @pytest.mark.django_db

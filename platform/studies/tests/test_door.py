@@ -32,16 +32,22 @@ def follow_link(entry: str) -> HttpResponse:
 def otree_token() -> str:
     """Return a token signed by an oTree server registered for the study."""
     server = OtreeServer.objects.create(study="splitting", addresses="https://otree.example")
-    back = "https://otree.example/InitializeParticipant/abc"
-    claims = {"aud": otree.PLAY, "study": "splitting", "sub": "abc/parley/1", "exp": time.time() + 60, "back": back}
+    return_url = "https://otree.example/InitializeParticipant/abc"
+    claims = {
+        "aud": otree.PLAY,
+        "study": "splitting",
+        "sub": "abc/parley/1",
+        "exp": time.time() + 60,
+        "back": return_url,
+    }
     return jwt.encode(claims, otree.link_key(server), "HS256")
 
 
 @pytest.mark.parametrize("slug", ["unknown", "UNKNOWN", "x" * 300])
 def test_unknown_study_has_a_clear_page(slug):
-    answer = Client().get(f"/join/{slug}")
-    assert answer.status_code == 404
-    assert "check the link" in text_of(answer)
+    response = Client().get(f"/join/{slug}")
+    assert response.status_code == 404
+    assert "check the link" in text_of(response)
 
 
 @pytest.mark.parametrize("entry", list(Study.Entry))
@@ -52,27 +58,27 @@ def test_unknown_study_has_a_clear_page(slug):
 def test_closed_study_explains_why(entry, status, reason):
     launched_study(entry=entry)
     Study.objects.update(status=status)
-    answer = follow_link(entry)
-    assert answer.status_code == 403
-    assert "not open" in heading_of(answer)
-    assert reason in text_of(answer)
+    response = follow_link(entry)
+    assert response.status_code == 403
+    assert "not open" in heading_of(response)
+    assert reason in text_of(response)
     assert not Enrolment.objects.exists()
 
 
 def test_unlaunched_draft_has_the_same_page():
     Study.objects.create(title="Splitting", slug="splitting", game="bargaining", entry=Study.Entry.OPEN)
-    answer = follow_link(Study.Entry.OPEN)
-    assert answer.status_code == 403
-    assert "not started yet" in text_of(answer)
+    response = follow_link(Study.Entry.OPEN)
+    assert response.status_code == 403
+    assert "not started yet" in text_of(response)
 
 
 def test_full_study_says_a_place_may_become_free():
     study = launched_study(quota=1)
     consented_participant(study)
-    answer = follow_link(Study.Entry.CODES)
-    assert answer.status_code == 403
-    assert "places are taken" in heading_of(answer)
-    assert "try again later" in text_of(answer)
+    response = follow_link(Study.Entry.CODES)
+    assert response.status_code == 403
+    assert "places are taken" in heading_of(response)
+    assert "try again later" in text_of(response)
     assert Enrolment.objects.count() == 1
 
 

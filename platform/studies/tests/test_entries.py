@@ -45,8 +45,8 @@ def grid_form(client, points: dict = GRID, **controls: str) -> dict:
 
 
 def test_grid_entries_become_part_of_the_study(client):
-    chosen = {"cooperate1": "0", "cooperate2": "0", "nash": "1", "cooperative": "4"}
-    data = grid_form(client, **chosen) | {"parameter_action_names": "Share\nKeep"}
+    reference_controls = {"cooperate1": "0", "cooperate2": "0", "nash": "1", "cooperative": "4"}
+    data = grid_form(client, **reference_controls) | {"parameter_action_names": "Share\nKeep"}
     assert client.post(ADD, data).status_code == 302
     study = Study.objects.get()
     custom = study.config["custom_game"]
@@ -118,13 +118,13 @@ def test_larger_game_from_a_file_is_kept(client):
 
 
 def test_equilibria_and_cooperation_are_shown_live(client):
-    answer = client.post(ADD.replace("?", "live-preview/?"), grid_form(client, cooperate1="0", cooperate2="0")).json()
-    html = answer["entries"]["parameter_custom_game"]
+    result = client.post(ADD.replace("?", "live-preview/?"), grid_form(client, cooperate1="0", cooperate2="0")).json()
+    html = result["entries"]["parameter_custom_game"]
     assert "The only equilibrium in pure strategies: A1, A1 (1, 1)." in html
     assert "All cooperate: A0, A0 (4, 4)." in html
     assert "Player 1 would gain 1 by deviating alone to A1: a dilemma." in html
     assert "Everybody gets more there than in any other equilibrium." in html
-    assert answer["preview"]
+    assert result["preview"]
 
 
 def test_collection_form_has_the_same_grid(client):
@@ -139,11 +139,11 @@ def test_collection_form_has_the_same_grid(client):
         **grid_fields(GRID, seats="2", actions1="2", actions2="2"),
     )
     assert client.post(COLLECT, data).status_code == 302
-    played = {
+    custom_games = {
         config["base_game"]: config["custom_game"] for config in Collection.objects.get().content["configurations"]
     }
-    assert played["stag_hunt"] is None
-    assert played["custom"]["payoffs"]["1,0"] == [5, 0]
+    assert custom_games["stag_hunt"] is None
+    assert custom_games["custom"]["payoffs"]["1,0"] == [5, 0]
     incomplete = data | {"slug": "other", "parameter_custom_game:1,1/1": ""}
     errors = client.post(COLLECT, incomplete).context["adminform"].form.errors
     assert "A1, A1: the points of player 1 are missing." in errors["parameter_custom_game"][0]

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
@@ -25,7 +26,7 @@ from tests.visitors import EQUAL_SPLIT, Visitor, arrived_participant, heading_of
 pytestmark = pytest.mark.django_db
 
 
-def come() -> Client:
+def follow_link() -> HttpResponse:
     code = LabCode.objects.create(study="splitting").code
     return Client().get("/join/splitting", {"code": code})
 
@@ -41,19 +42,19 @@ def test_entry_is_closed_while_the_model_is_unavailable() -> None:
     circuit = Circuit.objects.create(
         endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
     )
-    answer = come()
-    assert answer.status_code == 503 and "One moment" in heading_of(answer)
-    assert 'http-equiv="refresh"' in answer.content.decode()
-    assert "please return it" not in text_of(answer)
+    response = follow_link()
+    assert response.status_code == 503 and "One moment" in heading_of(response)
+    assert 'http-equiv="refresh"' in response.content.decode()
+    assert "please return it" not in text_of(response)
     assert not Enrolment.objects.exists()
     page = monitor_of(study)
     assert 'id="m-away"' in page and "openai" in page
     Circuit.objects.filter(pk=circuit.pk).update(open_until=timezone.now() - timedelta(seconds=1))
-    assert come().status_code == 302
+    assert follow_link().status_code == 302
 
 
-@pytest.mark.parametrize(("pauses", "then"), [(True, Study.Status.PAUSED), (False, Study.Status.LAUNCHED)])
-def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_capture_on_commit_callbacks) -> None:
+@pytest.mark.parametrize(("pauses", "status"), [(True, Study.Status.PAUSED), (False, Study.Status.LAUNCHED)])
+def test_study_pauses_when_its_model_does_not_answer(pauses, status, django_capture_on_commit_callbacks) -> None:
     study = launched_study(agents=agents_from_specs("openai:m"), pauses_on_failure=pauses)
     visitor = Visitor(arrived_participant(study)).walk_to("match")
     visitor.move(**EQUAL_SPLIT)
@@ -61,7 +62,7 @@ def test_study_pauses_when_its_model_does_not_answer(pauses, then, django_captur
     with django_capture_on_commit_callbacks(execute=True):
         matches.replace_agent(match_id=match.pk, role="bob", answering=match.open_turns()["bob"].answering)
     assert visitor.now().state == State.OPPONENT_FAILED
-    assert Study.objects.get().status == then
+    assert Study.objects.get().status == status
     assert [record.details for record in Record.objects.filter(action="paused")] == [
         {"why": "an opponent failed"}
     ] * pauses

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def study(**fields) -> Study:
-    given = {
+    defaults = {
         "title": "S",
         "slug": "s",
         "game": "negotiation",
@@ -25,7 +25,7 @@ def study(**fields) -> Study:
         "agents": agents_from_specs("script:haggler"),
         "quota": 3,
     }
-    return Study(**{**given, **fields})
+    return Study(**{**defaults, **fields})
 
 
 def test_forecast_counts_participants_and_is_reproducible():
@@ -57,15 +57,15 @@ def test_forecast_pay_follows_the_cells_average():
 
 def test_forecast_cost_uses_model_prices():
     assert (forecast(study()).model_calls, forecast(study()).model_cost) == (0, 0)
-    asked = forecast(study(agents=agents_from_specs("openai:gpt-4o-mini")))
+    with_model = forecast(study(agents=agents_from_specs("openai:gpt-4o-mini")))
     answers = PRICES["openai:gpt-4o-mini"].output * forecasting.ANSWER_TOKENS / 1_000_000
-    assert asked.model_cost > answers * Decimal(asked.model_calls) > 0
-    assert forecast(study(agents=agents_from_specs("openai:gpt-4o"))).model_cost > asked.model_cost
+    assert with_model.model_cost > answers * Decimal(with_model.model_calls) > 0
+    assert forecast(study(agents=agents_from_specs("openai:gpt-4o"))).model_cost > with_model.model_cost
     reasoned = forecast(
         study(agents=agents_from_specs("openai:gpt-4o-mini", settings={"strategy": "chain_of_thought"}))
     )
-    assert reasoned.model_cost > asked.model_cost
-    assert asked.total_model_cost == asked.model_cost * 3
+    assert reasoned.model_cost > with_model.model_cost
+    assert with_model.total_model_cost == with_model.model_cost * 3
 
 
 def test_unknown_price_is_not_guessed():
@@ -75,8 +75,8 @@ def test_unknown_price_is_not_guessed():
 def test_slower_opponents_and_longer_texts_take_longer():
     quick = forecast(study())
     assert forecast(study(agents=agents_from_specs("script:haggler", delay=30))).minutes > quick.minutes
-    asked = [{"kind": "text", "prompt": "Why?"}] * 6
-    assert forecast(study(survey_after=asked)).minutes > quick.minutes + 0.9
+    questions = [{"kind": "text", "prompt": "Why?"}] * 6
+    assert forecast(study(survey_after=questions)).minutes > quick.minutes + 0.9
     assert forecast(study(consent="word " * 2000)).minutes > quick.minutes + 4
 
 

@@ -19,14 +19,16 @@ from studies.models import Cell, Study, Version
 from tests.visitors import arrived_participant
 
 pytestmark = pytest.mark.django_db
-STORED = json.loads(Path(__file__).with_name("version_before_lineups.json").read_text())
+STORED_VERSION = json.loads(Path(__file__).with_name("version_before_lineups.json").read_text())
 
 
 @pytest.fixture
 def version() -> Version:
     """Return a version from before versions had a format, with its cells."""
     study = Study.objects.create(title="Old", slug="old", game="bargaining", status="launched")
-    version = Version.objects.create(study=study, number=1, content=STORED["content"], sha256=STORED["sha256"], seed=1)
+    version = Version.objects.create(
+        study=study, number=1, content=STORED_VERSION["content"], sha256=STORED_VERSION["sha256"], seed=1
+    )
     Cell.objects.bulk_create(version.planned_cells())
     return version
 
@@ -36,7 +38,7 @@ def test_old_version_keeps_its_hash(version):
 
 
 def test_old_version_labels_agents_by_specification(version):
-    settings = STORED["content"]["cells"][0]["agents"]["bob"]["settings"]
+    settings = STORED_VERSION["content"]["cells"][0]["agents"]["bob"]["settings"]
     assert version.agents() == {"openai:gpt-4o-mini": Agent(spec="openai:gpt-4o-mini", delay=1.5, settings=settings)}
     assert version.agents()["openai:gpt-4o-mini"].settings.persona == "You are a judge."
 
@@ -64,7 +66,7 @@ def test_old_version_places_and_seats_participants(version, monkeypatch):
 
 def test_old_enrolment_uses_its_frozen_step(version, monkeypatch):
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
-    content, cell = STORED["content"], STORED["content"]["cells"][1]
+    content, cell = STORED_VERSION["content"], STORED_VERSION["content"]["cells"][1]
     step = {
         "kind": "match",
         "game": content["game"],

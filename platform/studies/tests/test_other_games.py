@@ -29,13 +29,13 @@ from studies.tests.test_together import arrive, leave_match_page, states, study
 from tests.forms import form_data
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
-OF_A_GROUP = ("group.id_in_subsession", "player.id_in_group")
-OF_A_PLAYER = ("player.parley_match", "player.parley_role", "player.parley_payoff")
-PAIR = [{"name": "", "seats": {"p1": "person", "p2": "person"}}]
-ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
+GROUP_COLUMNS = ("group.id_in_subsession", "player.id_in_group")
+PLAYER_COLUMNS = ("player.parley_match", "player.parley_role", "player.parley_payoff")
+PAIR_LINEUP = [{"name": "", "seats": {"p1": "person", "p2": "person"}}]
+SINGLE_LINEUP = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
 
 
-def other(slug: str = "divide", **fields: object) -> Study:
+def other_game_draft(slug: str = "divide", **fields: object) -> Study:
     """Return a draft whose game is played in the session of another study."""
     defaults = {
         "game": "bargaining",
@@ -48,7 +48,7 @@ def other(slug: str = "divide", **fields: object) -> Study:
 
 def session(*others: Study, order: str = "fixed", **fields: object) -> Study:
     """Return a launched study of a contest and other games."""
-    single_run = {"config": {"players": 2, "runs": 1}, "lineups": ALONE}
+    single_run = {"config": {"players": 2, "runs": 1}, "lineups": SINGLE_LINEUP}
     keys = [other_study.pk for other_study in others]
     return study(**{**single_run, "session_matches": len(keys) + 1, **fields}, session_order=order, session_games=keys)
 
@@ -80,7 +80,7 @@ def play_all(enrolment: Enrolment) -> Enrolment:
 
 
 def test_games_are_played_in_order_with_their_own_rules():
-    steps = steps_for(session(other(), pay_rule="share"))
+    steps = steps_for(session(other_game_draft(), pay_rule="share"))
     assert games_of(steps) == ["beauty_contest", "bargaining"]
     instructions = [step for step in steps if step["kind"] == "instructions"]
     assert [step["game"] for step in instructions] == ["beauty_contest", "bargaining"]
@@ -89,13 +89,13 @@ def test_games_are_played_in_order_with_their_own_rules():
 
 
 def test_random_order_differs_between_participants():
-    launched_study = session(other(), order="random")
+    launched_study = session(other_game_draft(), order="random")
     orders = {tuple(games_of(steps_for(launched_study))) for _person in range(12)}
     assert orders == {("beauty_contest", "bargaining"), ("bargaining", "beauty_contest")}
 
 
 def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
-    launched_study = session(other(), session_pays="last")
+    launched_study = session(other_game_draft(), session_pays="last")
     (enrolment,) = arrive(launched_study)
     assert play_all(enrolment).state == State.COMPLETED
     assert [game["counts"] for game in earnings_of(enrolment, launched_study.latest_version().content).games] == [
@@ -104,15 +104,15 @@ def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
     ]
     export(launched_study, tmp_path / "d")
     assert verify(tmp_path / "d") == []
-    played = {row["game"]: row for row in rows(tmp_path / "d", "matches")}
-    assert {game: row["session"] for game, row in played.items()} == {"beauty_contest": "1", "bargaining": "2"}
-    assert (played["bargaining"]["config_rounds"], played["beauty_contest"]["config_rounds"]) == ("2", "")
+    match_rows = {row["game"]: row for row in rows(tmp_path / "d", "matches")}
+    assert {game: row["session"] for game, row in match_rows.items()} == {"beauty_contest": "1", "bargaining": "2"}
+    assert (match_rows["bargaining"]["config_rounds"], match_rows["beauty_contest"]["config_rounds"]) == ("2", "")
     assert {row["role"] for row in rows(tmp_path / "d", "seats")} == {"p1", "p2", "alice", "bob"}
 
 
 def test_groups_stay_together_across_games(tmp_path: Path):
-    game = other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
-    launched_study = session(game, lineups=PAIR, agents={}, session_partners="any", order="random")
+    game = other_game_draft("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR_LINEUP)
+    launched_study = session(game, lineups=PAIR_LINEUP, agents={}, session_partners="any", order="random")
     enrolments = arrive(launched_study, 4)
     assert states(enrolments) == {State.PLAYING: 4}
     for _game in range(2):
@@ -129,7 +129,7 @@ def test_groups_stay_together_across_games(tmp_path: Path):
     assert verify(tmp_path / "d") == []
     wide = rows(tmp_path / "d", "all_apps_wide")
     for game in ("1", "2"):
-        columns = [{name: row[f"parley.{game}.{name}"] for name in (*OF_A_GROUP, *OF_A_PLAYER)} for row in wide]
+        columns = [{name: row[f"parley.{game}.{name}"] for name in (*GROUP_COLUMNS, *PLAYER_COLUMNS)} for row in wide]
         groups = Counter(row["group.id_in_subsession"] for row in columns)
         assert sorted(groups.values()) == [2, 2]
         assert Counter(row["player.id_in_group"] for row in columns) == {"1": 2, "2": 2}
@@ -139,18 +139,22 @@ def test_groups_stay_together_across_games(tmp_path: Path):
 
 
 def test_consent_text_describes_the_others_in_all_games():
-    alone, met = other(), other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
-    consent = session(alone).latest_version().content["texts"]["consent"]
+    single_game = other_game_draft()
+    paired = {"game": "social_dilemma", "config": {}, "roles": [], "agents": {}, "lineups": PAIR_LINEUP}
+    paired_game = other_game_draft("dilemma", **paired)
+    consent = session(single_game).latest_version().content["texts"]["consent"]
     assert "wait for the others" not in consent and "people taking part" not in consent
-    consent = study(slug="met", session_matches=2, session_order="fixed", session_games=[met.pk], lineups=ALONE)
+    consent = study(
+        slug="met", session_matches=2, session_order="fixed", session_games=[paired_game.pk], lineups=SINGLE_LINEUP
+    )
     consent = consent.latest_version().content["texts"]["consent"]
     assert "You may have to wait for the others, for at most 5 minutes." in consent
     assert "may be people taking part in this study, like you, or computer programs" in consent
 
 
 def test_forecast_counts_every_game():
-    launched_study = session(other())
-    alone = study(slug="alone", config={"players": 2, "runs": 1}, lineups=ALONE)
+    launched_study = session(other_game_draft())
+    alone = study(slug="alone", config={"players": 2, "runs": 1}, lineups=SINGLE_LINEUP)
     assert forecast(launched_study).decisions > forecast(alone).decisions
     assert forecast(launched_study).matches == 2 * forecast(alone).matches
 
@@ -158,7 +162,7 @@ def test_forecast_counts_every_game():
 @pytest.mark.parametrize(("order", "quotas"), [("random", [2, 2, 2]), ("fixed", [6, 6, 6]), ("again", [6, 6, 6])])
 def test_quota_counts_groups_wherever_they_begin(order: str, quotas: list[int]):
     launched_study = study(
-        lineups=ALONE,
+        lineups=SINGLE_LINEUP,
         session_matches=3,
         session_order=order,
         design={"grid": {"fraction": [0.5, 0.6, 0.7]}},
@@ -179,7 +183,7 @@ class TestSettingUp:
         ],
     )
     def test_invalid_values_are_refused_at_their_field(self, field: str, invalid: dict[str, object]):
-        keys = {1: other().pk}
+        keys = {1: other_game_draft().pk}
         games = [Study(pk=keys.get(key, key)) for key in invalid.pop("others", [1])]
         with pytest.raises(ValidationError) as error:
             session(*games, **invalid)
@@ -187,15 +191,15 @@ class TestSettingUp:
 
     def test_ambiguous_agent_label_is_named(self):
         agents = {"script:rational": {"spec": "script:random"}}
-        game = other("dilemma", game="social_dilemma", config={}, roles=["p1"], agents=agents)
+        game = other_game_draft("dilemma", game="social_dilemma", config={}, roles=["p1"], agents=agents)
         with pytest.raises(ValidationError) as error:
             session(game)
         assert "script:rational" in error.value.message_dict["session_games"][0]
 
     def test_session_games_are_chosen_in_the_form(self, client):
         client.force_login(User.objects.create_superuser("boss"))
-        game = other()
-        draft = Study.objects.get(pk=study(lineups=ALONE, base=Decimal(2)).pk)
+        game = other_game_draft()
+        draft = Study.objects.get(pk=study(lineups=SINGLE_LINEUP, base=Decimal(2)).pk)
         page = client.get(reverse("admin:studies_study_change", args=[draft.pk]))
         assert "divide (" in page.content.decode()
         chosen = {"other_game_2": str(game.pk), "session_matches": "2", "session_order": "fixed"}

@@ -25,7 +25,7 @@ from studies.models import Placement, Study
 from studies.participations import describe_wait
 from tests.visitors import arrived_participant, consented_participant, heading_of, launched_study, text_of
 
-GLEE = {"most_participations": None, "rest_hours": 12}
+GLEE_LIMITS = {"most_participations": None, "rest_hours": 12}
 
 
 def follow_assignment_link(study: Study, worker: str = "W", assignment: str = "A1") -> HttpResponse:
@@ -43,7 +43,7 @@ def end_all(*, hours_ago: float = 0.0) -> None:
 
 
 def study_of_family(slug: str, **fields) -> Study:
-    return launched_study(**{"slug": slug, "entry": Study.Entry.MTURK, **GLEE, **fields})
+    return launched_study(**{"slug": slug, "entry": Study.Entry.MTURK, **GLEE_LIMITS, **fields})
 
 
 @pytest.mark.django_db
@@ -52,10 +52,10 @@ class TestHowOften:
         study = launched_study(entry=Study.Entry.MTURK)
         follow_assignment_link(study)
         end_all(hours_ago=1000)
-        answer = follow_assignment_link(study, assignment="A2")
-        assert answer.status_code == 403
-        assert "You have already taken part" in text_of(answer)
-        assert "Please return this task" in text_of(answer)
+        response = follow_assignment_link(study, assignment="A2")
+        assert response.status_code == 403
+        assert "You have already taken part" in text_of(response)
+        assert "Please return this task" in text_of(response)
         assert Enrolment.objects.count() == 1
 
     def test_study_may_allow_several_sessions(self):
@@ -63,18 +63,18 @@ class TestHowOften:
         for assignment in ("A1", "A2"):
             assert follow_assignment_link(study, assignment=assignment).status_code == 302
             end_all()
-        answer = follow_assignment_link(study, assignment="A3")
-        assert answer.status_code == 403
-        assert "at most 2 times" in text_of(answer)
+        response = follow_assignment_link(study, assignment="A3")
+        assert response.status_code == 403
+        assert "at most 2 times" in text_of(response)
         assert Enrolment.objects.count() == Placement.objects.count() == 2
 
     def test_concurrent_sessions_are_refused(self):
         study = launched_study(entry=Study.Entry.MTURK, most_participations=None)
         first = follow_assignment_link(study)["Location"]
-        answer = follow_assignment_link(study, assignment="A2")
-        assert answer.status_code == 403
-        assert "finish that one first" in text_of(answer)
-        assert first not in answer.content.decode()
+        response = follow_assignment_link(study, assignment="A2")
+        assert response.status_code == 403
+        assert "finish that one first" in text_of(response)
+        assert first not in response.content.decode()
         assert follow_assignment_link(study)["Location"] == first
 
     def test_finished_assignment_leads_to_its_last_page(self):
@@ -150,7 +150,7 @@ class TestCodesForSeveralGames:
         assert Enrolment.objects.count() == 1
 
     def test_early_return_shows_wait_and_last_page(self, code):
-        launched_study(**GLEE)
+        launched_study(**GLEE_LIMITS)
         first = Client().get("/join/splitting", {"code": code})["Location"]
         end_all(hours_ago=11)
         entry_page = Client().get("/join/splitting", {"code": code})
@@ -165,10 +165,10 @@ class TestRestBetweenGames:
     def test_second_game_of_a_kind_waits_twelve_hours(self):
         follow_assignment_link(study_of_family("small"))
         end_all(hours_ago=11.5)
-        answer = follow_assignment_link(study_of_family("large"), assignment="A2")
-        assert answer.status_code == 403
-        assert heading_of(answer) == "Please come back later"
-        assert "come back in 30 minutes" in text_of(answer)
+        response = follow_assignment_link(study_of_family("large"), assignment="A2")
+        assert response.status_code == 403
+        assert heading_of(response) == "Please come back later"
+        assert "come back in 30 minutes" in text_of(response)
         assert Enrolment.objects.count() == 1
         Enrolment.objects.update(arrived_at=timezone.now() - timedelta(hours=12, seconds=1))
         assert follow_assignment_link(Study.objects.get(slug="large"), assignment="A2").status_code == 302
@@ -212,8 +212,8 @@ class TestRestBetweenGames:
     def test_refusal_page_does_not_identify_the_worker(self):
         study = study_of_family("small")
         follow_assignment_link(study, worker="A1WORKERID")
-        answer = follow_assignment_link(study, worker="A1WORKERID", assignment="A2")
-        assert "A1WORKERID" not in answer.content.decode()
+        response = follow_assignment_link(study, worker="A1WORKERID", assignment="A2")
+        assert "A1WORKERID" not in response.content.decode()
 
     @pytest.mark.parametrize(
         ("wait", "message"),

@@ -22,31 +22,31 @@ from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 pytestmark = pytest.mark.django_db
 
 
-def seen(**fields: object) -> Visitor:
+def arrived_visitor(**fields: object) -> Visitor:
     return Visitor(arrived_participant(launched_study(**fields)))
 
 
 def test_consent_states_duration_and_effect_of_absence():
-    page = text_of(seen().see())
-    for words in ("at most 120 minutes", "3 minutes for each answer, plus 1 minute more once", "up to 12 rounds"):
-        assert words in page
+    page = text_of(arrived_visitor().see())
+    for phrase in ("at most 120 minutes", "3 minutes for each answer, plus 1 minute more once", "up to 12 rounds"):
+        assert phrase in page
     assert "the game ends, and you are paid nothing" in page
 
 
 def test_study_without_a_quiz_mentions_none():
-    visitor = seen(asks_quiz=False)
+    visitor = arrived_visitor(asks_quiz=False)
     assert "answer one question" not in text_of(visitor.see())
     assert "question" not in text_of(visitor.walk_to("match").see()).split("Your pay")[1]
 
 
 def test_new_study_explains_points_by_its_pay_rule():
-    page = text_of(seen(announced_average=Decimal("3.00")).walk_to("instructions").see())
+    page = text_of(arrived_visitor(announced_average=Decimal("3.00")).walk_to("instructions").see())
     assert "Points are not money. For example, if you earn 5,000 points, your bonus is $3.00" in page
     assert "$10,000" not in page
 
 
 def test_study_may_use_dollars():
-    page = text_of(seen(amounts="dollars").walk_to("instructions").see())
+    page = text_of(arrived_visitor(amounts="dollars").walk_to("instructions").see())
     assert "$10,000" in page and "10,000 points" not in page
 
 
@@ -64,7 +64,7 @@ def test_examples_reveal_no_private_information(complete, message):
     [("10%", "$1.00", "you earned 5,000 points in the game"), ("20%", "$0.00", "this ending pays no bonus")],
 )
 def test_last_page_shows_the_bonus_with_its_reason(answer, bonus, because):
-    visitor = seen().walk_to("quiz")
+    visitor = arrived_visitor().walk_to("quiz")
     assert "otherwise, $1.00." in text_of(visitor.see())
     visitor.send(loss_rate=answer)
     page = " ".join(text_of(visitor.see()).split())
@@ -72,21 +72,21 @@ def test_last_page_shows_the_bonus_with_its_reason(answer, bonus, because):
 
 
 def test_wrong_answer_shows_correct_answer_and_cost():
-    visitor = seen().walk_to("quiz")
+    visitor = arrived_visitor().walk_to("quiz")
     visitor.send(loss_rate="20%")
     page = text_of(visitor.see())
     assert "Your answer 20%" in page and "Correct answer 10%" in page and "Pay you lost $1.00" in page
 
 
 def test_problem_report_extends_the_turn_once():
-    visitor = seen().walk_to("match")
-    before = visitor.match().open_turns()["alice"].deadline
+    visitor = arrived_visitor().walk_to("match")
+    deadline = visitor.match().open_turns()["alice"].deadline
     page = text_of(visitor.client.get(f"{visitor.url}problem/"))
     assert "Time for your answer in the game:" in page and "We added 60 seconds" in page
-    once = visitor.match().open_turns()["alice"].deadline
-    assert (once - before).total_seconds() == 60
+    extended_deadline = visitor.match().open_turns()["alice"].deadline
+    assert (extended_deadline - deadline).total_seconds() == 60
     visitor.client.get(f"{visitor.url}problem/")
-    assert visitor.match().open_turns()["alice"].deadline == once
+    assert visitor.match().open_turns()["alice"].deadline == extended_deadline
     assert "Time for your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
 
 
@@ -107,7 +107,7 @@ def test_linear_rule_example_uses_its_rate():
 
 def test_quiz_with_several_questions_says_so():
     contest = {"game": "beauty_contest", "roles": ["p1"], "agents": agents_from_specs("script:random")}
-    visitor = seen(**contest, config={"players": 2, "runs": 1})
+    visitor = arrived_visitor(**contest, config={"players": 2, "runs": 1})
     assert "play one game, and answer a few questions about it" in text_of(visitor.see())
     visitor.walk_to("match")
     match = visitor.match()

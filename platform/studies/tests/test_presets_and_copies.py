@@ -41,26 +41,26 @@ def test_copy_is_an_equivalent_draft(boss):
         consent="Please?",
         agents=agents_from_specs("openai:m", settings={"retries": 1}),
     )
-    made = copy(study, by=boss)
-    assert (made.slug, made.status, made.created_by) == ("splitting-copy", "draft", boss)
-    assert content_of(made) == content_of(study)
-    assert not made.versions.exists()
+    copied = copy(study, by=boss)
+    assert (copied.slug, copied.status, copied.created_by) == ("splitting-copy", "draft", boss)
+    assert content_of(copied) == content_of(study)
+    assert not copied.versions.exists()
     for field in Study._meta.fields:
-        assert field.name in NOT_COPIED or getattr(made, field.name) == getattr(study, field.name), field.name
+        assert field.name in NOT_COPIED or getattr(copied, field.name) == getattr(study, field.name), field.name
 
 
 def test_copies_find_free_short_names():
     study = launched_study()
     assert [copy(study).slug for _i in range(3)] == ["splitting-copy", "splitting-copy-2", "splitting-copy-3"]
-    long = launched_study(slug="s" * 60)
-    assert copy(long).slug == "s" * 55 + "-copy"
+    long_named = launched_study(slug="s" * 60)
+    assert copy(long_named).slug == "s" * 55 + "-copy"
 
 
 def test_copy_button_opens_the_copy(client, boss):
     study = launched_study()
     response = client.post(page("copy", study.pk))
-    made = Study.objects.get(slug="splitting-copy")
-    assert response["Location"] == page("change", made.pk)
+    copied = Study.objects.get(slug="splitting-copy")
+    assert response["Location"] == page("change", copied.pk)
     assert client.get(page("copy", study.pk)).status_code == 405
 
 
@@ -81,9 +81,9 @@ def test_presets_are_listed_and_created_with_one_click(client, boss):
 
 def test_preset_is_created_once(client, boss):
     client.post(page("preset", "glee-human"))
-    again = client.post(page("preset", "glee-human"), follow=True)
-    assert "loaded before" in text_of(again)
-    assert "Already created" in text_of(again)
+    response = client.post(page("preset", "glee-human"), follow=True)
+    assert "loaded before" in text_of(response)
+    assert "Already created" in text_of(response)
     assert Study.objects.count() == 3
     assert client.post(page("preset", "moon")).status_code == 404
 
@@ -103,25 +103,25 @@ def test_comparison_shows_exactly_the_changes(client, boss):
     assert changes["pay"] == {"base": ("1.00", "2.50")}
     assert changes["configurations"] == {"number": ("1", "2"), "rounds": ("12", "2, 6")}
     assert changes["checks"] == {"quiz": ("yes", "no")}
-    shown = text_of(client.get(page("compare", study.pk), {"before": "1", "after": "2"}))
-    assert "Please play well." in shown and "2.50" in shown and "announced average" not in shown
+    text = text_of(client.get(page("compare", study.pk), {"before": "1", "after": "2"}))
+    assert "Please play well." in text and "2.50" in text and "announced average" not in text
 
 
 def test_edit_of_a_launched_study_is_the_next_draft(client, boss):
     study = launched_study()
     assert "There are no differences" in text_of(client.get(page("compare", study.pk)))
     Study.objects.update(quota=33)
-    shown = text_of(client.get(page("change", study.pk)))
-    assert "draft of version 2" in shown and "New participants get version 1" in shown
-    compared = text_of(client.get(page("compare", study.pk)))
-    assert "see the draft until you launch it" in compared and "33" in compared
+    text = text_of(client.get(page("change", study.pk)))
+    assert "draft of version 2" in text and "New participants get version 1" in text
+    comparison = text_of(client.get(page("compare", study.pk)))
+    assert "see the draft until you launch it" in comparison and "33" in comparison
 
 
 def test_comparison_escapes_texts(client, boss):
     study = launched_study()
     Study.objects.update(consent="<script>alert(1)</script>")
-    shown = client.get(page("compare", study.pk)).content.decode()
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown and "<script>alert(1)" not in shown
+    html = client.get(page("compare", study.pk)).content.decode()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html and "<script>alert(1)" not in html
 
 
 def test_only_existing_versions_can_be_compared(client, boss):
@@ -146,21 +146,21 @@ def test_viewers_may_compare_and_copy(client):
     give(study, user=user, role=Role.VIEWER, by=None)
     assert client.get(page("compare", study.pk)).status_code == 200
     client.post(page("copy", study.pk))
-    made = Study.objects.exclude(pk=study.pk).get()
-    assert made.members.get().user == user and made.members.get().role == Role.OWNER
-    told = Record.objects.get(action="made")
-    assert (told.by, told.of_key, told.details) == ("staff", str(made.pk), {"copied from": study.slug})
+    copied = Study.objects.exclude(pk=study.pk).get()
+    assert copied.members.get().user == user and copied.members.get().role == Role.OWNER
+    record = Record.objects.get(action="made")
+    assert (record.by, record.of_key, record.details) == ("staff", str(copied.pk), {"copied from": study.slug})
 
 
 def test_other_users_presets_are_neither_named_nor_duplicated(client, boss):
     client.post(page("preset", "glee-human"))
-    told = Record.objects.filter(action="made").order_by("pk")
-    assert [(one.by, one.details) for one in told] == [("boss", {"preset": "glee-human"})] * 3
+    records = Record.objects.filter(action="made").order_by("pk")
+    assert [(record.by, record.details) for record in records] == [("boss", {"preset": "glee-human"})] * 3
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
-    shown = client.get(page("presets"))
-    assert "A colleague has already created it" in text_of(shown)
-    assert not any(page("change", study.pk) in shown.content.decode() for study in Study.objects.all())
+    response = client.get(page("presets"))
+    assert "A colleague has already created it" in text_of(response)
+    assert not any(page("change", study.pk) in response.content.decode() for study in Study.objects.all())
     client.post(page("preset", "glee-human"))
     assert Study.objects.count() == 3
 

@@ -94,7 +94,7 @@ def play_as_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any
 
 def as_json(body: dict[str, Any]) -> dict[str, bytes]:
     """Return every part of a call's body as JSON; their order does not matter."""
-    return {name: json.dumps(part).encode() for name, part in body.items()}
+    return {name: json.dumps(value).encode() for name, value in body.items()}
 
 
 @pytest.mark.parametrize("agent_settings", [{}, OWN_TEXTS], ids=["usual", "own"])
@@ -105,21 +105,21 @@ def test_preview_equals_the_sent_request(monkeypatch, agent, strategy, agent_set
     bodies = play_as_scripts(start_match(study), monkeypatch, moves=5)
     assert len(bodies) == 3, "the model made offers and answered one"
     for number, body in enumerate(bodies, start=1):
-        shown = preview(preview_source(study), Selection(agent, 1, "alice", number, SEED)).sent
-        assert as_json(shown.body) == as_json(body)
-        assert [text for _role, text in shown.messages][-1] == body["messages"][-1]["content"]
-        assert bool(shown.difference) == bool(agent_settings)
-    assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {shown.sha256}
+        previewed = preview(preview_source(study), Selection(agent, 1, "alice", number, SEED)).sent
+        assert as_json(previewed.body) == as_json(body)
+        assert [text for _role, text in previewed.messages][-1] == body["messages"][-1]["content"]
+        assert bool(previewed.difference) == bool(agent_settings)
+    assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {previewed.sha256}
 
 
 def test_typed_answers_are_streamed(monkeypatch):
     study = new_study(appears="typed", instructions="You are {{ you }}. Split {{ money|money }}.", structured=False)
     (body,) = play_as_scripts(start_match(study), monkeypatch, moves=1)
-    shown = preview(preview_source(study), default_selection(preview_source(study)))
-    assert as_json(shown.sent.body) == as_json(body)
+    previewed = preview(preview_source(study), default_selection(preview_source(study)))
+    assert as_json(previewed.sent.body) == as_json(body)
     assert body["stream"] is True and "response_format" not in body
-    assert "You are Alice. Split 10,000\xa0points." in shown.sent.messages[0][1]
-    assert "You are Alice. Split 10,000\xa0points." in shown.instructions
+    assert "You are Alice. Split 10,000\xa0points." in previewed.sent.messages[0][1]
+    assert "You are Alice. Split 10,000\xa0points." in previewed.instructions
 
 
 def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
@@ -139,10 +139,10 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
         agents.answer_turn(match_uid=match.uid, role="alice", answering=turn.answering)
     first, second = standin.requests
     assert first["messages"][0]["content"].startswith("Play Bargaining.\n(You are a retired judge called Alice.)\n")
-    shown = preview(preview_source(study), default_selection(preview_source(study))).sent
+    previewed = preview(preview_source(study), default_selection(preview_source(study))).sent
     assert (
         second["messages"][-1]["content"]
-        == shown.correction
+        == previewed.correction
         == ("Once more: There is no complete JSON object in your answer.")
     )
 
@@ -168,9 +168,9 @@ def test_invalid_template_is_never_launched(agent_settings, message):
 
 def test_preview_shows_the_participants_view_too():
     study = new_study()
-    shown = preview(preview_source(study), Selection("openai:m", 1, "alice", 2, SEED))
-    assert "Bob has made you an offer" in shown.screen
-    assert shown.questions >= 2
+    previewed = preview(preview_source(study), Selection("openai:m", 1, "alice", 2, SEED))
+    assert "Bob has made you an offer" in previewed.screen
+    assert previewed.questions >= 2
     beyond = preview(preview_source(study), Selection("openai:m", 1, "alice", 999, SEED))
     assert beyond.chosen.question == beyond.questions
 

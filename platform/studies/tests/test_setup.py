@@ -156,71 +156,73 @@ def test_every_field_belongs_to_a_step(client, boss, game):
 
 
 def test_live_preview_counts_cells_and_matches_and_saves_nothing(client, boss):
-    answer = live_preview(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
-    assert 'data-cells="6"' in answer["forecast"] and 'data-matches="30"' in answer["forecast"]
-    assert set(answer["errors"]) == {"title", "slug"}
+    result = live_preview(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
+    assert 'data-cells="6"' in result["forecast"] and 'data-matches="30"' in result["forecast"]
+    assert set(result["errors"]) == {"title", "slug"}
     assert not Study.objects.exists()
 
 
 def test_live_preview_names_errors_and_shows_no_size(client, boss):
-    answer = live_preview(client, several_rounds="1, 0")
-    assert "not valid" in answer["errors"]["several_rounds"][0]
-    assert "data-cells" not in answer["forecast"] and answer["preview"] == ""
+    result = live_preview(client, several_rounds="1, 0")
+    assert "not valid" in result["errors"]["several_rounds"][0]
+    assert "data-cells" not in result["forecast"] and result["preview"] == ""
 
 
 def test_live_preview_does_not_change_a_saved_study(client, boss):
     study = launched_study()
     before = Study.objects.values().get()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
-    answer = client.post(
+    result = client.post(
         reverse("admin:studies_study_live_preview", args=[study.pk]), form_data(page, several_rounds="2, 4")
     ).json()
-    assert 'data-cells="2"' in answer["forecast"]
+    assert 'data-cells="2"' in result["forecast"]
     assert Study.objects.values().get() == before
 
 
 def test_forecast_pay_follows_the_pay_rule(client, boss):
-    answer = live_preview(
+    result = live_preview(
         client, game="bargaining", pay_rule="fixed", base="1.50", announced_average="2.00", quota="10"
     )
-    assert "≈ $3.50" in answer["forecast"] and "≈ $35.00" in answer["forecast"]
+    assert "≈ $3.50" in result["forecast"] and "≈ $35.00" in result["forecast"]
 
 
 def test_forecast_shows_model_price_or_unknown(client, boss):
-    known = live_preview(client, agents=json.dumps(agents_from_specs("openai:gpt-4o-mini")))["forecast"]
-    assert "total model cost" in known and "price unknown" not in known
+    priced = live_preview(client, agents=json.dumps(agents_from_specs("openai:gpt-4o-mini")))["forecast"]
+    assert "total model cost" in priced and "price unknown" not in priced
     assert (
         "price unknown" in live_preview(client, agents=json.dumps(agents_from_specs("openai:nobody-knows")))["forecast"]
     )
 
 
 def test_preview_shows_what_participants_and_models_read(client, boss):
-    answer = live_preview(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")[
+    html = live_preview(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")[
         "preview"
     ]
-    assert "<h2>Welcome Alice</h2>" in answer and "<h2>Welcome Bob</h2>" in answer
-    assert "# Welcome Alice" in answer and "You go first: name a price." in answer
-    assert "<ins>" in answer and "<del>" in answer
-    assert "your_value" in answer and "777" in answer
+    assert "<h2>Welcome Alice</h2>" in html and "<h2>Welcome Bob</h2>" in html
+    assert "# Welcome Alice" in html and "You go first: name a price." in html
+    assert "<ins>" in html and "<del>" in html
+    assert "your_value" in html and "777" in html
 
 
 def test_preview_escapes_texts(client, boss):
-    answer = live_preview(
+    html = live_preview(
         client, instructions="Hello {{ you }} <script>alert(1)</script>", consent="<img src=x onerror=alert(1)>"
     )["preview"]
-    assert "<script>alert" not in answer and "<img" not in answer
+    assert "<script>alert" not in html and "<img" not in html
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
 def test_preview_respects_each_roles_knowledge(role):
     views = []
-    for other in (1.5, 1.2):
-        hidden_value = {"buyer_factor" if role == "alice" else "seller_factor": other}
+    for hidden_factor in (1.5, 1.2):
+        hidden_value = {"buyer_factor" if role == "alice" else "seller_factor": hidden_factor}
         study = Study(title="S", slug="s", game="negotiation", config={"complete_information": False, **hidden_value})
         study.full_clean()
-        shown = next(candidate for candidate in preview(study).roles if candidate.role == role)
+        role_preview = next(candidate for candidate in preview(study).roles if candidate.role == role)
         views.append(
-            (shown.instructions, shown.sent[0]) if shown.moved else (shown.instructions, shown.screen, shown.sent)
+            (role_preview.instructions, role_preview.sent[0])
+            if role_preview.moved
+            else (role_preview.instructions, role_preview.screen, role_preview.sent)
         )
     assert views[0] == views[1]
 

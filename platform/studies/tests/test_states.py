@@ -133,9 +133,9 @@ def test_every_state_is_reached_and_has_a_page(state):
 @pytest.mark.parametrize(("ending", "pays"), [(ending, pays) for ending in CAN_PAY for pays in CAN_PAY[ending]])
 def test_ending_pays_what_the_study_says(ending, pays):
     visitor = visitor_in_state(State(ending), endings={ending: pays})
-    owed = sum(row.amount for row in LedgerRow.objects.all())
+    total = sum(row.amount for row in LedgerRow.objects.all())
     next_steps = text_of(visitor.see()).split("What to do now")[1].split("Your pay")[0]
-    assert owed == {"nothing": 0, "base": 1, "base_and_average": 2, "base_and_bonus": 2}[pays]
+    assert total == {"nothing": 0, "base": 1, "base_and_average": 2, "base_and_bonus": 2}[pays]
     assert ("There is no payment in this case" in text_of(visitor.see())) == (pays == "nothing")
     if pays == "nothing":
         assert "return the assignment" in next_steps
@@ -200,7 +200,7 @@ def test_ending_pay_is_frozen():
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "endings",
     [
         {"completed": "nothing"},
         {"opponent_failed": "nothing"},
@@ -210,9 +210,9 @@ def test_ending_pay_is_frozen():
         [1],
     ],
 )
-def test_invalid_ending_pay_is_refused(wrong):
+def test_invalid_ending_pay_is_refused(endings):
     study = launched_study()
-    study.endings = wrong
+    study.endings = endings
     with pytest.raises(ValidationError) as refused:
         study.full_clean()
     assert "endings" in refused.value.message_dict

@@ -89,26 +89,26 @@ def test_failed_call_links_to_the_answering_step(client, match):
 
 
 def test_single_step_matches_the_page(client, match):
-    part = client.get(reverse("admin:matches_match_step", args=[match.pk, 2])).content.decode()
-    assert "Step 2 of" in part and "<html" not in part and "<script" not in part.replace("&lt;script", "")
+    html = client.get(reverse("admin:matches_match_step", args=[match.pk, 2])).content.decode()
+    assert "Step 2 of" in html and "<html" not in html and "<script" not in html.replace("&lt;script", "")
     assert client.get(reverse("admin:matches_match_step", args=[match.pk, 99])).status_code == 404
 
 
 def test_long_match_costs_no_more_than_a_short_one(client, boss):
     """Neither unlisted events nor calls of other steps are read."""
-    short = building.match_of(building.complete(building.new_study(), worker="A1"))
+    short_match = building.match_of(building.complete(building.new_study(), worker="A1"))
     study = building.new_study(slug="long", config={"rounds": None, "cap": 1000})
     person = building.read_instructions(building.consent(building.arrive(study, worker="A2")))
-    long = building.play(person, messages=[f"round {number}" for number in range(60)])
-    assert long.events.count() > 200
+    long_match = building.play(person, messages=[f"round {number}" for number in range(60)])
+    assert long_match.events.count() > 200
     for number in (5, 50):
-        store_call(long, number, messages=[{"role": "user", "content": f"asked at {number}"}], answer="{}")
+        store_call(long_match, number, messages=[{"role": "user", "content": f"asked at {number}"}], answer="{}")
     MEMORY.expire()  # otherwise timing decides whether a page reads the endpoints
     with CaptureQueriesContext(connection) as for_short:
-        page_of(client, short, step=3)
+        page_of(client, short_match, step=3)
     MEMORY.expire()
     with CaptureQueriesContext(connection) as for_long:
-        page = page_of(client, long, step=50)
+        page = page_of(client, long_match, step=50)
     assert len(for_long) == len(for_short)
     assert len(re.findall(r'id="event-\d+"', page)) == 40
     assert "asked at 5<" not in page
@@ -194,11 +194,11 @@ def test_move_lists_exactly_its_calls(client, match):
     )  # fmt: skip
     store_call(match, 5, messages=[{"role": "user", "content": "of another turn"}], answer="{}")
     page = unescape(page_of(client, match, step=3))
-    for words in [
+    for phrase in [
         "not legal", "second", "Timeout: slow", "Try 2", "call 3 of this try", "mistral:m", "fallback 1",
         "1.50 s", "first words after 0.75 s", "11 → 7 tokens", "$0.0021", "the seat's own model",
     ]:  # fmt: skip
-        assert words in page, words
+        assert phrase in page, phrase
     assert "of another turn" not in page
     page_source = page_of(client, match, step=3)
     assert "<script>alert" not in page_source and "<img src=x" not in page_source
@@ -223,8 +223,8 @@ def test_timings_and_how_answers_appear_are_shown(client, match):
     match.seats.filter(role="bob").update(settings={"appears": "typed"}, delay=3)
     page = page_of(client, match, step=2)
     assert "12.5 s" in page
-    for words in ["asked", "shown", "answered", "answers appear as they are typed, after a delay of at least 3 s"]:
-        assert words in page
+    for phrase in ["asked", "shown", "answered", "answers appear as they are typed, after a delay of at least 3 s"]:
+        assert phrase in page
 
 
 # ---- permissions -----------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from studies.freezing import launch
 from studies.models import Placement, Study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
-THREE = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": "person", "*": "script:rational"}}]
+THREE_PEOPLE = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": "person", "*": "script:rational"}}]
 TWO_OPPONENTS = [
     {"name": name, "seats": {"p1": "person", "p2": "person", "p3": label}}
     for name, label in [("rational", "script:rational"), ("random", "script:random")]
@@ -42,7 +42,7 @@ def study(**fields: object) -> Study:
             "config": {"players": 4, "runs": 1},
             "entry": "open",
             "agents": agents_from_specs("script:rational", "script:random"),
-            "lineups": THREE,
+            "lineups": THREE_PEOPLE,
             "asks_code_word": False,
             "asks_quiz": False,
             **fields,
@@ -165,16 +165,16 @@ class TestPay:
         for enrolment in enrolments:
             leave_match_page(enrolment)
         assert states(enrolments) == {State.COMPLETED: 3}
-        held = Placement.objects.filter(released_at=None).values_list("enrolment", flat=True)
-        assert set(held) == {enrolment.pk for enrolment in enrolments} - {silent.enrolment_id}
+        holders = Placement.objects.filter(released_at=None).values_list("enrolment", flat=True)
+        assert set(holders) == {enrolment.pk for enrolment in enrolments} - {silent.enrolment_id}
 
 
 def play_all_but(match: Match, role: str) -> None:
     """Let everyone answer except one, whose time runs out."""
     match.refresh_from_db()
-    for other, turn in match.open_turns().items():
-        if other != role:
-            matches.submit_move(match_id=match.pk, role=other, move={"answer": 10}, answering=turn.answering)
+    for other_role, turn in match.open_turns().items():
+        if other_role != role:
+            matches.submit_move(match_id=match.pk, role=other_role, move={"answer": 10}, answering=turn.answering)
     match.refresh_from_db()
     expired = timezone.now() - timedelta(seconds=1)
     turns = {seat: {**turn, "deadline": expired.isoformat()} for seat, turn in match.turns.items()}

@@ -42,10 +42,10 @@ def match() -> Match:
     return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
 
 
-def sign_in_staff(client: Client, of: Study | Collection | None = None) -> User:
+def sign_in_staff(client: Client, target: Study | Collection | None = None) -> User:
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    if of is not None:
-        give(of, user=user, role=Role.VIEWER, by=None)
+    if target is not None:
+        give(target, user=user, role=Role.VIEWER, by=None)
     client.force_login(user)
     return user
 
@@ -107,8 +107,8 @@ def test_page_fetches_only_changes(client: Client, match: Match):
     version = client.get(address(match)).context["watched"].version
     assert client.get(address(match, "watch_now"), {"seen": version}).status_code == 204
     bid(match, "p2", 3210)
-    part = client.get(address(match, "watch_now"), {"seen": version})
-    assert part.status_code == 200 and b"<html" not in part.content
+    response = client.get(address(match, "watch_now"), {"seen": version})
+    assert response.status_code == 200 and b"<html" not in response.content
 
 
 def test_game_without_a_public_view_shows_each_seat(client: Client):
@@ -123,14 +123,14 @@ def test_game_without_a_public_view_shows_each_seat(client: Client):
 def test_players_notice_no_spectators(
     client: Client, match: Match, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable
 ):
-    sent: list[object] = []
-    monkeypatch.setattr(announce, "_send", lambda *arguments: sent.append(arguments))
+    sent_messages: list[object] = []
+    monkeypatch.setattr(announce, "_send", lambda *arguments: sent_messages.append(arguments))
     sign_in_staff(client, Study.objects.get())
     before = [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())]
     with django_capture_on_commit_callbacks(execute=True):
         client.get(address(match))
         client.get(address(match, "watch_now"))
-    assert sent == []
+    assert sent_messages == []
     assert [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())] == before
 
 
