@@ -113,7 +113,7 @@ class Worker:
         (study,) = standin.market.studies
         self.participant = new_id()
         link = standin.market.start(study, self.participant)
-        self.submission: Submission = standin.market.of(study, self.participant)
+        self.submission: Submission = standin.market.submission_of(study, self.participant)
         answer = httpx.get(link, timeout=60)
         assert answer.status_code == 302, answer.text
         self.path = urlsplit(answer.headers["location"]).path

@@ -22,7 +22,7 @@ from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.differences import counted, differences
+from marketplaces.prolific.differences import differences, status_counts
 from marketplaces.prolific.forms import OfferForm, PartForm, PlacesForm, RejectForm, ReturnForm, suggestion
 from marketplaces.prolific.models import Hook, Publication
 from marketplaces.rejecting import without_identifiers
@@ -120,7 +120,7 @@ class PublicationAdmin(Desk, PartAdmin):
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Link a study that was created on Prolific itself to this one."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
-        offer = HttpResponseRedirect(f"{reverse('admin:prolific_publication_of', args=[study.pk])}?made-there")
+        offer_page = HttpResponseRedirect(f"{reverse('admin:prolific_publication_of', args=[study.pk])}?made-there")
         requested_id = request.POST.get("prolific_id", "").strip().lower()
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
@@ -131,16 +131,16 @@ class PublicationAdmin(Desk, PartAdmin):
                     _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
                 )
             publication = adopting.adopt(study, prolific_id=requested_id, address=address)
-        except adopting.UnsuitableSettings as unfit:
+        except adopting.UnsuitableSettings as unsuitable:
             self.message_user(request, _("Not imported. Please change this on Prolific:"), messages.ERROR)
-            for change in unfit.changes:
+            for change in unsuitable.changes:
                 self.message_user(request, change, messages.WARNING)
-            return offer
+            return offer_page
         except (NotPossible, MarketplaceError) as reason:
             self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)
-            return offer
-        says = "Imported a study that was created on Prolific."
-        self.record_action(request, publication, Action.MADE, says, {"places": publication.places})
+            return offer_page
+        summary = "Imported a study that was created on Prolific."
+        self.record_action(request, publication, Action.MADE, summary, {"places": publication.places})
         self.message_user(
             request, _("Imported: its participants can now enter the study and be paid here."), messages.SUCCESS
         )
@@ -159,11 +159,13 @@ class PublicationAdmin(Desk, PartAdmin):
         self.record_action(
             request, publication, Action.MADE, "Created a draft on Prolific.", {"places": publication.places}
         )
-        says = _("The draft is on Prolific. If not everyone may take part, choose there who can. Then publish it here.")
-        self.message_user(request, says, messages.SUCCESS)
+        message = _(
+            "The draft is on Prolific. If not everyone may take part, choose there who can. Then publish it here."
+        )
+        self.message_user(request, message, messages.SUCCESS)
         return _page_of(publication)
 
-    def _offer_page(self, request: HttpRequest, study: Study, **about: Any) -> HttpResponse:
+    def _offer_page(self, request: HttpRequest, study: Study, **extra: Any) -> HttpResponse:
         version = study.latest_version()
         recruitment = Recruitment.objects.filter(study=study).first()
         context = {
@@ -172,7 +174,7 @@ class PublicationAdmin(Desk, PartAdmin):
             "recruitment": recruitment,
             "made_there": "made-there" in request.GET,
             "link": f"{request.build_absolute_uri(study.get_absolute_url())}{publishing.PARAMETERS}",
-            **about,
+            **extra,
         }
         title = _("Offer on Prolific: {title}").format(title=study)
         return self.page(request, "admin/prolific/publication/offer.html", title, context)
@@ -186,23 +188,23 @@ class PublicationAdmin(Desk, PartAdmin):
         if request.method not in ("GET", "HEAD"):
             raise PermissionDenied
         recruitment = Recruitment.objects.filter(study=publication.study_id).first()
-        may = self._allowed(request, publication, Role.EDITOR)
-        owns = self._allowed(request, publication, Role.OWNER)
+        may_edit = self._allowed(request, publication, Role.EDITOR)
+        is_owner = self._allowed(request, publication, Role.OWNER)
         context = {
             "study": publication.study,
             "publication": publication,
             "recruitment": recruitment,
             "base": current_base_pay(publication.study),
             "colour": COLOURS.get(publication.status, ""),
-            "counted": counted(publication),
+            "counted": status_counts(publication),
             "differences": differences(publication) if recruitment else [],
-            "rejectable": set(deciding.reviewable(publication)) if owns else set(),
-            "payable_in_part": deciding.payable_in_part(publication) if owns else {},
-            "without_return_request": deciding.without_return_request(publication) if owns else set(),
-            "may": may,
+            "rejectable": set(deciding.reviewable(publication)) if is_owner else set(),
+            "payable_in_part": deciding.payable_in_part(publication) if is_owner else {},
+            "without_return_request": deciding.without_return_request(publication) if is_owner else set(),
+            "may": may_edit,
             "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
-            "flags": authenticity.counted(publication),
-            "may_spend": may and parts.may(request.user, publication.account, role=Role.EDITOR),
+            "flags": authenticity.flag_counts(publication),
+            "may_spend": may_edit and parts.may(request.user, publication.account, role=Role.EDITOR),
             "places": PlacesForm(initial={"places": publication.places + 1}),
             "link": f"{publication.address}{publishing.PARAMETERS}",
         }
@@ -213,16 +215,15 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Show the cost and, on a confirmed POST, publish."""
-        publication = self._spending(request, object_id)
+        publication = self._publication_to_spend_on(request, object_id)
         if publication.status != STATUS.UNPUBLISHED:
             self.message_user(request, _("This study has already been published."), messages.INFO)
             return _page_of(publication)
         if request.method == "POST":
-            does = publishing.publish
             return self._do(
                 request,
                 publication,
-                does,
+                publishing.publish,
                 Action.LAUNCHED,
                 _("Published: participants can now see the study on Prolific."),
             )
@@ -244,35 +245,35 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def pause(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        says = _("Paused: no new participants can start on Prolific. Participants who have started can finish.")
-        return self._do(request, publication, publishing.pause, Action.PAUSED, says)
+        message = _("Paused: no new participants can start on Prolific. Participants who have started can finish.")
+        return self._do(request, publication, publishing.pause, Action.PAUSED, message)
 
     def resume(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        publication = self._spending(request, object_id)
+        publication = self._publication_to_spend_on(request, object_id)
         return self._do(
             request, publication, publishing.resume, Action.RESUMED, _("Resumed: new participants can start again.")
         )
 
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.OWNER)
-        says = _("Stopped: no new participants can start on Prolific.")
-        return self._do(request, publication, publishing.stop, Action.STOPPED, says)
+        message = _("Stopped: no new participants can start on Prolific.")
+        return self._do(request, publication, publishing.stop, Action.STOPPED, message)
 
     def set_places(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        publication = self._spending(request, object_id)
+        publication = self._publication_to_spend_on(request, object_id)
         form = PlacesForm(request.POST)
         if not form.is_valid():
             self.message_user(request, _("Please enter the total number of places."), messages.ERROR)
             return _page_of(publication)
-        wanted = form.cleaned_data["places"]
-        says = _("The study now has {places} places.").format(places=wanted)
+        places = form.cleaned_data["places"]
+        message = _("The study now has {places} places.").format(places=places)
         return self._do(
             request,
             publication,
-            lambda one: publishing.set_places(one, wanted),
+            lambda published: publishing.set_places(published, places),
             Action.CHANGED,
-            says,
-            {"places": wanted},
+            message,
+            {"places": places},
         )
 
     def find(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -282,11 +283,11 @@ class PublicationAdmin(Desk, PartAdmin):
             return _page_of(publication)
         study = publication.study
         try:
-            found = publishing.find_created(publication)
+            is_found = publishing.find_created(publication)
         except (NotPossible, MarketplaceError) as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _page_of(publication)
-        if found:
+        if is_found:
             self.message_user(request, _("Found: the draft is on Prolific."), messages.SUCCESS)
             return _page_of(publication)
         self.message_user(
@@ -303,12 +304,12 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def subscribe(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Subscribe to Prolific's notifications of changes."""
-        publication = self._spending(request, object_id)
+        publication = self._publication_to_spend_on(request, object_id)
         address = request.build_absolute_uri(reverse("prolific_hook", args=[NOBODY])).removesuffix(f"{NOBODY}/")
         return self._do(
             request,
             publication,
-            lambda one: hooks.subscribe(one, address=address) and None,
+            lambda published: hooks.subscribe(published, address=address) and None,
             Action.CHANGED,
             _("Prolific now notifies Parley of changes. Parley still checks every minute."),
         )
@@ -316,19 +317,19 @@ class PublicationAdmin(Desk, PartAdmin):
     def import_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Import the results of Prolific's authenticity check from a file."""
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        sent = request.FILES.get("flags")
+        upload = request.FILES.get("flags")
         try:
-            found = authenticity.import_flags(publication, sent.read(LARGEST + 1) if sent else b"")
-        except BadFile as bad:
-            for one in bad.problems[:10]:
-                where = _("Line {line}: ").format(line=one.line) if one.line else ""
-                self.message_user(request, f"{where}{one.reason}", messages.ERROR)
+            counts = authenticity.import_flags(publication, upload.read(LARGEST + 1) if upload else b"")
+        except BadFile as error:
+            for problem in error.problems[:10]:
+                location = _("Line {line}: ").format(line=problem.line) if problem.line else ""
+                self.message_user(request, f"{location}{problem.reason}", messages.ERROR)
             return _page_of(publication)
-        says = _(
+        message = _(
             "Flags imported for participants: {taken}. Lines that match no participant of this study: {unknown}."
-        ).format(**found)
-        self.record_action(request, publication, Action.CHANGED, "Imported authenticity flags.", dict(found))
-        self.message_user(request, says, messages.SUCCESS)
+        ).format(**counts)
+        self.record_action(request, publication, Action.CHANGED, "Imported authenticity flags.", dict(counts))
+        self.message_user(request, message, messages.SUCCESS)
         return _page_of(publication)
 
     def forget(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -369,7 +370,7 @@ class PublicationAdmin(Desk, PartAdmin):
                 _("Rejected: {person}.").format(person=person),
             )
             return _page_of(publication)
-        harm = _(
+        consequence = _(
             "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
             "Payments that are due to them are written off. If you ask them to return their submission instead, that "
             "does not count against them."
@@ -379,9 +380,9 @@ class PublicationAdmin(Desk, PartAdmin):
             publication.study,
             title=_("Reject the submission of {person}").format(person=person),
             back=_address_of(publication),
-            about=_ended(person),
-            says=[harm],
-            warns=[_promised(person)],
+            about=_status_in_parley(person),
+            says=[consequence],
+            warns=[_promised_amounts(person)],
             form=form,
             button=_("Reject"),
             grave=True,
@@ -394,7 +395,7 @@ class PublicationAdmin(Desk, PartAdmin):
             return _page_of(publication)
         form = bound_form(ReturnForm, request)
         if form.is_bound and form.is_valid():
-            reasons = form.chosen()
+            reasons = form.chosen_reasons()
             details = {
                 "person": person.pseudonym,
                 "reasons": [without_identifiers(reason, person) for reason in reasons],
@@ -412,7 +413,7 @@ class PublicationAdmin(Desk, PartAdmin):
                 _("Prolific has asked {person} to return their submission.").format(person=person),
             )
             return _page_of(publication)
-        means = _(
+        consequence = _(
             "Prolific sends them your reasons. If they return their submission, they are not paid, it does not count "
             "against them, and their place is free again. If they decline, approve or reject the submission."
         )
@@ -421,9 +422,9 @@ class PublicationAdmin(Desk, PartAdmin):
             publication.study,
             title=_("Ask {person} to return their submission").format(person=person),
             back=_address_of(publication),
-            about=_ended(person),
-            says=[means],
-            warns=[_promised(person)],
+            about=_status_in_parley(person),
+            says=[consequence],
+            warns=[_promised_amounts(person)],
             form=form,
             button=_("Send request"),
         )
@@ -457,7 +458,7 @@ class PublicationAdmin(Desk, PartAdmin):
                 ),
             )
             return _page_of(publication)
-        means = _(
+        consequence = _(
             "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't be "
             "undone. The ledger records the payment as paid elsewhere."
         ).format(amount=publication.reward, currency=publication.currency)
@@ -466,8 +467,8 @@ class PublicationAdmin(Desk, PartAdmin):
             publication.study,
             title=_("Pay {person} part of the reward").format(person=person),
             back=_address_of(publication),
-            about=_ended(person),
-            says=[means],
+            about=_status_in_parley(person),
+            says=[consequence],
             warns=[],
             form=form,
             button=_("Pay"),
@@ -475,7 +476,7 @@ class PublicationAdmin(Desk, PartAdmin):
 
     # ---- shared by actions -----------------------------------------------------------------------------
 
-    def _spending(self, request: HttpRequest, object_id: int) -> Publication:
+    def _publication_to_spend_on(self, request: HttpRequest, object_id: int) -> Publication:
         """Return the publication if the user may spend its account's money; refuse otherwise."""
         publication: Publication = self.seen(request, str(object_id), role=Role.EDITOR)
         self.refuse_without_account(request, publication.account)
@@ -497,48 +498,48 @@ class PublicationAdmin(Desk, PartAdmin):
         self,
         request: HttpRequest,
         publication: Publication,
-        does: Callable[[Publication], None],
+        act: Callable[[Publication], None],
         action: Action,
-        says: str,
+        message: str,
         details: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """Perform the action if Prolific has the study, record it, and show the page with the result."""
         if not publication.is_there:
             self.message_user(request, _("The study is not on Prolific yet."), messages.ERROR)
-        elif self._try(request, lambda: does(publication), says):
-            told = {"account": publication.account.title, "places": publication.places, **(details or {})}
-            self.record_action(request, publication, action, f"On Prolific: {action.label}.", told)
+        elif self._try(request, lambda: act(publication), message):
+            all_details = {"account": publication.account.title, "places": publication.places, **(details or {})}
+            self.record_action(request, publication, action, f"On Prolific: {action.label}.", all_details)
         return _page_of(publication)
 
-    def _try(self, request: HttpRequest, does: Callable[[], None], says: str) -> bool:
+    def _try(self, request: HttpRequest, act: Callable[[], None], message: str) -> bool:
         try:
-            does()
+            act()
         except (NotPossible, MarketplaceError) as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return False
-        self.message_user(request, says, messages.SUCCESS)
+        self.message_user(request, message, messages.SUCCESS)
         return True
 
 
 def _projects(account: Account) -> list[tuple[str, str]]:
     """Return the account's projects on Prolific as choices; the first is the default."""
     client = client_of(account)
-    found = []
-    for space in client.workspaces():
-        for project in client.projects(text_of(space, "id")):
-            found.append((text_of(project, "id"), f"{space.get('title', '')}: {project.get('title', '')}"))
-    return found
+    choices = []
+    for workspace in client.workspaces():
+        for project in client.projects(text_of(workspace, "id")):
+            choices.append((text_of(project, "id"), f"{workspace.get('title', '')}: {project.get('title', '')}"))
+    return choices
 
 
-def _ended(person: Enrolment) -> str:
+def _status_in_parley(person: Enrolment) -> str:
     return _("{person}'s status in Parley: {state}").format(person=person, state=person.get_state_display())
 
 
-def _promised(person: Enrolment) -> str:
+def _promised_amounts(person: Enrolment) -> str:
     """Return a warning with the amounts that their last page promised; empty if nothing is owed."""
-    owed = LedgerRow.objects.filter(enrolment=person).order_by("reason")
-    told = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in owed)
-    return _("Their last page promised them {amounts}.").format(amounts=told) if told else ""
+    rows = LedgerRow.objects.filter(enrolment=person).order_by("reason")
+    amounts = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in rows)
+    return _("Their last page promised them {amounts}.").format(amounts=amounts) if amounts else ""
 
 
 def _address_of(publication: Publication) -> str:

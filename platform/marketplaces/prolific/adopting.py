@@ -44,60 +44,60 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
     version, account = refuse_unready(study)
     rule = version.pay()
     client = client_of(account)
-    found = client.study(prolific_id)
-    project = found["project"] if isinstance(found.get("project"), str) else ""
+    data = client.study(prolific_id)
+    project = data["project"] if isinstance(data.get("project"), str) else ""
     workspace, currency = workspace_of(client, project)
-    known, code_problems = codes.of_prolific(found.get("completion_codes"), rule)
-    if wrong := [*_problems(found, rule, address=address, currency=currency), *code_problems]:
-        raise UnsuitableSettings([*wrong, *_advice(found)])
+    completion_codes, code_problems = codes.of_prolific(data.get("completion_codes"), rule)
+    if problems := [*_problems(data, rule, address=address, currency=currency), *code_problems]:
+        raise UnsuitableSettings([*problems, *_advice(data)])
     publication = Publication(
         study=study,
         account=account,
-        internal_name=_unique_internal_name(found),
-        name=str(found.get("name") or study.title)[:120],
-        description=str(found.get("description") or "")[:5000],
+        internal_name=_unique_internal_name(data),
+        name=str(data.get("name") or study.title)[:120],
+        description=str(data.get("description") or "")[:5000],
         project=project[:40],
         workspace=workspace,
-        places=_positive_integer(found, "total_available_places"),
-        minutes=_positive_integer(found, "estimated_completion_time"),
-        devices=[one for one in found.get("device_compatibility") or [] if isinstance(one, str)],
+        places=_positive_integer(data, "total_available_places"),
+        minutes=_positive_integer(data, "estimated_completion_time"),
+        devices=[device for device in data.get("device_compatibility") or [] if isinstance(device, str)],
         reward=rule.base,
         currency=rule.currency,
         address=address,
-        requires_signature=bool(found.get("is_external_study_url_secure")),
-        codes=known,
+        requires_signature=bool(data.get("is_external_study_url_secure")),
+        codes=completion_codes,
     )
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         if Publication.objects.filter(study=study).exists():
             raise NotPossible(_("This study is already on Prolific."))
-        if Publication.objects.filter(prolific_id=found["id"]).exists():
+        if Publication.objects.filter(prolific_id=data["id"]).exists():
             raise NotPossible(_("This study on Prolific is already linked to another study here."))
         publication.save()
-        store_study(publication, found)
+        store_study(publication, data)
     return publication
 
 
-def _problems(found: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
+def _problems(data: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
     """Yield what to change on Prolific, apart from the codes."""
-    if not _opens_study(found.get("external_study_url"), address):
+    if not _opens_study(data.get("external_study_url"), address):
         yield _("Its study URL does not lead here, or lacks a parameter. Set it to {link}").format(
             link=f"{address}{PARAMETERS}"
         )
-    if found.get("prolific_id_option") != "url_parameters":
+    if data.get("prolific_id_option") != "url_parameters":
         yield _("Set Prolific to record participant IDs through URL parameters.")
     if currency != rule.currency:
         yield _(
             "Its workspace pays in {theirs}, but the study here pays in {ours}. The currencies must be the same."
         ).format(theirs=currency, ours=rule.currency)
-    if found.get("reward") != hundredths(rule.base):
+    if data.get("reward") != hundredths(rule.base):
         yield _("Its reward differs from the study's base pay. Set it to {base} {currency}.").format(
             base=rule.base, currency=rule.currency
         )
 
 
-def _advice(found: Mapping[str, Any]) -> Iterator[str]:
-    if str(found["status"]).upper() != "UNPUBLISHED":
+def _advice(data: Mapping[str, Any]) -> Iterator[str]:
+    if str(data["status"]).upper() != "UNPUBLISHED":
         yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
 
 
@@ -106,21 +106,21 @@ def _opens_study(url: Any, address: str) -> bool:
     if not isinstance(url, str):
         return False
     given_url, expected_url = urlsplit(url), urlsplit(address)
-    same = (given_url.scheme, given_url.netloc.lower()) == (expected_url.scheme, expected_url.netloc.lower())
+    same_page = (given_url.scheme, given_url.netloc.lower()) == (expected_url.scheme, expected_url.netloc.lower())
     parameters = parse_qs(given_url.query)
-    names = all(parameters.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
-    return same and names and given_url.path.rstrip("/") == expected_url.path.rstrip("/")
+    has_parameters = all(parameters.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
+    return same_page and has_parameters and given_url.path.rstrip("/") == expected_url.path.rstrip("/")
 
 
-def _unique_internal_name(found: Mapping[str, Any]) -> str:
+def _unique_internal_name(data: Mapping[str, Any]) -> str:
     """Return its internal name on Prolific, made unique if another study here already has this name."""
-    name = str(found.get("internal_name") or "")[:120]
-    free = name and not Publication.objects.filter(internal_name=name).exists()
-    return name if free else f"{name[:80]} {found['id']}".strip()
+    name = str(data.get("internal_name") or "")[:120]
+    is_free = name and not Publication.objects.filter(internal_name=name).exists()
+    return name if is_free else f"{name[:80]} {data['id']}".strip()
 
 
-def _positive_integer(found: Mapping[str, Any], name: str) -> int:
-    value = found.get(name)
+def _positive_integer(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 1:
         raise_invalid_response()
     return int(value)

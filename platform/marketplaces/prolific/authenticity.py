@@ -29,8 +29,8 @@ _WORDS = {
 
 def reported_flag(submission: Mapping[str, Any]) -> str | None:
     """Return the result that a submission itself reports; None if it reports none that is known."""
-    found = next((submission[name] for name in FLAG if isinstance(submission.get(name), str)), None)
-    return _WORDS.get(found.strip().casefold()) if found else None
+    text = next((submission[name] for name in FLAG if isinstance(submission.get(name), str)), None)
+    return _WORDS.get(text.strip().casefold()) if text else None
 
 
 def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
@@ -41,23 +41,23 @@ def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
         BadFile: nothing was stored.
     """
     rows = rows_of(text_of(data))
-    first, header = next(rows, (0, []))
+    header_line, header = next(rows, (0, []))
     names = [name.strip().casefold() for name in header]
-    who = next((names.index(name) for name in (*SUBMISSION, *WORKER) if name in names), None)
-    what = next((names.index(name) for name in FLAG if name in names), None)
-    if who is None or what is None:
-        says = _("The first line must name a column “Submission id” or “Participant id”, and “Authenticity”.")
-        raise BadFile([Problem(first, says)])
-    by_submission = names[who] in SUBMISSION
+    id_column = next((names.index(name) for name in (*SUBMISSION, *WORKER) if name in names), None)
+    flag_column = next((names.index(name) for name in FLAG if name in names), None)
+    if id_column is None or flag_column is None:
+        message = _("The first line must name a column “Submission id” or “Participant id”, and “Authenticity”.")
+        raise BadFile([Problem(header_line, message)])
+    by_submission = names[id_column] in SUBMISSION
     flags: dict[str, str] = {}
     problems = []
     for line, cells in rows:
-        key, word = (cells[at].strip() if len(cells) > at else "" for at in (who, what))
+        key, entry = (cells[column].strip() if len(cells) > column else "" for column in (id_column, flag_column))
         if not key:
             continue
-        flag = _WORDS.get(word.casefold())
+        flag = _WORDS.get(entry.casefold())
         if flag is None:
-            problems.append(Problem(line, _("“{word}” is not high, mixed or low.").format(word=word[:20])))
+            problems.append(Problem(line, _("“{word}” is not high, mixed or low.").format(word=entry[:20])))
         elif flags.setdefault(key, flag) != flag:
             problems.append(Problem(line, _("The same ID appears above with another flag.")))
     if problems:
@@ -66,18 +66,18 @@ def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
 
 
 def _store(publication: Publication, flags: Mapping[str, str], *, by_submission: bool) -> dict[str, int]:
-    taken, known = 0, set()
-    for one in Identity.objects.filter(study=publication.study.slug, recruiter=KIND):
-        key = one.details.get("SESSION_ID", "") if by_submission else one.worker
+    imported, matched = 0, set()
+    for identity in Identity.objects.filter(study=publication.study.slug, recruiter=KIND):
+        key = identity.details.get("SESSION_ID", "") if by_submission else identity.worker
         if key in flags:
-            known.add(key)
-            taken += Submission.objects.filter(publication=publication, enrolment=one.enrolment_id).update(
+            matched.add(key)
+            imported += Submission.objects.filter(publication=publication, enrolment=identity.enrolment_id).update(
                 authenticity=flags[key]
             )
-    return {"taken": taken, "unknown": len(set(flags) - known)}
+    return {"taken": imported, "unknown": len(set(flags) - matched)}
 
 
-def counted(publication: Publication) -> list[tuple[Any, int]]:
+def flag_counts(publication: Publication) -> list[tuple[Any, int]]:
     """Return how many participants have each flag, excluding those without a reported result."""
-    found = Counter(publication.submissions.exclude(authenticity="").values_list("authenticity", flat=True))
-    return [(flag.label, found[flag]) for flag in Authenticity if found[flag]]
+    counts = Counter(publication.submissions.exclude(authenticity="").values_list("authenticity", flat=True))
+    return [(flag.label, counts[flag]) for flag in Authenticity if counts[flag]]

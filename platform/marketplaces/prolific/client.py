@@ -27,7 +27,7 @@ MAX_SECONDS = 60.0
 """Maximum seconds for a whole response."""
 MAX_BYTES = 10 * 2**20
 """Maximum bytes of a response."""
-PAGE = 100
+PAGE_SIZE = 100
 """Number of rows requested at a time."""
 MOST_PAGES = 500
 BULK = 100
@@ -45,11 +45,11 @@ class NotSent(MarketplaceError):
 
 
 class Refused(MarketplaceError):
-    """Prolific refused: the request took no effect. `words` is its reason."""
+    """Prolific refused: the request took no effect. `reason` is what Prolific wrote."""
 
-    def __init__(self, text: str, *, words: str = "") -> None:
+    def __init__(self, text: str, *, reason: str = "") -> None:
         super().__init__(text)
-        self.words = words
+        self.reason = reason
 
 
 class NotThere(Refused):
@@ -82,8 +82,8 @@ class Client:
 
     def balance(self, workspace: str) -> tuple[Decimal, str]:
         """Return what a workspace can spend, and its currency."""
-        found = self._object("GET", f"/workspaces/{workspace}/balance/")
-        return units(found.get("available_balance")), text_of(found, "currency_code")
+        data = self._object("GET", f"/workspaces/{workspace}/balance/")
+        return units(data.get("available_balance")), text_of(data, "currency_code")
 
     def projects(self, workspace: str) -> list[dict[str, Any]]:
         return list(self._rows(f"/workspaces/{workspace}/projects/"))
@@ -119,8 +119,8 @@ class Client:
 
     def cost(self, *, reward: Decimal, places: int) -> Decimal:
         """Return the total cost of this many places at this reward, including Prolific's fees and taxes."""
-        asked = {"reward": hundredths(reward), "total_available_places": places}
-        return units(self._object("POST", "/study-cost-calculator/", asked).get("total_cost"))
+        fields = {"reward": hundredths(reward), "total_available_places": places}
+        return units(self._object("POST", "/study-cost-calculator/", fields).get("total_cost"))
 
     # ---- submissions ---------------------------------------------------------------------------------
 
@@ -129,9 +129,9 @@ class Client:
         return self._rows("/submissions/", {"study": study})
 
     def submission(self, submission: str) -> dict[str, Any]:
-        found = self._object("GET", f"/submissions/{submission}/")
-        text_of(found, "status")
-        return found
+        data = self._object("GET", f"/submissions/{submission}/")
+        text_of(data, "status")
+        return data
 
     def approve(self, submission: str) -> dict[str, Any]:
         return self._object("POST", f"/submissions/{submission}/transition/", {"action": "APPROVE"})
@@ -176,8 +176,8 @@ class Client:
     @sensitive_variables()
     def subscribe(self, *, workspace: str, event: str, target: str) -> None:
         """Subscribe `target` to an event, and confirm the subscription with the secret in the response."""
-        asked = {"workspace_id": workspace, "event_type": event, "target_url": target}
-        answer = self._send("POST", "/hooks/subscriptions/", asked)
+        fields = {"workspace_id": workspace, "event_type": event, "target_url": target}
+        answer = self._send("POST", "/hooks/subscriptions/", fields)
         try:
             key = text_of(answer.json(), "id")
         except (ValueError, RecursionError, AttributeError):
@@ -202,24 +202,24 @@ class Client:
     # ---- one call ------------------------------------------------------------------------------------
 
     def _study(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        found = self._object(method, path, fields)
-        text_of(found, "id")
-        text_of(found, "status")
-        return found
+        data = self._object(method, path, fields)
+        text_of(data, "id")
+        text_of(data, "status")
+        return data
 
     def _rows(self, path: str, query: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield every row of a list, page by page."""
         for number in range(1, MOST_PAGES + 1):
-            asked = {**(query or {}), "page": str(number), "page_size": str(PAGE)}
-            found = self._object("GET", path, query=asked)
-            rows = found.get("results")
+            parameters = {**(query or {}), "page": str(number), "page_size": str(PAGE_SIZE)}
+            data = self._object("GET", path, query=parameters)
+            rows = data.get("results")
             if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
                 raise_invalid_response()
             yield from rows
-            links = found.get("_links")
-            following = links.get("next") if isinstance(links, dict) else None
-            more = following.get("href") if isinstance(following, dict) else None
-            if not rows or not (more or (links is None and len(rows) == PAGE)):
+            links = data.get("_links")
+            next_link = links.get("next") if isinstance(links, dict) else None
+            next_address = next_link.get("href") if isinstance(next_link, dict) else None
+            if not rows or not (next_address or (links is None and len(rows) == PAGE_SIZE)):
                 return
 
     def _object(
@@ -227,12 +227,12 @@ class Client:
     ) -> dict[str, Any]:
         answer = self._send(method, path, fields, query)
         try:
-            found = answer.json()
+            data = answer.json()
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            data = None
+        if not isinstance(data, dict):
             raise_invalid_response()
-        return found
+        return data
 
     def _send(
         self,
@@ -262,15 +262,15 @@ def ask(method: str, url: str, **options: Any) -> httpx2.Response:
         httpx2.HTTPError, httpx2.InvalidURL
         httpx2.ReadTimeout: the response is too slow or too large to wait for.
     """
-    until = time.monotonic() + MAX_SECONDS
+    deadline = time.monotonic() + MAX_SECONDS
     with httpx2.stream(method, url, follow_redirects=False, verify=_trusted(), **options) as answer:
         body = bytearray()
-        for piece in answer.iter_bytes():
-            body += piece
-            if len(body) > MAX_BYTES or time.monotonic() > until:
+        for chunk in answer.iter_bytes():
+            body += chunk
+            if len(body) > MAX_BYTES or time.monotonic() > deadline:
                 raise httpx2.ReadTimeout("The response is too slow or too large.", request=answer.request)
-        kept = {name: answer.headers.get(name, "") for name in ("content-type", "x-hook-secret")}
-        return httpx2.Response(answer.status_code, headers=kept, content=bytes(body))
+        headers = {name: answer.headers.get(name, "") for name in ("content-type", "x-hook-secret")}
+        return httpx2.Response(answer.status_code, headers=headers, content=bytes(body))
 
 
 @cache
@@ -283,22 +283,22 @@ def _trusted() -> ssl.SSLContext:
 
 
 def _refuse(answer: httpx2.Response) -> NoReturn:
-    status, words = answer.status_code, _error_text(answer)
+    status, reason = answer.status_code, _error_text(answer)
     if status == 429:
         raise NotSent(_("Prolific received too many requests and accepts no more for a while."))
     if status in (401, 403):
         raise Refused(
-            _("Prolific does not accept the account's token, or the token does not allow this request."), words=words
+            _("Prolific does not accept the account's token, or the token does not allow this request."), reason=reason
         )
     if status == 404:
-        raise NotThere(_("This does not exist on Prolific, or the account has no access to it."), words=words)
+        raise NotThere(_("This does not exist on Prolific, or the account has no access to it."), reason=reason)
     if 400 <= status < 500:
         explanation = (
-            _("Prolific refused the request: {words}").format(words=words)
-            if words
+            _("Prolific refused the request: {words}").format(words=reason)
+            if reason
             else _("Prolific refused the request without giving a reason.")
         )
-        raise Refused(explanation, words=words)
+        raise Refused(explanation, reason=reason)
     raise Unclear(_("Prolific reports an internal error ({status}).").format(status=status))
 
 
@@ -309,14 +309,14 @@ def _error_text(answer: httpx2.Response) -> str:
         details = [error.get("title"), error.get("detail")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
-    words = ": ".join(_flattened(one) for one in details if one)
-    return _IDS.sub("…", " ".join(words.split()))[:_MAX_ERROR_LENGTH]
+    text = ": ".join(_flattened(detail) for detail in details if detail)
+    return _IDS.sub("…", " ".join(text.split()))[:_MAX_ERROR_LENGTH]
 
 
 def _flattened(details: Any) -> str:
     if isinstance(details, dict):
-        return "; ".join(f"{name}: {_flattened(one)}" for name, one in details.items())
-    return ", ".join(_flattened(one) for one in details) if isinstance(details, list) else str(details)
+        return "; ".join(f"{name}: {_flattened(value)}" for name, value in details.items())
+    return ", ".join(_flattened(value) for value in details) if isinstance(details, list) else str(details)
 
 
 def raise_invalid_response() -> NoReturn:
@@ -324,9 +324,9 @@ def raise_invalid_response() -> NoReturn:
     raise Unclear(_("Prolific's response can't be read."))
 
 
-def text_of(found: Mapping[str, Any], name: str) -> str:
+def text_of(data: Mapping[str, Any], name: str) -> str:
     """Return a required text from a response; raise Unclear if it is missing."""
-    value = found.get(name)
+    value = data.get(name)
     if not isinstance(value, str) or not value:
         raise_invalid_response()
     return value
@@ -350,7 +350,7 @@ def client_of(account: Account) -> Client:
     Raises:
         MarketplaceError: the account cannot sign in.
     """
-    kept = credentials_of(account)
-    if not kept or not kept.get("token") or not account.base_address:
+    credentials = credentials_of(account)
+    if not credentials or not credentials.get("token") or not account.base_address:
         raise Refused(_("The account “{title}” has no token yet: enter one on its page.").format(title=account))
-    return Client(account.base_address, kept["token"])
+    return Client(account.base_address, credentials["token"])

@@ -46,7 +46,7 @@ def entered(codes: dict[str, str], text: Any) -> str:
         return ""
     if text == _NO_CODE:
         return NONE
-    return next((which for which, code in codes.items() if code == text.strip()), UNKNOWN)
+    return next((kind for kind, code in codes.items() if code == text.strip()), UNKNOWN)
 
 
 def for_prolific(
@@ -82,8 +82,8 @@ def for_prolific(
 def _screened_out(codes: dict[str, str], rule: PayRule, reward: Decimal | None, slots: int) -> dict[str, Any] | None:
     if reward is None:
         return None
-    paid = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": hundredths(reward), "slots": slots}
-    return {"code": codes[SCREENED_OUT], "code_type": "SCREENED_OUT", "actions": [paid]}
+    payment = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": hundredths(reward), "slots": slots}
+    return {"code": codes[SCREENED_OUT], "code_type": "SCREENED_OUT", "actions": [payment]}
 
 
 _AUTOMATIC_PAYMENTS = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}
@@ -102,25 +102,31 @@ def of_prolific(completion_codes: Any, rule: PayRule) -> tuple[dict[str, str], l
         if completion_codes
         else []
     )
-    wrong = [
+    problems = [
         _("The code {code} makes Prolific pay automatically. Set it to manual review.").format(code=row["code"])
         for row in rows
         if _actions(row) & _AUTOMATIC_PAYMENTS
     ]
-    done = next((row["code"] for row in rows if row.get("code_type") == "COMPLETED"), "")
-    back = next((row["code"] for row in rows if "REQUEST_RETURN" in _actions(row)), "")
-    if not done:
-        wrong.append(
+    completed_code = next((row["code"] for row in rows if row.get("code_type") == "COMPLETED"), "")
+    return_code = next((row["code"] for row in rows if "REQUEST_RETURN" in _actions(row)), "")
+    if not completed_code:
+        problems.append(
             _("There is no code for participants who finished. Add one of the type “completed” with manual review.")
         )
-    if not back:
-        wrong.append(_("There is no code for endings that pay nothing. Add one that requests a return."))
-    wanted = "MANUALLY_REVIEW" if pays(State.SCREENED_OUT, rule) else "REQUEST_RETURN"
-    fallback = done if wanted == "MANUALLY_REVIEW" else back
-    out = next((row["code"] for row in rows if row.get("code_type") == "OTHER" and wanted in _actions(row)), fallback)
-    return {COMPLETED: done, RETURNED: back, SCREENED_OUT: out}, wrong
+    if not return_code:
+        problems.append(_("There is no code for endings that pay nothing. Add one that requests a return."))
+    wanted_action = "MANUALLY_REVIEW" if pays(State.SCREENED_OUT, rule) else "REQUEST_RETURN"
+    fallback = completed_code if wanted_action == "MANUALLY_REVIEW" else return_code
+    screen_out_code = next(
+        (row["code"] for row in rows if row.get("code_type") == "OTHER" and wanted_action in _actions(row)), fallback
+    )
+    return {COMPLETED: completed_code, RETURNED: return_code, SCREENED_OUT: screen_out_code}, problems
 
 
 def _actions(row: dict[str, Any]) -> set[str]:
-    found = row.get("actions")
-    return {str(one.get("action")) for one in found if isinstance(one, dict)} if isinstance(found, list) else set()
+    actions = row.get("actions")
+    return (
+        {str(action.get("action")) for action in actions if isinstance(action, dict)}
+        if isinstance(actions, list)
+        else set()
+    )

@@ -31,8 +31,12 @@ LEAST_PART, MOST_PART = 8, 99
 
 def reviewable(publication: Publication) -> dict[int, Enrolment]:
     """Return the participants whose submissions await review, as last reported, by key."""
-    found = publication.submissions.select_related("enrolment").filter(status=REVIEWED, enrolment__isnull=False)
-    return {one.enrolment.pk: one.enrolment for one in found if one.enrolment is not None and one.enrolment.ended}
+    submissions = publication.submissions.select_related("enrolment").filter(status=REVIEWED, enrolment__isnull=False)
+    return {
+        submission.enrolment.pk: submission.enrolment
+        for submission in submissions
+        if submission.enrolment is not None and submission.enrolment.ended
+    }
 
 
 def without_return_request(publication: Publication) -> set[int]:
@@ -49,8 +53,14 @@ def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
     """
     if not publication.pays_parts:
         return {}
-    active = publication.submissions.select_related("enrolment").filter(status=TAKING_PART, enrolment__isnull=False)
-    ended = {one.enrolment.pk: one.enrolment for one in active if one.enrolment is not None and one.enrolment.ended}
+    submissions = publication.submissions.select_related("enrolment").filter(
+        status=TAKING_PART, enrolment__isnull=False
+    )
+    ended = {
+        submission.enrolment.pk: submission.enrolment
+        for submission in submissions
+        if submission.enrolment is not None and submission.enrolment.ended
+    }
     paid = LedgerRow.objects.filter(enrolment__in=ended).values_list("enrolment", flat=True)
     return {key: person for key, person in ended.items() if key not in set(paid)}
 
@@ -79,7 +89,7 @@ def pay_part(
         raise NotPossible(
             _("Prolific can pay part of the reward only to a participant who ended without pay and has not submitted.")
         )
-    client, session, _now = _with_status(
+    client, session, _current = _with_status(
         publication,
         person,
         TAKING_PART,
@@ -135,7 +145,7 @@ def reject(
         NotPossible: the participant is being paid, or another owner acted first.
         MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    client, session, _now = _awaiting_review(publication, person)
+    client, session, _current = _awaiting_review(publication, person)
     record()
     try:
         client.reject(session, message=message, category=category)
@@ -159,8 +169,8 @@ def ask_return(
         NotPossible: the participant is being paid or has been asked before, or another owner acted first.
         MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    client, session, now = _awaiting_review(publication, person)
-    if now.get("return_requested"):
+    client, session, current = _awaiting_review(publication, person)
+    if current.get("return_requested"):
         publication.submissions.filter(enrolment=person).update(return_asked=True)
         raise NotPossible(_("Prolific has already asked this participant to return their submission."))
     record()
@@ -184,14 +194,14 @@ def _awaiting_review(publication: Publication, person: Enrolment) -> tuple[Clien
 
 
 def _with_status(
-    publication: Publication, person: Enrolment, status: str, says: str
+    publication: Publication, person: Enrolment, status: str, refusal: str
 ) -> tuple[Client, str, dict[str, Any]]:
-    """Return the same for a submission that has this status now. Raise NotPossible with `says` for any other."""
+    """Return the same for a submission that has this status now. Raise NotPossible with `refusal` for any other."""
     identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
     if identity is None:
         raise NotPossible(_("This participant's Prolific identity has been erased."))
     client, session = client_of(publication.account), identity.details.get("SESSION_ID", "")
-    now = client.submission(session)
-    if now.get("participant") != identity.worker or normalised_status(now["status"]) != status:
-        raise NotPossible(says)
-    return client, session, now
+    current = client.submission(session)
+    if current.get("participant") != identity.worker or normalised_status(current["status"]) != status:
+        raise NotPossible(refusal)
+    return client, session, current

@@ -40,21 +40,21 @@ class Difference:
 
     Attributes:
         enrolment: the participant here; None if nobody has arrived with the submission.
-        who: their pseudonym, or when they started on Prolific.
-        what, advice: the discrepancy, and what the researcher can do.
+        label: their pseudonym, or when they started on Prolific.
+        discrepancy, advice: what differs, and what the researcher can do.
     """
 
     enrolment: Enrolment | None
-    who: str
-    what: str
+    label: str
+    discrepancy: str
     advice: str
 
 
-def counted(publication: Publication) -> list[tuple[str, int]]:
+def status_counts(publication: Publication) -> list[tuple[str, int]]:
     """Return the number of submissions with each status, in the order in which participants reach them."""
-    found = Counter(publication.submissions.values_list("status", flat=True))
-    known = [(str(title), found.pop(status)) for status, title in STATUSES.items() if found.get(status)]
-    return known + sorted(found.items())
+    counts = Counter(publication.submissions.values_list("status", flat=True))
+    known_statuses = [(str(title), counts.pop(status)) for status, title in STATUSES.items() if counts.get(status)]
+    return known_statuses + sorted(counts.items())
 
 
 def differences(publication: Publication) -> list[Difference]:
@@ -65,52 +65,54 @@ def differences(publication: Publication) -> list[Difference]:
         return []
     rule = version.pay()
     payable = payable_in_part(publication)
-    found: list[Difference] = []
-    for one in submissions:
-        if one.enrolment is not None:
-            difference = _difference_of(one, one.enrolment, paid=codes.pays(one.enrolment.state, rule))
-            if difference is None and one.enrolment_id in payable:
+    rows: list[Difference] = []
+    for submission in submissions:
+        if submission.enrolment is not None:
+            difference = _difference_of(
+                submission, submission.enrolment, paid=codes.pays(submission.enrolment.state, rule)
+            )
+            if difference is None and submission.enrolment_id in payable:
                 difference = _unpaid_ending()
             if difference is not None:
-                what, advice = difference
-                return_requested = one.return_asked and one.status == "AWAITING REVIEW"
-                found.append(
+                discrepancy, advice = difference
+                return_requested = submission.return_asked and submission.status == "AWAITING REVIEW"
+                rows.append(
                     Difference(
-                        one.enrolment,
-                        one.enrolment.pseudonym,
-                        what,
+                        submission.enrolment,
+                        submission.enrolment.pseudonym,
+                        discrepancy,
                         _return_requested() if return_requested else advice,
                     )
                 )
-    found += [
+    rows += [
         Difference(person, person.pseudonym, *_unknown_submission()) for person in _without_submission(publication)
     ]
-    for one in submissions:
-        if one.enrolment is None and not one.came and one.status in SUBMITTED:
-            found.append(Difference(None, _start_of(one), *_never_arrived()))
-    return found
+    for submission in submissions:
+        if submission.enrolment is None and not submission.came and submission.status in SUBMITTED:
+            rows.append(Difference(None, _start_of(submission), *_never_arrived()))
+    return rows
 
 
-def _difference_of(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, str] | None:
-    submitted = one.status in SUBMITTED
+def _difference_of(submission: Submission, person: Enrolment, *, paid: bool) -> tuple[str, str] | None:
+    submitted = submission.status in SUBMITTED
     if submitted and not person.ended:
         return (
             _("Submitted on Prolific, but has not finished here."),
             _("Wait until they have finished or their time is over. They are not paid before."),
         )
-    if one.status == "APPROVED" and not paid:
+    if submission.status == "APPROVED" and not paid:
         return (
             _("Approved on Prolific, although this ending pays nothing."),
             _("Someone approved the submission on Prolific. Parley does not undo this."),
         )
-    if submitted and one.code in (codes.NONE, codes.UNKNOWN) and one.status == "AWAITING REVIEW":
+    if submitted and submission.code in (codes.NONE, codes.UNKNOWN) and submission.status == "AWAITING REVIEW":
         return (
             _("Submitted without the study's code."),
             _("If they finished here, they are paid anyway. A missing code proves nothing.")
             if paid
             else _("They were not promised any pay. Ask them to return their submission, or reject it."),
         )
-    if submitted and not paid and one.code == codes.COMPLETED and one.status == "AWAITING REVIEW":
+    if submitted and not paid and submission.code == codes.COMPLETED and submission.status == "AWAITING REVIEW":
         return (
             _("Submitted with the completion code, but did not finish here."),
             _(
@@ -118,17 +120,17 @@ def _difference_of(one: Submission, person: Enrolment, *, paid: bool) -> tuple[s
                 "it."
             ),
         )
-    if person.ended and paid and one.status in ("ACTIVE", "RESERVED"):
+    if person.ended and paid and submission.status in ("ACTIVE", "RESERVED"):
         return (
             _("Finished here, but has not submitted on Prolific."),
             _("They are paid as soon as they submit. If it takes long, send them a message on Prolific."),
         )
-    if person.ended and paid and one.status in GONE:
+    if person.ended and paid and submission.status in GONE:
         return (
-            _("Finished here. Status on Prolific: {status}.").format(status=STATUSES[one.status]),
+            _("Finished here. Status on Prolific: {status}.").format(status=STATUSES[submission.status]),
             _("Prolific can no longer pay the reward for this submission. Send them a message on Prolific."),
         )
-    if one.status == "TIMED OUT" and not person.ended:
+    if submission.status == "TIMED OUT" and not person.ended:
         return (
             _("Timed out on Prolific, but is still playing here."),
             _("Prolific has given the place to someone else. If they finish, pay them yourself."),
@@ -141,8 +143,8 @@ def _without_submission(publication: Publication) -> list[Enrolment]:
     recruitment = publication.study.recruitment
     if recruitment.answered_at is None:
         return []
-    known = Submission.objects.filter(publication=publication, enrolment__isnull=False).values("enrolment")
-    arrived = Identity.objects.filter(study=publication.study.slug, recruiter=KIND).exclude(enrolment__in=known)
+    matched = Submission.objects.filter(publication=publication, enrolment__isnull=False).values("enrolment")
+    arrived = Identity.objects.filter(study=publication.study.slug, recruiter=KIND).exclude(enrolment__in=matched)
     return list(
         Enrolment.objects.filter(pk__in=arrived.values("enrolment"), arrived_at__lt=recruitment.answered_at).order_by(
             "pk"
@@ -178,8 +180,8 @@ def _return_requested() -> str:
     )
 
 
-def _start_of(one: Submission) -> str:
-    if one.started_at is None:
+def _start_of(submission: Submission) -> str:
+    if submission.started_at is None:
         return _("unknown participant on Prolific")
-    at = timezone.localtime(one.started_at)
-    return _("started on Prolific at {at} UTC").format(at=date_format(at, "Y-m-d H:i:s"))
+    started_at = timezone.localtime(submission.started_at)
+    return _("started on Prolific at {at} UTC").format(at=date_format(started_at, "Y-m-d H:i:s"))

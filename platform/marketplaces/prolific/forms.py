@@ -124,21 +124,21 @@ class OfferForm(forms.Form):
 
     def clean_filters(self) -> list[dict[str, Any]]:
         """Return the filters as a list, each with its name and the values selected."""
-        found = self.cleaned_data.get("filters") or []
-        if not isinstance(found, list) or not all(isinstance(one, dict) and _is_filter(one) for one in found):
+        filters = self.cleaned_data.get("filters") or []
+        if not isinstance(filters, list) or not all(isinstance(entry, dict) and _is_filter(entry) for entry in filters):
             raise forms.ValidationError(
                 _("Enter a list of filters, each with “filter_id” and “selected_values” or “selected_range”.")
             )
-        return found
+        return filters
 
     def offer(self) -> Offer:
         return Offer(**self.cleaned_data)
 
 
-def _is_filter(one: dict[str, Any]) -> bool:
-    chosen = one.get("selected_values"), one.get("selected_range")
-    named = isinstance(one.get("filter_id"), str) and bool(one["filter_id"])
-    return named and (isinstance(chosen[0], list) or isinstance(chosen[1], dict)) and len(one) <= 3
+def _is_filter(entry: dict[str, Any]) -> bool:
+    chosen = entry.get("selected_values"), entry.get("selected_range")
+    has_id = isinstance(entry.get("filter_id"), str) and bool(entry["filter_id"])
+    return has_id and (isinstance(chosen[0], list) or isinstance(chosen[1], dict)) and len(entry) <= 3
 
 
 def suggestion(study: Study) -> dict[str, Any]:
@@ -194,14 +194,14 @@ class ReturnForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if not self.errors and not self.chosen():
+        if not self.errors and not self.chosen_reasons():
             self.add_error("reasons", _("Choose a reason or write your own."))
         return cleaned
 
-    def chosen(self) -> list[str]:
+    def chosen_reasons(self) -> list[str]:
         """Return the reasons as the participant reads them."""
-        found = [*self.cleaned_data.get("reasons", []), self.cleaned_data.get("other", "")]
-        return [str(one) for one in found if one]
+        reasons = [*self.cleaned_data.get("reasons", []), self.cleaned_data.get("other", "")]
+        return [str(reason) for reason in reasons if reason]
 
 
 class PartForm(forms.Form):

@@ -31,9 +31,9 @@ from marketplaces.prolific.models import Hook, HookEvent, Publication
 
 EVENTS = ("submission.status.change", "study.status.change")
 MAX_BYTES = 64 * 1024
-FRESH = timedelta(days=1)
+MAX_AGE = timedelta(days=1)
 """Maximum age of a signed event: Prolific repeats events that were not accepted."""
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 
 
 def subscribe(publication: Publication, *, address: str) -> Hook:
@@ -49,13 +49,17 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
     if not address.startswith("https://") and not publication.rehearsed:
         raise NotPossible(_("Prolific sends events only to addresses that begin with https://."))
     client = client_of(publication.account)
-    hook, _made = Hook.objects.get_or_create(account=publication.account, workspace=publication.workspace)
+    hook, _created = Hook.objects.get_or_create(account=publication.account, workspace=publication.workspace)
     hook.keep_secret(client.new_hook_secret(publication.workspace))
     hook.save()
     target = f"{address}{hook.uid}/"
-    there = {one.get("event_type") for one in client.hooks(publication.workspace) if one.get("target_url") == target}
+    subscribed = {
+        subscription.get("event_type")
+        for subscription in client.hooks(publication.workspace)
+        if subscription.get("target_url") == target
+    }
     for event in EVENTS:
-        if event not in there:
+        if event not in subscribed:
             client.subscribe(workspace=publication.workspace, event=event, target=target)
     Hook.objects.filter(pk=hook.pk).update(subscribed_at=timezone.now())
     return hook
@@ -74,33 +78,33 @@ def receive_event(request: HttpRequest, uid: str) -> HttpResponse:
         body = b"x" * (MAX_BYTES + 1)
     if len(body) > MAX_BYTES:
         return HttpResponse(status=413)
-    at = request.headers.get("X-Prolific-Request-Timestamp", "")
+    timestamp = request.headers.get("X-Prolific-Request-Timestamp", "")
     signature = request.headers.get("X-Prolific-Request-Signature", "")
-    if not _is_fresh(at) or not _is_signed(hook, at, body, signature):
+    if not _is_fresh(timestamp) or not _is_signed(hook, timestamp, body, signature):
         return HttpResponse(status=403)
     if _is_new(request.headers.get("X-Event-ID", ""), signature):
         _sync_soon(hook, body)
     return HttpResponse(status=204)
 
 
-def _is_fresh(at: str) -> bool:
-    known = at.isascii() and at.isdigit() and len(at) < 12
-    return known and abs(time.time() - int(at)) < FRESH.total_seconds()
+def _is_fresh(timestamp: str) -> bool:
+    is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 12
+    return is_number and abs(time.time() - int(timestamp)) < MAX_AGE.total_seconds()
 
 
 @sensitive_variables()
-def _is_signed(hook: Hook, at: str, body: bytes, signature: str) -> bool:
+def _is_signed(hook: Hook, timestamp: str, body: bytes, signature: str) -> bool:
     """Return whether the signature is the base64 HMAC-SHA256 of the timestamp and the body."""
     secret = hook.secret()
     if not secret:
         return False
-    expected = base64.b64encode(hmac.new(secret.encode(), at.encode() + body, hashlib.sha256).digest())
+    expected = base64.b64encode(hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest())
     return constant_time_compare(expected, signature.encode())
 
 
 def _is_new(event: str, signature: str) -> bool:
     """Return whether neither its ID nor its signature has been seen before. The ID itself is not signed."""
-    HookEvent.objects.filter(at__lt=timezone.now() - KEPT).delete()
+    HookEvent.objects.filter(at__lt=timezone.now() - RETENTION).delete()
     digest = hashlib.sha256(signature.encode()).hexdigest()
     name = hashlib.sha256(event.encode()).hexdigest() if event else digest
     try:
@@ -117,8 +121,10 @@ def _sync_soon(hook: Hook, body: bytes) -> None:
         payload = json.loads(body)
     except (ValueError, RecursionError):
         return
-    about = Publication.objects.filter(account=hook.account)
+    publications = Publication.objects.filter(account=hook.account)
     if isinstance(payload, dict) and str(payload.get("event_type", "")).startswith("study."):
-        about = about.filter(prolific_id=str(payload.get("resource_id", ""))[:40])
-    due = Recruitment.objects.filter(study__in=about.values("study"), failures=0, next_at__gt=timezone.now())
-    due.update(next_at=timezone.now())
+        publications = publications.filter(prolific_id=str(payload.get("resource_id", ""))[:40])
+    recruitments = Recruitment.objects.filter(
+        study__in=publications.values("study"), failures=0, next_at__gt=timezone.now()
+    )
+    recruitments.update(next_at=timezone.now())

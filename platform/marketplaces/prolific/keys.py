@@ -19,7 +19,7 @@ from recruiters.keys import read_key
 PATH = "/.well-known/study/jwks.json"
 TIMEOUT = httpx2.Timeout(4.0, connect=3.0)
 """Short time-outs, because a participant is waiting for a page."""
-FRESH = timedelta(hours=12)
+MAX_AGE = timedelta(hours=12)
 MIN_FETCH_INTERVAL = timedelta(seconds=20)
 """Minimum time between two fetches, so that links with invented keys do not flood Prolific with calls."""
 
@@ -40,40 +40,40 @@ def key_named(kid: str, *, interface: str) -> Any | None:
     Raises:
         NoKeys
     """
-    found = urlsplit(interface)
-    known, _made = KeySet.objects.get_or_create(address=f"{found.scheme}://{found.netloc}{PATH}")
-    key = _of(known, kid)
-    stale = known.heard_at is None or known.heard_at < timezone.now() - FRESH
-    if key is not None and not stale:
+    url = urlsplit(interface)
+    key_set, _created = KeySet.objects.get_or_create(address=f"{url.scheme}://{url.netloc}{PATH}")
+    key = _stored_key(key_set, kid)
+    is_stale = key_set.heard_at is None or key_set.heard_at < timezone.now() - MAX_AGE
+    if key is not None and not is_stale:
         return key
-    if _may_fetch(known):
-        _fetch(known)
-        key = _of(known, kid)
-    if key is None and not known.keys:
+    if _may_fetch(key_set):
+        _fetch(key_set)
+        key = _stored_key(key_set, kid)
+    if key is None and not key_set.keys:
         raise NoKeys
     return key
 
 
-def _may_fetch(known: KeySet) -> bool:
+def _may_fetch(key_set: KeySet) -> bool:
     """Return whether this process may fetch now; only one process may, and then none for a while."""
     now = timezone.now()
-    due_for_fetch = KeySet.objects.filter(pk=known.pk, asked_at=known.asked_at)
-    if known.asked_at is not None and known.asked_at > now - MIN_FETCH_INTERVAL:
+    due_for_fetch = KeySet.objects.filter(pk=key_set.pk, asked_at=key_set.asked_at)
+    if key_set.asked_at is not None and key_set.asked_at > now - MIN_FETCH_INTERVAL:
         return False
     return bool(due_for_fetch.update(asked_at=now))
 
 
-def _fetch(known: KeySet) -> None:
+def _fetch(key_set: KeySet) -> None:
     try:
-        answer = ask("GET", known.address, timeout=TIMEOUT)
+        answer = ask("GET", key_set.address, timeout=TIMEOUT)
         fetched = answer.json()["keys"] if answer.status_code == 200 else None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, RecursionError):
         return
-    valid_keys = [one for one in fetched if read_key(one) is not None] if isinstance(fetched, list) else []
+    valid_keys = [key for key in fetched if read_key(key) is not None] if isinstance(fetched, list) else []
     if valid_keys:
-        known.keys, known.heard_at = valid_keys, timezone.now()
-        KeySet.objects.filter(pk=known.pk).update(keys=known.keys, heard_at=known.heard_at)
+        key_set.keys, key_set.heard_at = valid_keys, timezone.now()
+        KeySet.objects.filter(pk=key_set.pk).update(keys=key_set.keys, heard_at=key_set.heard_at)
 
 
-def _of(known: KeySet, kid: str) -> Any | None:
-    return next((read_key(one) for one in known.keys if one["kid"] == kid), None)
+def _stored_key(key_set: KeySet, kid: str) -> Any | None:
+    return next((read_key(key) for key in key_set.keys if key["kid"] == kid), None)

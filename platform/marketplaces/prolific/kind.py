@@ -21,23 +21,25 @@ def check(account: Account) -> str:
 
     client = client_of(account)
     client.me()
-    spaces = client.workspaces()
-    if not spaces:
+    workspaces = client.workspaces()
+    if not workspaces:
         return _("Prolific accepts the token, but it belongs to no workspace.")
     shown_balances = []
-    for space in spaces:
-        amount, currency = client.balance(text_of(space, "id"))
+    for workspace in workspaces:
+        amount, currency = client.balance(text_of(workspace, "id"))
         shown_balances.append(
-            _("“{title}” has {amount} {currency}").format(title=space.get("title"), amount=amount, currency=currency)
+            _("“{title}” has {amount} {currency}").format(
+                title=workspace.get("title"), amount=amount, currency=currency
+            )
         )
     return _("Prolific accepts the token. Balance: {balances}.").format(balances="; ".join(shown_balances))
 
 
 def sync(recruitment: Recruitment) -> None:
     """Fetch and store what Prolific reports about a study's participants. Raise MarketplaceError."""
-    from marketplaces.prolific.syncing import sync as bring
+    from marketplaces.prolific.syncing import sync as sync_study
 
-    bring(recruitment)
+    sync_study(recruitment)
 
 
 KIND = Kind(

@@ -32,16 +32,16 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
         return ReturnInstructions(
             _("You have returned your submission on Prolific. You do not need to do anything else.")
         )
-    which = codes.code_of(enrolment.state, cell.pay())
-    code = publication.codes[which]
+    kind = codes.code_of(enrolment.state, cell.pay())
+    code = publication.codes[kind]
     address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
     if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
         text = _(
             "Return to Prolific with this button. Prolific pays you {amount} for your time. If Prolific asks for a "
             "code, copy this one."
         )
-        paid = in_currency(publication.screen_out_reward, publication.currency)
-        return ReturnInstructions(text.format(amount=paid), address, _("Back to Prolific"), code=code)
+        amount = in_currency(publication.screen_out_reward, publication.currency)
+        return ReturnInstructions(text.format(amount=amount), address, _("Back to Prolific"), code=code)
     if codes.pays(enrolment.state, cell.pay()):
         text = _(
             "Return to Prolific with this button so that your work is recorded. If Prolific asks for a code, copy this "

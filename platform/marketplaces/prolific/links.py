@@ -90,19 +90,19 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
 def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
     """Return participant, study and submission from the link or the signed claims, which must agree if both exist."""
     signed = claims.get("prolific", {})
-    found = []
+    ids = []
     for name in NAMES:
-        link_ids = link.get(name, "").strip().lower()
-        signed_ids = signed.get(name, link_ids)
-        if not isinstance(signed_ids, str) or (link_ids and signed_ids.lower() != link_ids):
+        link_id = link.get(name, "").strip().lower()
+        signed_id = signed.get(name, link_id)
+        if not isinstance(signed_id, str) or (link_id and signed_id.lower() != link_id):
             raise Forged(_("The link differs from what Prolific signed. Please open the study from Prolific."))
-        value = link_ids or signed_ids.lower()
+        value = link_id or signed_id.lower()
         if not _ID.fullmatch(value):
             raise Incomplete(_("Please open the study from its own page on Prolific."))
-        found.append(value)
-    if claims and claims["sub"].lower() != found[2]:
+        ids.append(value)
+    if claims and claims["sub"].lower() != ids[2]:
         raise Forged(_("The link differs from what Prolific signed. Please open the study from Prolific."))
-    return tuple(found)
+    return tuple(ids)
 
 
 def _claims(token: str, publication: Publication) -> dict[str, Any]:
@@ -137,8 +137,8 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     except jwt.InvalidTokenError:
         raise Forged(forged) from None
     signed = claims.get("prolific")
-    known = isinstance(signed, dict) and all(isinstance(signed.get(name), str) for name in NAMES)
-    if not known or not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
+    is_complete = isinstance(signed, dict) and all(isinstance(signed.get(name), str) for name in NAMES)
+    if not is_complete or not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
         raise Forged(forged)
     if publication.workspace and signed.get("workspace_id", publication.workspace) != publication.workspace:
         raise Forged(forged)
@@ -157,14 +157,14 @@ def _is_for_us(audience: Any, address: str) -> bool:
     parameters.
     """
     expected = urlsplit(address)
-    for one in audience if isinstance(audience, list) else [audience]:
-        if not isinstance(one, str):
+    for entry in audience if isinstance(audience, list) else [audience]:
+        if not isinstance(entry, str):
             continue
-        if one.lower() in (expected.netloc.lower(), (expected.hostname or "").lower()):
+        if entry.lower() in (expected.netloc.lower(), (expected.hostname or "").lower()):
             return True
-        found = urlsplit(one)
-        same = (found.scheme, found.netloc.lower()) == (expected.scheme, expected.netloc.lower())
-        if same and found.path.rstrip("/") in ("", expected.path.rstrip("/")):
+        url = urlsplit(entry)
+        same_origin = (url.scheme, url.netloc.lower()) == (expected.scheme, expected.netloc.lower())
+        if same_origin and url.path.rstrip("/") in ("", expected.path.rstrip("/")):
             return True
     return False
 

@@ -99,8 +99,8 @@ class Publication(models.Model):
         """The address of the pages that participants see on Prolific."""
         if not self.rehearsed:
             return PRODUCTION_PAGES
-        found = urlsplit(self.account.base_address)
-        return f"{found.scheme}://{found.netloc}"
+        url = urlsplit(self.account.base_address)
+        return f"{url.scheme}://{url.netloc}"
 
 
 class Authenticity(models.TextChoices):

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account
-from marketplaces.prolific.client import BULK, PAGE, Client, NotSent, NotThere, Refused, client_of, hundredths
+from marketplaces.prolific.client import BULK, PAGE_SIZE, Client, NotSent, NotThere, Refused, client_of, hundredths
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import BonusOrder, Publication
 from payouts import payers
@@ -46,9 +46,9 @@ def normalised_status(status: Any) -> str:
     return str(status).upper().replace("_", " ").replace("-", " ")
 
 
-def participant_of(requested: Mapping[str, Any]) -> Any:
+def participant_of(submission: Mapping[str, Any]) -> Any:
     """Return the participant of a submission, whose key differs between lists and single submissions."""
-    return requested.get("participant_id") or requested.get("participant")
+    return submission.get("participant_id") or submission.get("participant")
 
 
 class ProlificPayer:
@@ -58,7 +58,7 @@ class ProlificPayer:
 
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
-        self._read: dict[str, dict[str, Any]] = {}
+        self._listed: dict[str, dict[str, Any]] = {}
 
     def balance(self) -> tuple[Decimal, str] | None:
         with _prolific_errors():
@@ -70,14 +70,16 @@ class ProlificPayer:
     def assignment_status(self, order: Order) -> AssignmentStatus:
         with _prolific_errors():
             try:
-                found = self._submission(order)
+                submission = self._submission(order)
             except NotThere:
                 return AssignmentStatus.UNKNOWN
-        if found.get("participant") != order.worker or found.get("study_id") != self._publication.prolific_id:
+        if submission.get("participant") != order.worker or submission.get("study_id") != self._publication.prolific_id:
             return AssignmentStatus.SOMEBODY_ELSE
-        status = STATUSES.get(normalised_status(found["status"]))
+        status = STATUSES.get(normalised_status(submission["status"]))
         if status is None:
-            raise Unreachable(_("Prolific reports an unknown status: {status}").format(status=_short(found["status"])))
+            raise Unreachable(
+                _("Prolific reports an unknown status: {status}").format(status=_short(submission["status"]))
+            )
         return status
 
     def prepare(self, order: Order) -> str:
@@ -86,7 +88,7 @@ class ProlificPayer:
         If Prolific was already asked to pay an order, it is prepared again only after a person has said that it was not
         paid. It is then set up again, unless Prolific shows the bonus after all.
         """
-        if order.reason == "base" or self._wrong(order):
+        if order.reason == "base" or self._refusal(order):
             return ""
         stored = BonusOrder.objects.filter(uid=order.uid).first()
         if stored is not None and stored.told_at is None and stored.shared_by == 1:
@@ -94,12 +96,12 @@ class ProlificPayer:
         session = _session(order)
         with _prolific_errors():
             client = self._client()
-            had = _bonuses(client.submission(session)).count(hundredths(order.amount))
-            if stored is not None and had > stored.had_before:
+            count_before = _bonuses(client.submission(session)).count(hundredths(order.amount))
+            if stored is not None and count_before > stored.had_before:
                 return stored.reference
             study = self._publication.prolific_id
             reference = client.set_up_bonuses(study=study, bonuses={session: order.amount})
-        fields = {"reference": reference, "shared_by": 1, "had_before": had, "told_at": None, "taken_at": None}
+        fields = {"reference": reference, "shared_by": 1, "had_before": count_before, "told_at": None, "taken_at": None}
         if stored is None:
             stored_order, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
             return stored_order.reference
@@ -108,19 +110,19 @@ class ProlificPayer:
         return BonusOrder.objects.get(pk=stored.pk).reference
 
     def pay(self, order: Order) -> Answer:
-        self._read = {}
-        if wrong := self._wrong(order):
-            return Answer(Outcome.REFUSED, wrong)
+        self._listed = {}
+        if refusal := self._refusal(order):
+            return Answer(Outcome.REFUSED, refusal)
         return self._approve(order) if order.reason == "base" else self._pay_bonus(order)
 
     def look_up(self, order: Order) -> Answer:
         with _prolific_errors():
             try:
-                found = self._submission(order)
+                submission = self._submission(order)
             except NotThere:
                 return Answer(Outcome.NOT_FOUND, _("Prolific has no such submission."))
         if order.reason == "base":
-            if normalised_status(found["status"]) == PARTLY:
+            if normalised_status(submission["status"]) == PARTLY:
                 return Answer(
                     Outcome.UNCLEAR,
                     _(
@@ -128,21 +130,21 @@ class ProlificPayer:
                         "here."
                     ),
                 )
-            if STATUSES.get(normalised_status(found["status"])) == AssignmentStatus.APPROVED:
+            if STATUSES.get(normalised_status(submission["status"])) == AssignmentStatus.APPROVED:
                 return Answer(Outcome.CONFIRMED)
             return Answer(Outcome.NOT_FOUND, _("Prolific has not approved the submission."))
-        return self._look_up_bonus(order, found)
+        return self._look_up_bonus(order, submission)
 
     # ---- many at once --------------------------------------------------------------------------------
 
     def read(self, orders: Sequence[Order]) -> None:
         """Read the study's list of submissions, unless asking for each order takes fewer requests."""
-        if self._publication.submissions.count() > PAGE * len(orders):
+        if self._publication.submissions.count() > PAGE_SIZE * len(orders):
             return
         study = self._publication.prolific_id
         with _prolific_errors():
             rows = list(self._client().submissions(study))
-        self._read = {
+        self._listed = {
             str(row.get("id")): {**row, "participant": participant_of(row), "study_id": study}
             for row in rows
             if isinstance(row.get("status"), str) and isinstance(row.get("bonus_payments"), list)
@@ -154,32 +156,35 @@ class ProlificPayer:
         The result leaves out orders that Prolific was asked to pay before (`prepare` looks at each of them), a second
         order for the same submission, and all of them if Prolific refuses one.
         """
-        payable = [order for order in orders if not self._wrong(order)]
+        payable = [order for order in orders if not self._refusal(order)]
         if not payable or payable[0].reason == "base":
             return {order.uid: "" for order in payable}
         requested = BonusOrder.objects.filter(uid__in=[order.uid for order in payable]).exclude(told_at=None)
-        before = set(requested.values_list("uid", flat=True))
-        group = {_session(order): order for order in payable if order.uid not in before}
+        already_requested = set(requested.values_list("uid", flat=True))
+        group = {_session(order): order for order in payable if order.uid not in already_requested}
         if len(group) < 2:
             return {}
         try:
             with _prolific_errors(refused=False):
-                had = {s: _bonuses(self._submission(one)).count(hundredths(one.amount)) for s, one in group.items()}
-                amounts = {session: one.amount for session, one in group.items()}
+                counts_before = {
+                    session: _bonuses(self._submission(order)).count(hundredths(order.amount))
+                    for session, order in group.items()
+                }
+                amounts = {session: order.amount for session, order in group.items()}
                 reference = self._client().set_up_bonuses(study=self._publication.prolific_id, bonuses=amounts)
         except NotSent as error:
             raise Unreachable(str(error)) from None
         except Refused:
             return {}
         with transaction.atomic():
-            for session, one in sorted(group.items(), key=lambda item: item[1].uid):
-                fields = {"reference": reference, "shared_by": len(group), "had_before": had[session]}
-                BonusOrder.objects.get_or_create(uid=one.uid, defaults=fields)
-                BonusOrder.objects.filter(uid=one.uid, told_at=None).update(**fields)
-        return {one.uid: reference for one in group.values()}
+            for session, order in sorted(group.items(), key=lambda item: item[1].uid):
+                fields = {"reference": reference, "shared_by": len(group), "had_before": counts_before[session]}
+                BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
+                BonusOrder.objects.filter(uid=order.uid, told_at=None).update(**fields)
+        return {order.uid: reference for order in group.values()}
 
     def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
-        self._read = {}
+        self._listed = {}
         return self._approve_all(orders) if orders[0].reason == "base" else self._pay_bonuses(orders)
 
     def _approve_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
@@ -219,9 +224,9 @@ class ProlificPayer:
         except NotSent as error:
             raise Unreachable(str(error)) from None
         except Refused as refusal:
-            found = self.look_up(order)
-            known = found.outcome in (Outcome.CONFIRMED, Outcome.UNCLEAR)
-            return found if known else Answer(Outcome.REFUSED, str(refusal))
+            answer = self.look_up(order)
+            is_certain = answer.outcome in (Outcome.CONFIRMED, Outcome.UNCLEAR)
+            return answer if is_certain else Answer(Outcome.REFUSED, str(refusal))
         return Answer(Outcome.CONFIRMED)
 
     # ---- bonuses -------------------------------------------------------------------------------------
@@ -248,11 +253,11 @@ class ProlificPayer:
         BonusOrder.objects.filter(pk=stored.pk).update(taken_at=timezone.now())
         return Answer(Outcome.SENT, _("Prolific will pay it within minutes."))
 
-    def _look_up_bonus(self, order: Order, found: dict[str, Any]) -> Answer:
+    def _look_up_bonus(self, order: Order, submission: dict[str, Any]) -> Answer:
         stored = BonusOrder.objects.filter(uid=order.uid).first()
         if stored is None or stored.told_at is None:
             return Answer(Outcome.NOT_FOUND, _("Prolific was not asked to pay this bonus."))
-        if _bonuses(found).count(hundredths(order.amount)) > stored.had_before:
+        if _bonuses(submission).count(hundredths(order.amount)) > stored.had_before:
             return Answer(Outcome.CONFIRMED)
         if stored.taken_at is not None:
             return Answer(Outcome.SENT, _("Prolific accepted the order but does not show the bonus yet."))
@@ -266,7 +271,7 @@ class ProlificPayer:
 
     # ---- shared by base pay and bonuses --------------------------------------------------------------
 
-    def _wrong(self, order: Order) -> str:
+    def _refusal(self, order: Order) -> str:
         """Return the reason why this order must not be paid through Prolific; empty if it may be."""
         if order.currency != self._publication.currency:
             return _("The study was published in {currency}.").format(currency=self._publication.currency)
@@ -278,7 +283,7 @@ class ProlificPayer:
 
     def _submission(self, order: Order) -> dict[str, Any]:
         """Return Prolific's data on an order's submission: as `read` fetched it, otherwise fetched now."""
-        return self._read.get(_session(order)) or self._client().submission(_session(order))
+        return self._listed.get(_session(order)) or self._client().submission(_session(order))
 
     def _client(self) -> Client:
         return client_of(self._publication.account)
@@ -316,10 +321,10 @@ def _session(order: Order) -> str:
     return order.details.get("SESSION_ID", "")
 
 
-def _bonuses(found: dict[str, Any]) -> list[int]:
+def _bonuses(submission: dict[str, Any]) -> list[int]:
     """Return the bonuses of a submission, in hundredths."""
-    paid = found.get("bonus_payments") or []
-    return [round(one) for one in paid if isinstance(one, int | float)] if isinstance(paid, list) else []
+    paid = submission.get("bonus_payments") or []
+    return [round(amount) for amount in paid if isinstance(amount, int | float)] if isinstance(paid, list) else []
 
 
 def _short(status: Any) -> str:
@@ -341,8 +346,8 @@ def account_of(study: str) -> Account | None:
 
 
 def _publication_of(study: str) -> Publication | None:
-    published = Publication.objects.select_related("account").exclude(prolific_id="")
-    return published.filter(study__slug=study).first()
+    publications = Publication.objects.select_related("account").exclude(prolific_id="")
+    return publications.filter(study__slug=study).first()
 
 
 payers.register(KIND, PaymentMethod(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of, bulk_size=BULK))

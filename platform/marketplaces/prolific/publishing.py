@@ -88,9 +88,9 @@ class Price:
 
 def open_places(version: Version) -> int:
     """Return the number of free places in a version."""
-    wanted = sum(cell.places for cell in version.cells.all())
+    total_places = sum(cell.places for cell in version.cells.all())
     taken_places = Placement.objects.filter(cell__version=version, released_at=None).count()
-    return max(0, wanted - taken_places)
+    return max(0, total_places - taken_places)
 
 
 def refuse_unready(study: Study) -> tuple[Version, Account]:
@@ -172,7 +172,7 @@ def create_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         raise
     except Refused as refusal:
         publication.delete()
-        if (offer.screen_out is not None or offer.parts) and "completion_codes" in refusal.words:
+        if (offer.screen_out is not None or offer.parts) and "completion_codes" in refusal.reason:
             raise NotPossible(
                 _(
                     "Prolific did not accept the screen-out payment or partial payments; the workspace may not support "
@@ -192,10 +192,10 @@ def workspace_of(client: Client, project: str) -> tuple[str, str]:
     Raises:
         NotPossible, MarketplaceError
     """
-    spaces = client.workspaces()
-    if not spaces:
+    workspaces = client.workspaces()
+    if not workspaces:
         raise NotPossible(_("The account belongs to no workspace. First create a workspace on Prolific."))
-    workspace = text_of(client.project(project), "workspace") if project else text_of(spaces[0], "id")
+    workspace = text_of(client.project(project), "workspace") if project else text_of(workspaces[0], "id")
     return workspace, client.balance(workspace)[1]
 
 
@@ -257,39 +257,39 @@ def find_created(publication: Publication) -> bool:
         NotPossible: the study is being created at the moment.
         MarketplaceError: the outcome is still unknown.
     """
-    making = publication.status == Publication.Status.MAKING
-    if making and publication.made_at > timezone.now() - CREATION_TIME:
+    being_made = publication.status == Publication.Status.MAKING
+    if being_made and publication.made_at > timezone.now() - CREATION_TIME:
         raise NotPossible(_("The draft is being created. Please check again in a minute."))
-    found = client_of(publication.account).study_named(publication.internal_name)
-    if found is None:
+    data = client_of(publication.account).study_named(publication.internal_name)
+    if data is None:
         Publication.objects.filter(pk=publication.pk, prolific_id="").delete()
         return False
-    store_study(publication, found)
+    store_study(publication, data)
     return True
 
 
-def store_study(publication: Publication, found: Mapping[str, Any]) -> None:
+def store_study(publication: Publication, data: Mapping[str, Any]) -> None:
     """Store what Prolific reports about the study."""
-    status, key = str(found["status"]).upper().replace("_", " "), text_of(found, "id")
-    if len(key) > LONGEST_ID or publication.prolific_id not in ("", key):
+    status, prolific_id = str(data["status"]).upper().replace("_", " "), text_of(data, "id")
+    if len(prolific_id) > LONGEST_ID or publication.prolific_id not in ("", prolific_id):
         raise_invalid_response()
-    publication.prolific_id = key
+    publication.prolific_id = prolific_id
     publication.status = status if status in Publication.Status.values else publication.status
     publication.said_at = timezone.now()
-    if isinstance(places := found.get("total_available_places"), int | float) and 1 <= places < MOST_PLACES:
+    if isinstance(places := data.get("total_available_places"), int | float) and 1 <= places < MOST_PLACES:
         publication.places = int(places)
-    if isinstance(project := found.get("project"), str):
+    if isinstance(project := data.get("project"), str):
         publication.project = project[:40]
-    publication.fee_rate = _fee_rate(publication, found)
+    publication.fee_rate = _fee_rate(publication, data)
     publication.save(update_fields=["prolific_id", "status", "said_at", "places", "project", "fee_rate"])
 
 
-def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
+def _fee_rate(publication: Publication, data: Mapping[str, Any]) -> Decimal:
     """Return fees and taxes per unit of reward, from the total cost; the previous rate if Prolific reports no cost."""
     rewards = publication.reward * publication.places
-    if not isinstance(found.get("total_cost"), int | float) or rewards <= 0:
+    if not isinstance(data.get("total_cost"), int | float) or rewards <= 0:
         return publication.fee_rate
-    rate = max(Decimal(0), units(found["total_cost"]) / rewards - 1)
+    rate = max(Decimal(0), units(data["total_cost"]) / rewards - 1)
     if rate > HIGHEST_FEE_RATE:
         raise_invalid_response()
     return rate.quantize(Decimal("0.0001"))
@@ -298,10 +298,10 @@ def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
 def price_of(publication: Publication) -> Price:
     """Return what publishing costs, and the balance; nothing is stored. Raise MarketplaceError."""
     client = client_of(publication.account)
-    found = client.study(publication.prolific_id)
-    fee_rate = _fee_rate(publication, found)
-    if isinstance(found.get("total_cost"), int | float):
-        total = units(found["total_cost"])
+    data = client.study(publication.prolific_id)
+    fee_rate = _fee_rate(publication, data)
+    if isinstance(data.get("total_cost"), int | float):
+        total = units(data["total_cost"])
     else:
         total = client.cost(reward=publication.reward, places=publication.places)
     balance, currency = client.balance(publication.workspace)
@@ -342,7 +342,7 @@ def stop(publication: Publication) -> None:
     _change_status(publication, "STOP")
 
 
-_DONE = {
+_STATUSES_AFTER = {
     "PUBLISH": (Publication.Status.ACTIVE, Publication.Status.PUBLISHING, Publication.Status.SCHEDULED),
     "PAUSE": (Publication.Status.PAUSED,),
     "START": (Publication.Status.ACTIVE,),
@@ -357,7 +357,7 @@ def _change_status(publication: Publication, action: str) -> None:
         store_study(publication, client.transition_study(publication.prolific_id, action))
     except (Unclear, Refused):
         store_study(publication, client.study(publication.prolific_id))
-        if publication.status not in _DONE[action]:
+        if publication.status not in _STATUSES_AFTER[action]:
             raise
 
 

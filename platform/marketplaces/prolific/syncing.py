@@ -68,9 +68,9 @@ class _Stored:
 
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
-        self._rows = {one.fingerprint: one for one in publication.submissions.all()}
+        self._rows = {submission.fingerprint: submission for submission in publication.submissions.all()}
         arrivals = Identity.objects.filter(study=publication.study.slug, recruiter=KIND)
-        self._came = {
+        self._arrivals = {
             proof: (enrolment, ended is not None)
             for proof, enrolment, ended in arrivals.values_list("proof", "enrolment", "enrolment__ended_at")
         }
@@ -81,7 +81,7 @@ class _Stored:
         row = self._rows.get(fingerprint(session))
         if row is None:
             return False
-        enrolment, ended = self._came.get(f"{session}/{participant_of(report)}", (None, True))
+        enrolment, ended = self._arrivals.get(f"{session}/{participant_of(report)}", (None, True))
         same = all(getattr(row, name) == value for name, value in _reported_fields(self._publication, report).items())
         return same and row.enrolment_id == enrolment and (ended or status not in (RETURNED, TIMED_OUT))
 
@@ -110,22 +110,22 @@ def _store(publication: Publication, report: Mapping[str, Any]) -> None:
             study=publication.study.slug, recruiter=KIND, proof__startswith=f"{session}/"
         )
     )
-    own_identity = next((one for one in arrivals if one.worker == participant), None)
+    own_identity = next((identity for identity in arrivals if identity.worker == participant), None)
     enrolment = own_identity.enrolment if own_identity else None
-    name = {"publication": publication, "fingerprint": fingerprint(session)}
+    lookup = {"publication": publication, "fingerprint": fingerprint(session)}
     with transaction.atomic():
-        before = Submission.objects.select_for_update().filter(**name).first()
+        previous = Submission.objects.select_for_update().filter(**lookup).first()
         Submission.objects.update_or_create(
-            **name,
+            **lookup,
             defaults={
                 "enrolment": enrolment,
-                "came": own_identity is not None or (before is not None and before.came),
+                "came": own_identity is not None or (previous is not None and previous.came),
                 **_reported_fields(publication, report),
                 "heard_at": timezone.now(),
             },
         )
         if enrolment is not None:
-            was_rejected = before is not None and before.status == REJECTED
+            was_rejected = previous is not None and previous.status == REJECTED
             if status == SCREENED_OUT:
                 _record_screen_out_pay(publication, enrolment)
             if status == PARTLY:
@@ -167,9 +167,9 @@ def _end(enrolment: Enrolment, status: str) -> None:
         people.end(people.locked(enrolment.pk), ending)
 
 
-def _parsed_time(report: Any) -> datetime | None:
+def _parsed_time(value: Any) -> datetime | None:
     try:
-        found = parse_datetime(report) if isinstance(report, str) else None
+        time = parse_datetime(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    return found if found is None or timezone.is_aware(found) else timezone.make_aware(found)
+    return time if time is None or timezone.is_aware(time) else timezone.make_aware(time)

@@ -50,9 +50,9 @@ def main() -> None:
         "--misbehave", type=misbehaviour, metavar="KIND[:EVERY]", help=", ".join(kind.value for kind in Misbehaviour)
     )
     options = parser.parse_args()
-    over = threading.Event()
+    stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
+        signal.signal(number, lambda *_: stopped.set())
     with serve(options.port, options.balance) as standin:
         standin.every = options.misbehave
         print(f"A stand-in for Mechanical Turk: {standin.url}", flush=True)
@@ -62,7 +62,7 @@ def main() -> None:
             flush=True,
         )
         print(f"Workers find their tasks at {standin.url} too. Nothing is kept when it ends (Ctrl+C).", flush=True)
-        over.wait()
+        stopped.wait()
 
 
 if __name__ == "__main__":

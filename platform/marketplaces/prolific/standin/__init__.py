@@ -10,8 +10,8 @@ contradicts itself, the stand-in behaves as follows:
 - The bodies of errors are {"error": {"status", "error_code", "title", "detail"}}; the codes are made up.
 - Only submissions that await review are approved or rejected; a repeated approval is an error.
 - A bonus can be paid on a submission that awaits review or was approved. It is paid when the order is
-  accepted or, with `pays_late`, when `pay_what_is_owed` is called; each call of pay pays again.
-- A request that approves many is accepted at once; with `pays_late`, they are approved when `pay_what_is_owed` is
+  accepted or, with `pays_late`, when `pay_outstanding` is called; each call of pay pays again.
+- A request that approves many is accepted at once; with `pays_late`, they are approved when `pay_outstanding` is
   called. Submissions that no longer await review are silently ignored. One request may contain at most 200
   submissions, and as many bonuses; the rows of lists have `bonus_payments`.
 - A code with the action REQUEST_RETURN leaves the submission awaiting review, with `return_requested` set.

@@ -33,7 +33,7 @@ def _options() -> argparse.Namespace:
         help=f"always, with calls whose “METHOD /path” matches; KIND: {', '.join(KINDS)}",
     )
     options = parser.parse_args()
-    if unknown := {one.partition(":")[0] for one in options.misbehave} - set(KINDS):
+    if unknown := {text.partition(":")[0] for text in options.misbehave} - set(KINDS):
         parser.error(f"unknown kind {', '.join(sorted(unknown))}; use one of {', '.join(KINDS)}")
     return options
 
@@ -51,12 +51,12 @@ def serve(options: argparse.Namespace) -> StandIn:
 
 def main() -> None:
     options = _options()
-    over = threading.Event()
+    stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
+        signal.signal(number, lambda *_: stopped.set())
     with serve(options) as standin:
-        for words in options.misbehave:
-            kind, _colon, pattern = words.partition(":")
+        for text in options.misbehave:
+            kind, _colon, pattern = text.partition(":")
             standin.misbehave(kind, pattern, times=ALWAYS)
         if standin.port != options.port:
             print(f"Port {options.port} is in use.")
@@ -66,7 +66,7 @@ def main() -> None:
             f"Participants find published studies at {standin.address}/\nPress Ctrl+C to stop.",
             flush=True,
         )
-        over.wait()
+        stopped.wait()
     print(f"Stopped after {len(standin.calls)} calls; {len(standin.market.paid)} payments.", flush=True)
 
 

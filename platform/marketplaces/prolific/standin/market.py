@@ -80,8 +80,8 @@ class Key:
     private: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65537, 2048))
 
     def public(self) -> dict[str, Any]:
-        found: dict[str, Any] = RSAAlgorithm.to_jwk(self.private.public_key(), as_dict=True)
-        return {**found, "kid": self.kid, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
+        data: dict[str, Any] = RSAAlgorithm.to_jwk(self.private.public_key(), as_dict=True)
+        return {**data, "kid": self.kid, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
 
 
 @cache
@@ -168,7 +168,7 @@ class Market:
         self.hook_secret = ""
         self.hooks: dict[str, dict[str, Any]] = {}
         self.events: list[Event] = []
-        self._owed: list[tuple[str, int]] = []
+        self._unpaid_bonuses: list[tuple[str, int]] = []
         self._to_approve: list[Submission] = []
 
     # ---- studies -------------------------------------------------------------------------------------
@@ -185,40 +185,44 @@ class Market:
         return self.shown(study)
 
     def _check(self, fields: Mapping[str, Any]) -> None:
-        wrong = {name: ["This field is required."] for name in _REQUIRED if fields.get(name) in (None, "", [])}
+        errors = {name: ["This field is required."] for name in _REQUIRED if fields.get(name) in (None, "", [])}
         if fields.get("project", self.project) != self.project:
-            wrong["project"] = ["Not found."]
+            errors["project"] = ["Not found."]
         for name in ("reward", "total_available_places", "estimated_completion_time"):
             value = fields.get(name)
-            if name not in wrong and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                wrong[name] = ["A positive whole number is required."]
-        if "reward" not in wrong and fields["reward"] < MIN_REWARD:
-            wrong["reward"] = ["The reward is too low."]
+            if name not in errors and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                errors[name] = ["A positive whole number is required."]
+        if "reward" not in errors and fields["reward"] < MIN_REWARD:
+            errors["reward"] = ["The reward is too low."]
         if fields.get("prolific_id_option") not in (None, "question", "url_parameters", "not_required"):
-            wrong["prolific_id_option"] = ["Not a choice."]
+            errors["prolific_id_option"] = ["Not a choice."]
         if set(fields.get("device_compatibility") or ()) - {"desktop", "tablet", "mobile"}:
-            wrong["device_compatibility"] = ["Not a choice."]
+            errors["device_compatibility"] = ["Not a choice."]
         codes = fields.get("completion_codes") or []
         for code in codes:
             actions = [action.get("action") for action in code.get("actions", [])]
             if code.get("code_type") not in CODE_TYPES or not actions or set(actions) - ACTIONS or not code.get("code"):
-                wrong["completion_codes"] = ["Not a valid completion code."]
-            if any(one["action"] == "REQUEST_RETURN" and not one.get("return_reason") for one in code["actions"]):
-                wrong["completion_codes"] = ["A return needs a reason."]
-            for one in code["actions"]:
-                if one["action"] == "DYNAMIC_PAYMENT" and not self.pays_parts:
-                    wrong["completion_codes"] = ["Dynamic payment is not available."]
-                if one["action"] == "FIXED_SCREEN_OUT_PAYMENT" and not self._pays_fixed(one, fields):
-                    wrong["completion_codes"] = ["A fixed screen-out payment is not available or not valid."]
-        shares = fields.get("access_details") or []
-        if shares and sum(one["total_allocation"] for one in shares) != fields.get("total_available_places"):
-            wrong["access_details"] = ["The allocations must add up to the places."]
+                errors["completion_codes"] = ["Not a valid completion code."]
+            if any(
+                action["action"] == "REQUEST_RETURN" and not action.get("return_reason") for action in code["actions"]
+            ):
+                errors["completion_codes"] = ["A return needs a reason."]
+            for action in code["actions"]:
+                if action["action"] == "DYNAMIC_PAYMENT" and not self.pays_parts:
+                    errors["completion_codes"] = ["Dynamic payment is not available."]
+                if action["action"] == "FIXED_SCREEN_OUT_PAYMENT" and not self._pays_fixed(action, fields):
+                    errors["completion_codes"] = ["A fixed screen-out payment is not available or not valid."]
+        addresses = fields.get("access_details") or []
+        if addresses and sum(address["total_allocation"] for address in addresses) != fields.get(
+            "total_available_places"
+        ):
+            errors["access_details"] = ["The allocations must add up to the places."]
         if "eligibility_requirements" in fields:
-            wrong["eligibility_requirements"] = ["Use filters."]
+            errors["eligibility_requirements"] = ["Use filters."]
         if len({code.get("code") for code in codes}) < len(codes):
-            wrong["completion_codes"] = ["Codes must differ."]
-        if wrong:
-            raise Refusal(400, "Validation error", wrong)
+            errors["completion_codes"] = ["Codes must differ."]
+        if errors:
+            raise Refusal(400, "Validation error", errors)
 
     def _pays_fixed(self, action: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
         reward, slots = action.get("fixed_screen_out_reward"), action.get("slots")
@@ -236,27 +240,27 @@ class Market:
             "places_taken": self._taken(study["id"]),
         }
 
-    def study(self, study: str) -> dict[str, Any]:
-        if study not in self.studies:
+    def study(self, study_id: str) -> dict[str, Any]:
+        if study_id not in self.studies:
             raise Refusal(404, "Not found", "No study matches the given query.")
-        return self.studies[study]
+        return self.studies[study_id]
 
-    def change(self, study: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        found = self.study(study)
-        if found["status"] != "UNPUBLISHED" and set(fields) - _MAY_CHANGE_WHEN_PUBLISHED:
+    def change(self, study_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        study = self.study(study_id)
+        if study["status"] != "UNPUBLISHED" and set(fields) - _MAY_CHANGE_WHEN_PUBLISHED:
             raise Refusal(400, "Not allowed", "Only some fields of a published study can be changed.")
-        places = fields.get("total_available_places", found["total_available_places"])
-        if found["status"] != "UNPUBLISHED":
-            more = places - found["total_available_places"]
-            if more < 0:
+        places = fields.get("total_available_places", study["total_available_places"])
+        if study["status"] != "UNPUBLISHED":
+            added_places = places - study["total_available_places"]
+            if added_places < 0:
                 raise Refusal(400, "Not allowed", "Places of a published study can only be added.")
-            self._spend(with_fees(found["reward"]) * more)
-        self._check({**found, **fields})
-        found.update(fields)
-        return self.shown(found)
+            self._spend(with_fees(study["reward"]) * added_places)
+        self._check({**study, **fields})
+        study.update(fields)
+        return self.shown(study)
 
-    def transition(self, study: str, action: str) -> dict[str, Any]:
-        found = self.study(study)
+    def transition(self, study_id: str, action: str) -> dict[str, Any]:
+        study = self.study(study_id)
         allowed = {
             "PUBLISH": {"UNPUBLISHED": "ACTIVE"},
             "PAUSE": {"ACTIVE": "PAUSED"},
@@ -265,48 +269,59 @@ class Market:
         }
         if action not in allowed:
             raise Refusal(400, "Validation error", {"action": ["Not a choice."]})
-        if found["status"] not in allowed[action]:
-            raise Refusal(400, "Not allowed", f"A study that is {found['status']} cannot do this.")
+        if study["status"] not in allowed[action]:
+            raise Refusal(400, "Not allowed", f"A study that is {study['status']} cannot do this.")
         if action == "PUBLISH":
-            self._spend(with_fees(found["reward"]) * found["total_available_places"])
-            found["published_at"] = now()
-        found["status"] = allowed[action][found["status"]]
-        return self.shown(found)
+            self._spend(with_fees(study["reward"]) * study["total_available_places"])
+            study["published_at"] = now()
+        study["status"] = allowed[action][study["status"]]
+        return self.shown(study)
 
     def _spend(self, cents: int) -> None:
         if cents > self.balance:
             raise Refusal(400, "Insufficient funds", "The workspace's balance does not cover this.")
         self.balance -= cents
 
-    def _taken(self, study: str) -> int:
-        return sum(one.study == study and one.status not in GONE for one in self.submissions.values())
+    def _taken(self, study_id: str) -> int:
+        return sum(
+            submission.study == study_id and submission.status not in GONE for submission in self.submissions.values()
+        )
 
     # ---- participants --------------------------------------------------------------------------------
 
-    def start(self, study: str, participant: str) -> str:
+    def start(self, study_id: str, participant: str) -> str:
         """Take a place for a participant unless they already have one; return the address to which they are sent."""
         with self.lock:
-            found = self.study(study)
+            study = self.study(study_id)
             own_submissions = [
-                one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)
+                submission
+                for submission in self.submissions.values()
+                if (submission.study, submission.participant) == (study_id, participant)
             ]
-            active = next((one for one in own_submissions if one.status in ("RESERVED", "ACTIVE")), None)
+            active = next(
+                (submission for submission in own_submissions if submission.status in ("RESERVED", "ACTIVE")), None
+            )
             if active is None:
                 if own_submissions:
                     raise Refusal(400, "Already taken part")
-                if found["status"] != "ACTIVE" or self._taken(study) >= found["total_available_places"]:
+                if study["status"] != "ACTIVE" or self._taken(study_id) >= study["total_available_places"]:
                     raise Refusal(400, "No place is free")
-                active = Submission(new_id(), study, participant)
-                active.address = self._address_for(found)
+                active = Submission(new_id(), study_id, participant)
+                active.address = self._address_for(study)
                 self.submissions[active.id] = active
             return self.link(active)
 
     def _address_for(self, study: Mapping[str, Any]) -> str:
         """Return the address of a Taskflow study with the most places left; "" if one address serves all."""
-        taken = Counter(one.address for one in self.submissions.values() if one.status not in GONE)
-        there = study.get("access_details") or []
-        left = {one["external_url"]: one["total_allocation"] - taken[one["external_url"]] for one in there}
-        return max(left, key=left.__getitem__) if left else ""
+        taken_places = Counter(
+            submission.address for submission in self.submissions.values() if submission.status not in GONE
+        )
+        addresses = study.get("access_details") or []
+        places_left = {
+            address["external_url"]: address["total_allocation"] - taken_places[address["external_url"]]
+            for address in addresses
+        }
+        return max(places_left, key=places_left.__getitem__) if places_left else ""
 
     def link(self, submission: Submission, **claims: Any) -> str:
         """Return the study's address for one participant, signed if required; `claims` override the real ones."""
@@ -317,20 +332,20 @@ class Market:
             address = address.replace(f"{{{{%{name}%}}}}", value)
         if not study["is_external_study_url_secure"]:
             return address
-        found = urlsplit(address)
-        query = urlencode([*parse_qsl(found.query), ("prolific_token", self.signed(submission, **claims))])
-        return urlunsplit(found._replace(query=query))
+        url = urlsplit(address)
+        query = urlencode([*parse_qsl(url.query), ("prolific_token", self.signed(submission, **claims))])
+        return urlunsplit(url._replace(query=query))
 
     def signed(self, submission: Submission, *, key: Key | None = None, **claims: Any) -> str:
         """Return the token of a signed link; `claims` override the real ones."""
-        found = urlsplit(self.studies[submission.study]["external_study_url"])
-        began = int(time.time())
+        url = urlsplit(self.studies[submission.study]["external_study_url"])
+        issued_at = int(time.time())
         payload = {
             "iss": ISSUER,
-            "aud": f"{found.scheme}://{found.netloc}",
+            "aud": f"{url.scheme}://{url.netloc}",
             "sub": submission.id,
-            "iat": began,
-            "exp": began + LINK_LIFETIME,
+            "iat": issued_at,
+            "exp": issued_at + LINK_LIFETIME,
             "prolific": {
                 "PROLIFIC_PID": submission.participant,
                 "STUDY_ID": submission.study,
@@ -342,54 +357,56 @@ class Market:
         signer = key or self.key
         return jwt.encode(payload, signer.private, algorithm="RS256", headers={"kid": signer.kid})
 
-    def complete(self, submission: str, code: str) -> Submission:
+    def complete(self, submission_id: str, code: str) -> Submission:
         """Complete a submission with the code that the participant entered, or NOCODE."""
         with self.lock:
-            found = self.submission(submission)
-            if found.status not in ("ACTIVE", "RESERVED"):
-                return found
-            study = self.studies[found.study]
-            found.code, found.completed_at, found.status = code, now(), "AWAITING REVIEW"
-            known = next((one for one in study["completion_codes"] if one["code"] == code), None)
-            for action in known["actions"] if known else ():
+            submission = self.submission(submission_id)
+            if submission.status not in ("ACTIVE", "RESERVED"):
+                return submission
+            study = self.studies[submission.study]
+            submission.code, submission.completed_at, submission.status = code, now(), "AWAITING REVIEW"
+            matching = next((candidate for candidate in study["completion_codes"] if candidate["code"] == code), None)
+            for action in matching["actions"] if matching else ():
                 if action["action"] == "AUTOMATICALLY_APPROVE":
-                    self._approve(found)
+                    self._approve(submission)
                 elif action["action"] == "REQUEST_RETURN":
-                    found.return_requested = now()
+                    submission.return_requested = now()
                 elif action["action"] == "FIXED_SCREEN_OUT_PAYMENT":
-                    found.status = "SCREENED OUT"
-                    self.paid.append((found.id, "screen_out", action["fixed_screen_out_reward"]))
-            self.notify_subscribers(found)
-            if study["status"] == "ACTIVE" and self._done(study):
+                    submission.status = "SCREENED OUT"
+                    self.paid.append((submission.id, "screen_out", action["fixed_screen_out_reward"]))
+            self.notify_subscribers(submission)
+            if study["status"] == "ACTIVE" and self._is_full(study):
                 study["status"] = "AWAITING REVIEW"
-            return found
+            return submission
 
-    def _done(self, study: dict[str, Any]) -> bool:
-        done = sum(
-            one.study == study["id"] and one.status in ("AWAITING REVIEW", "APPROVED")
-            for one in self.submissions.values()
+    def _is_full(self, study: dict[str, Any]) -> bool:
+        submitted = sum(
+            submission.study == study["id"] and submission.status in ("AWAITING REVIEW", "APPROVED")
+            for submission in self.submissions.values()
         )
-        return done >= study["total_available_places"]
+        return submitted >= study["total_available_places"]
 
-    def give_back(self, submission: str) -> None:
+    def give_back(self, submission_id: str) -> None:
         """Return the submission and free its place."""
         with self.lock:
-            found = self.submission(submission)
-            if found.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
-                found.status = "RETURNED"
-                self.notify_subscribers(found)
+            submission = self.submission(submission_id)
+            if submission.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
+                submission.status = "RETURNED"
+                self.notify_subscribers(submission)
 
-    def time_out(self, submission: str) -> None:
+    def time_out(self, submission_id: str) -> None:
         """End a submission that has timed out, as Prolific does."""
         with self.lock:
-            found = self.submission(submission)
-            if found.status in ("RESERVED", "ACTIVE"):
-                found.status = "TIMED-OUT"
+            submission = self.submission(submission_id)
+            if submission.status in ("RESERVED", "ACTIVE"):
+                submission.status = "TIMED-OUT"
 
-    def of(self, study: str, participant: str) -> Submission:
+    def submission_of(self, study_id: str, participant: str) -> Submission:
         """Return a participant's latest submission in a study; raise Refusal if there is none."""
         own_submissions = [
-            one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)
+            submission
+            for submission in self.submissions.values()
+            if (submission.study, submission.participant) == (study_id, participant)
         ]
         if not own_submissions:
             raise Refusal(404, "Not found")
@@ -404,19 +421,19 @@ class Market:
         return {"id": new_id(), "value": self.hook_secret, "workspace_id": self.workspace}
 
     def subscribe(self, order: Mapping[str, Any]) -> dict[str, Any]:
-        known = order.get("event_type") in EVENT_TYPES and str(order.get("target_url", "")).startswith("http")
-        if not known or order.get("workspace_id") != self.workspace or not self.hook_secret:
+        is_valid = order.get("event_type") in EVENT_TYPES and str(order.get("target_url", "")).startswith("http")
+        if not is_valid or order.get("workspace_id") != self.workspace or not self.hook_secret:
             raise Refusal(400, "Validation error", {"event_type": ["Not a choice, or there is no secret."]})
         hook = {**order, "id": new_id(), "is_enabled": False, "secret": secrets.token_hex(16)}
         self.hooks[hook["id"]] = hook
         return hook
 
-    def confirm(self, hook: str, order: Mapping[str, Any]) -> dict[str, Any]:
-        found = self.hooks.get(hook)
-        if found is None or order.get("secret") != found["secret"]:
+    def confirm(self, hook_id: str, order: Mapping[str, Any]) -> dict[str, Any]:
+        hook = self.hooks.get(hook_id)
+        if hook is None or order.get("secret") != hook["secret"]:
             raise Refusal(400, "Validation error", {"secret": ["Not the secret of this subscription."]})
-        found["is_enabled"] = True
-        return found
+        hook["is_enabled"] = True
+        return hook
 
     def notify_subscribers(self, submission: Submission) -> None:
         """Record an event for each subscription to changes of submissions."""
@@ -430,76 +447,83 @@ class Market:
 
     # ---- submissions and money -----------------------------------------------------------------------
 
-    def submission(self, submission: str) -> Submission:
-        if submission not in self.submissions:
+    def submission(self, submission_id: str) -> Submission:
+        if submission_id not in self.submissions:
             raise Refusal(404, "Not found", "No submission matches the given query.")
-        return self.submissions[submission]
+        return self.submissions[submission_id]
 
-    def decide(self, submission: str, order: Mapping[str, Any]) -> Submission:
+    def decide(self, submission_id: str, order: Mapping[str, Any]) -> Submission:
         """Approve or reject a submission."""
-        found, action = self.submission(submission), order.get("action")
+        submission, action = self.submission(submission_id), order.get("action")
         if action == "COMPLETE":
-            return self._complete_partly(found, order)
+            return self._complete_partly(submission, order)
         if action not in ("APPROVE", "REJECT"):
             raise Refusal(400, "Validation error", {"action": ["Not a choice."]})
-        if found.status != "AWAITING REVIEW":
-            raise Refusal(400, "Not allowed", f"A submission that is {found.status} cannot be reviewed.")
+        if submission.status != "AWAITING REVIEW":
+            raise Refusal(400, "Not allowed", f"A submission that is {submission.status} cannot be reviewed.")
         if action == "APPROVE":
-            self._approve(found)
+            self._approve(submission)
         else:
             if order.get("rejection_category") not in REJECTIONS:
                 raise Refusal(400, "Validation error", {"rejection_category": ["Not a choice."]})
             if len(str(order.get("message", ""))) < SHORTEST_REJECTION:
                 raise Refusal(400, "Validation error", {"message": [f"At least {SHORTEST_REJECTION} characters."]})
-            found.status = "REJECTED"
-        return found
+            submission.status = "REJECTED"
+        return submission
 
-    def _complete_partly(self, found: Submission, order: Mapping[str, Any]) -> Submission:
+    def _complete_partly(self, submission: Submission, order: Mapping[str, Any]) -> Submission:
         """Complete a submission with a code that pays part of the reward."""
-        study, how = self.studies[found.study], order.get("completion_code_data") or {}
-        code = next((one for one in study["completion_codes"] if one["code"] == order.get("completion_code")), None)
-        percent = how.get("percentage_of_reward")
+        study, options = self.studies[submission.study], order.get("completion_code_data") or {}
+        code = next(
+            (candidate for candidate in study["completion_codes"] if candidate["code"] == order.get("completion_code")),
+            None,
+        )
+        percent = options.get("percentage_of_reward")
         if code is None or {"action": "DYNAMIC_PAYMENT"} not in code["actions"]:
             raise Refusal(400, "Validation error", {"completion_code": ["Not a code with dynamic payment."]})
         if not isinstance(percent, int) or not 8 <= percent <= 99:
             raise Refusal(400, "Validation error", {"percentage_of_reward": ["A number from 8 to 99 is required."]})
-        if found.status != "ACTIVE":
-            raise Refusal(400, "Not allowed", f"A submission that is {found.status} cannot be completed.")
-        found.code, found.completed_at, found.status = code["code"], now(), "PARTIALLY APPROVED"
-        self.paid.append((found.id, "part", round(study["reward"] * percent / 100)))
-        self.notify_subscribers(found)
-        return found
+        if submission.status != "ACTIVE":
+            raise Refusal(400, "Not allowed", f"A submission that is {submission.status} cannot be completed.")
+        submission.code, submission.completed_at, submission.status = code["code"], now(), "PARTIALLY APPROVED"
+        self.paid.append((submission.id, "part", round(study["reward"] * percent / 100)))
+        self.notify_subscribers(submission)
+        return submission
 
-    def ask_return(self, submission: str, order: Mapping[str, Any]) -> Submission:
+    def ask_return(self, submission_id: str, order: Mapping[str, Any]) -> Submission:
         """Ask the participant to return their submission."""
-        found, reasons = self.submission(submission), order.get("request_return_reasons")
-        if not isinstance(reasons, list) or not reasons or not all(isinstance(one, str) and one for one in reasons):
+        submission, reasons = self.submission(submission_id), order.get("request_return_reasons")
+        if (
+            not isinstance(reasons, list)
+            or not reasons
+            or not all(isinstance(reason, str) and reason for reason in reasons)
+        ):
             raise Refusal(400, "Validation error", {"request_return_reasons": ["This field is required."]})
-        if found.status != "AWAITING REVIEW":
-            raise Refusal(400, "Not allowed", f"A submission that is {found.status} cannot be asked for.")
-        found.return_requested = now()
-        found.return_reasons += reasons
-        return found
+        if submission.status != "AWAITING REVIEW":
+            raise Refusal(400, "Not allowed", f"A submission that is {submission.status} cannot be asked for.")
+        submission.return_requested = now()
+        submission.return_reasons += reasons
+        return submission
 
     def approve_all(self, order: Mapping[str, Any]) -> None:
         """Approve many submissions, at once or, with `pays_late`, when `pay_outstanding` is called."""
         submission_ids = order.get("submission_ids")
         if not isinstance(submission_ids, list) or not 0 < len(submission_ids) <= MAX_AT_ONCE:
             raise Refusal(400, "Validation error", {"submission_ids": [f"A list of 1 to {MAX_AT_ONCE} is required."]})
-        self._to_approve += [self.submission(one) for one in submission_ids]
+        self._to_approve += [self.submission(submission_id) for submission_id in submission_ids]
         if not self.pays_late:
             self.pay_outstanding()
 
-    def _approve(self, found: Submission) -> None:
-        found.status = "APPROVED"
-        self.paid.append((found.id, "reward", self.studies[found.study]["reward"]))
+    def _approve(self, submission: Submission) -> None:
+        submission.status = "APPROVED"
+        self.paid.append((submission.id, "reward", self.studies[submission.study]["reward"]))
 
     def set_up_bonuses(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Prepare bonuses from lines of "submission or participant, amount in units"."""
         study = self.study(str(order.get("study_id")))
         payments = []
         for line in str(order.get("csv_bonuses", "")).split("\n"):
-            who, comma, amount = line.strip().partition(",")
+            recipient, comma, amount = line.strip().partition(",")
             try:
                 cents = int(Decimal(amount) * 100)
                 assert comma and cents > 0
@@ -507,42 +531,42 @@ class Market:
                 raise Refusal(
                     400, "Validation error", {"csv_bonuses": ["Each line needs a participant and an amount."]}
                 ) from None
-            found = self.submissions.get(who) or self.of(study["id"], who)
-            if found.study != study["id"] or found.status not in ("AWAITING REVIEW", "APPROVED"):
-                raise Refusal(400, "Not allowed", f"No bonus can be paid on a submission that is {found.status}.")
-            payments.append((found.id, cents))
+            submission = self.submissions.get(recipient) or self.submission_of(study["id"], recipient)
+            if submission.study != study["id"] or submission.status not in ("AWAITING REVIEW", "APPROVED"):
+                raise Refusal(400, "Not allowed", f"No bonus can be paid on a submission that is {submission.status}.")
+            payments.append((submission.id, cents))
         if len(payments) > MAX_AT_ONCE:
             raise Refusal(400, "Validation error", {"csv_bonuses": [f"At most {MAX_AT_ONCE} lines."]})
         bulk = BulkBonus(new_id(), study["id"], payments)
         self.bulks[bulk.id] = bulk
-        amount = sum(cents for _who, cents in payments)
+        amount = sum(cents for _submission, cents in payments)
         fees = int(amount * FEES)
         tax = int(fees * TAX)
         return {"id": bulk.id, "study": bulk.study, "amount": amount, "fees": fees, "vat_amount": tax,
                 "total_amount": amount + fees + tax}  # fmt: skip
 
-    def pay_bonuses(self, bulk: str) -> None:
+    def pay_bonuses(self, bulk_id: str) -> None:
         """Pay what was prepared; each call pays again."""
-        if bulk not in self.bulks:
+        if bulk_id not in self.bulks:
             raise Refusal(404, "Not found")
-        found = self.bulks[bulk]
-        self._spend(sum(with_fees(cents) for _who, cents in found.payments))
-        found.paid += 1
-        self._owed += found.payments
+        bulk = self.bulks[bulk_id]
+        self._spend(sum(with_fees(cents) for _submission, cents in bulk.payments))
+        bulk.paid += 1
+        self._unpaid_bonuses += bulk.payments
         if not self.pays_late:
             self.pay_outstanding()
 
     def pay_outstanding(self) -> None:
         """Carry out all outstanding payments and approvals."""
         with self.lock:
-            for found in self._to_approve:
-                if found.status == "AWAITING REVIEW":
-                    self._approve(found)
+            for submission in self._to_approve:
+                if submission.status == "AWAITING REVIEW":
+                    self._approve(submission)
             self._to_approve = []
-            for submission, cents in self._owed:
-                self.submissions[submission].bonuses.append(cents)
-                self.paid.append((submission, "bonus", cents))
-            self._owed = []
+            for submission_id, cents in self._unpaid_bonuses:
+                self.submissions[submission_id].bonuses.append(cents)
+                self.paid.append((submission_id, "bonus", cents))
+            self._unpaid_bonuses = []
 
     def return_address(self, origin: str, code: str) -> str:
         return f"{origin}/submissions/complete?cc={quote(code)}"

@@ -22,43 +22,51 @@ def _frame(body: str) -> str:
 
 def studies(market: Market, worker: str) -> str:
     """Return the page of studies that this participant can take part in, and of those they have begun."""
-    shown = []
+    articles = []
     for study in market.studies.values():
         if study["status"] == "UNPUBLISHED":
             continue
-        own = [one for one in market.submissions.values() if (one.study, one.participant) == (study["id"], worker)]
-        shown.append(_study(study, own[-1] if own else None))
-    body = "".join(shown) or "<p>No study is published.</p>"
+        own_submissions = [
+            submission
+            for submission in market.submissions.values()
+            if (submission.study, submission.participant) == (study["id"], worker)
+        ]
+        articles.append(_study(study, own_submissions[-1] if own_submissions else None))
+    body = "".join(articles) or "<p>No study is published.</p>"
     another = '<form method="post" action="/another-worker"><button>Become another participant</button></form>'
     return _frame(f"<h1>Studies</h1>{body}{another}")
 
 
-def _study(study: dict, own: Submission | None) -> str:
+def _study(study: dict, submission: Submission | None) -> str:
     facts = f"{study['reward'] / 100:.2f} {study['currency_code']}, about {study['estimated_completion_time']} minutes"
-    head = f"<h2>{escape(study['name'])}</h2><p>{escape(study['description'])}</p><p class='quiet'>{escape(facts)}</p>"
-    start = f'<form method="post" action="/studies/{study["id"]}/start"><button>{{}}</button></form>'
-    if own is None:
-        offered = start.format("Start") if study["status"] == "ACTIVE" else "<p>No place is free.</p>"
-        return f"<article>{head}{offered}</article>"
-    give_back = (
-        f'<form method="post" action="/submissions/{own.id}/return"><button>Return my submission</button></form>'
+    heading = (
+        f"<h2>{escape(study['name'])}</h2><p>{escape(study['description'])}</p><p class='quiet'>{escape(facts)}</p>"
     )
-    is_active = own.status in ("RESERVED", "ACTIVE")
-    may = (start.format("Open again") + " " + give_back) if is_active else ""
-    if own.status == "AWAITING REVIEW":
-        why = escape(" ".join(own.return_reasons))
-        return_note = f"<p>You are asked to return your submission. {why}</p>" if own.return_requested else ""
-        may = return_note + give_back
-    return f"<article>{head}<p>Your submission: {escape(own.status)}</p>{may}</article>"
+    start = f'<form method="post" action="/studies/{study["id"]}/start"><button>{{}}</button></form>'
+    if submission is None:
+        offered = start.format("Start") if study["status"] == "ACTIVE" else "<p>No place is free.</p>"
+        return f"<article>{heading}{offered}</article>"
+    give_back = (
+        f'<form method="post" action="/submissions/{submission.id}/return"><button>Return my submission</button></form>'
+    )
+    is_active = submission.status in ("RESERVED", "ACTIVE")
+    actions = (start.format("Open again") + " " + give_back) if is_active else ""
+    if submission.status == "AWAITING REVIEW":
+        reasons = escape(" ".join(submission.return_reasons))
+        return_note = (
+            f"<p>You are asked to return your submission. {reasons}</p>" if submission.return_requested else ""
+        )
+        actions = return_note + give_back
+    return f"<article>{heading}<p>Your submission: {escape(submission.status)}</p>{actions}</article>"
 
 
 def done(submission: Submission | None) -> str:
     """Return the page for a participant who came back with a code."""
     if submission is None:
         return refused("You have no place in a study.")
-    says = "Please return your submission." if submission.return_requested else "Your submission has been received."
-    return _frame(f"<h1>{says}</h1><p>It is {escape(submission.status)} now.</p><p><a href='/'>Studies</a></p>")
+    heading = "Please return your submission." if submission.return_requested else "Your submission has been received."
+    return _frame(f"<h1>{heading}</h1><p>It is {escape(submission.status)} now.</p><p><a href='/'>Studies</a></p>")
 
 
-def refused(why: str) -> str:
-    return _frame(f"<h1>That is not possible</h1><p>{escape(why)}</p><p><a href='/'>Studies</a></p>")
+def refused(reason: str) -> str:
+    return _frame(f"<h1>That is not possible</h1><p>{escape(reason)}</p><p><a href='/'>Studies</a></p>")

@@ -104,16 +104,16 @@ class StandIn:
 
     def next_misbehaviour(self, call: str) -> Misbehaviour | None:
         with self.market.lock:
-            found = next((one for one in self.misbehaviours if one.applies_to(call)), None)
-            if found is not None:
-                found.times -= 1
-            return found
+            misbehaviour = next((candidate for candidate in self.misbehaviours if candidate.applies_to(call)), None)
+            if misbehaviour is not None:
+                misbehaviour.times -= 1
+            return misbehaviour
 
 
 def _send_all(events: list[Event]) -> None:
     for event in events:
-        asked = Request(event.target, data=event.body, headers=event.headers, method="POST")
-        with suppress(OSError), urlopen(asked, timeout=5):
+        request = Request(event.target, data=event.body, headers=event.headers, method="POST")
+        with suppress(OSError), urlopen(request, timeout=5):
             pass
 
 
@@ -134,14 +134,14 @@ class _Handler(BaseHTTPRequestHandler):
     do_POST = do_PATCH = do_GET
 
     def _take(self) -> None:
-        found = urlsplit(self.path)
+        url = urlsplit(self.path)
         length = int(self.headers.get("content-length") or 0)
         self.body = self.rfile.read(length)
-        self.query = {name: values[-1] for name, values in parse_qs(found.query).items()}
-        self.where = found.path
+        self.query = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        self.route = url.path
         self.close_connection = True
         try:
-            if self.where.startswith("/api/") or self.where.startswith("/.well-known/"):
+            if self.route.startswith("/api/") or self.route.startswith("/.well-known/"):
                 self._interface()
             else:
                 self._page()
@@ -153,11 +153,11 @@ class _Handler(BaseHTTPRequestHandler):
     # ---- the API -------------------------------------------------------------------------------------
 
     def _interface(self) -> None:
-        call = f"{self.command} {self.where}"
-        wrong = self.standin.next_misbehaviour(call)
-        kind = wrong.kind if wrong else ""
-        if wrong and kind == "slow":
-            time.sleep(wrong.seconds)
+        call = f"{self.command} {self.route}"
+        misbehaviour = self.standin.next_misbehaviour(call)
+        kind = misbehaviour.kind if misbehaviour else ""
+        if misbehaviour and kind == "slow":
+            time.sleep(misbehaviour.seconds)
         if kind == "drop":
             raise _DroppedConnection
         if kind == "error":
@@ -179,28 +179,28 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> tuple[int, Any]:
         market = self.standin.market
-        if self.where == "/.well-known/study/jwks.json":
+        if self.route == "/.well-known/study/jwks.json":
             return 200, {"keys": [market.key.public()]}
         try:
             body = json.loads(self.body) if self.body else {}
         except ValueError:
             raise Refusal(400, "Parse error", "The body is not JSON.") from None
-        self.standin.calls.append(Call(self.command, self.where, body))
+        self.standin.calls.append(Call(self.command, self.route, body))
         if self.headers.get("authorization") != f"Token {market.token}":
             raise Refusal(401, "Unauthorized", "Invalid token.")
-        for method, pattern, does in _ROUTES:
-            if method == self.command and (found := re.fullmatch(f"/api/v1{pattern}", self.where)):
+        for method, pattern, respond in _ROUTES:
+            if method == self.command and (match := re.fullmatch(f"/api/v1{pattern}", self.route)):
                 with market.lock:
-                    return does(self, market, body, *found.groups())
+                    return respond(self, market, body, *match.groups())
         raise Refusal(404, "Not found", "There is no such address.")
 
     def _page_of_rows(self, rows: list[Any]) -> tuple[int, Any]:
         page, size = int(self.query.get("page", 1)), int(self.query.get("page_size", 20))
-        more = len(rows) > page * size
-        following = (
-            f"{self.standin.address}{self.where}?{urlencode({**self.query, 'page': page + 1})}" if more else None
+        has_more = len(rows) > page * size
+        next_address = (
+            f"{self.standin.address}{self.route}?{urlencode({**self.query, 'page': page + 1})}" if has_more else None
         )
-        links = {"self": {"href": self.where}, "next": {"href": following, "title": "Next"}}
+        links = {"self": {"href": self.route}, "next": {"href": next_address, "title": "Next"}}
         return 200, {"results": rows[(page - 1) * size : page * size], "_links": links, "meta": {"count": len(rows)}}
 
     def _refuse(self, refusal: Refusal) -> None:
@@ -232,35 +232,37 @@ class _Handler(BaseHTTPRequestHandler):
         cookie = SimpleCookie(self.headers.get("cookie", ""))
         worker = cookie[_COOKIE].value if _COOKIE in cookie else new_id()
         cookie_header = {"set_cookie": f"{_COOKIE}={worker}; Path=/; HttpOnly; SameSite=Lax"}
-        posted = self.command == "POST"
+        is_post = self.command == "POST"
         with market.lock:
             try:
-                if self.where == "/" and not posted:
+                if self.route == "/" and not is_post:
                     return self._html(pages.studies(market, worker), **cookie_header)
-                if posted and self.where == "/another-worker":
+                if is_post and self.route == "/another-worker":
                     cookie_header = {"set_cookie": f"{_COOKIE}={new_id()}; Path=/; HttpOnly; SameSite=Lax"}
                     return self._redirect("/", **cookie_header)
-                if posted and (found := re.fullmatch(r"/studies/(\w+)/start", self.where)):
-                    return self._redirect(market.start(found[1], worker), **cookie_header)
-                if posted and (found := re.fullmatch(r"/submissions/(\w+)/return", self.where)):
-                    self._refuse_foreign_submission(found[1], worker)
-                    market.give_back(found[1])
+                if is_post and (match := re.fullmatch(r"/studies/(\w+)/start", self.route)):
+                    return self._redirect(market.start(match[1], worker), **cookie_header)
+                if is_post and (match := re.fullmatch(r"/submissions/(\w+)/return", self.route)):
+                    self._refuse_foreign_submission(match[1], worker)
+                    market.give_back(match[1])
                     self.standin.deliver()
                     return self._redirect("/", **cookie_header)
-                if self.where == "/submissions/complete" and not posted:
+                if self.route == "/submissions/complete" and not is_post:
                     active = self._latest_active_submission(worker)
-                    done = market.complete(active.id, self.query.get("cc", "NOCODE")) if active else None
+                    submission = market.complete(active.id, self.query.get("cc", "NOCODE")) if active else None
                     self.standin.deliver()
-                    return self._html(pages.done(done), **cookie_header)
+                    return self._html(pages.done(submission), **cookie_header)
             except Refusal as refusal:
                 return self._html(pages.refused(refusal.title), status=refusal.status, **cookie_header)
         self._html(pages.refused("There is no such page."), status=404)
 
     def _latest_active_submission(self, worker: str) -> Submission | None:
         """Return the submission that the participant would end: the latest unfinished one, otherwise the latest."""
-        own_submissions = [one for one in self.standin.market.submissions.values() if one.participant == worker]
+        own_submissions = [
+            submission for submission in self.standin.market.submissions.values() if submission.participant == worker
+        ]
         return next(
-            (one for one in reversed(own_submissions) if one.status in ("ACTIVE", "RESERVED")),
+            (submission for submission in reversed(own_submissions) if submission.status in ("ACTIVE", "RESERVED")),
             own_submissions[-1] if own_submissions else None,
         )
 
@@ -275,25 +277,27 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, page.encode(), "text/html; charset=utf-8", **headers)
 
 
-def _submission_data(found: Submission) -> dict[str, Any]:
+def _submission_data(submission: Submission) -> dict[str, Any]:
     return {
-        "id": found.id, "study_id": found.study, "participant": found.participant, "status": found.status,
-        "started_at": found.started_at, "completed_at": found.completed_at, "entered_code": found.code,
-        "bonus_payments": list(found.bonuses), "return_requested": found.return_requested,
+        "id": submission.id, "study_id": submission.study, "participant": submission.participant,
+        "status": submission.status, "started_at": submission.started_at, "completed_at": submission.completed_at,
+        "entered_code": submission.code, "bonus_payments": list(submission.bonuses),
+        "return_requested": submission.return_requested,
     }  # fmt: skip
 
 
-def _list_row(found: Submission) -> dict[str, Any]:
+def _list_row(submission: Submission) -> dict[str, Any]:
     return {
-        "id": found.id, "study_id": found.study, "participant_id": found.participant, "status": found.status,
-        "started_at": found.started_at, "completed_at": found.completed_at, "study_code": found.code,
-        "bonus_payments": list(found.bonuses), "return_requested": found.return_requested,
-        **({"authenticity_check": found.authenticity} if found.authenticity else {}),
+        "id": submission.id, "study_id": submission.study, "participant_id": submission.participant,
+        "status": submission.status, "started_at": submission.started_at, "completed_at": submission.completed_at,
+        "study_code": submission.code, "bonus_payments": list(submission.bonuses),
+        "return_requested": submission.return_requested,
+        **({"authenticity_check": submission.authenticity} if submission.authenticity else {}),
     }  # fmt: skip
 
 
-def _hook(found: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if name != "secret"}
+def _hook(subscription: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in subscription.items() if name != "secret"}
 
 
 def _balance(market: Market) -> dict[str, Any]:
@@ -317,19 +321,21 @@ def _require_workspace(market: Market, workspace: str) -> None:
         raise Refusal(404, "Not found")
 
 
-def _for_workspace(does: Callable[[_Handler, Market], Any]) -> Callable[..., tuple[int, Any]]:
+def _for_workspace(respond: Callable[[_Handler, Market], Any]) -> Callable[..., tuple[int, Any]]:
     def answer(handler: _Handler, market: Market, _body: Any, workspace: str) -> tuple[int, Any]:
         _require_workspace(market, workspace)
-        found: tuple[int, Any] = does(handler, market)
-        return found
+        result: tuple[int, Any] = respond(handler, market)
+        return result
 
     return answer
 
 
 def _submissions(handler: _Handler, market: Market, _body: Any) -> tuple[int, Any]:
-    study = handler.query.get("study", "")
-    market.study(study)
-    return handler._page_of_rows([_list_row(one) for one in market.submissions.values() if one.study == study])
+    study_id = handler.query.get("study", "")
+    market.study(study_id)
+    return handler._page_of_rows(
+        [_list_row(submission) for submission in market.submissions.values() if submission.study == study_id]
+    )
 
 
 def _cost(_handler: _Handler, _market: Market, body: Any) -> tuple[int, Any]:
@@ -354,19 +360,19 @@ _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", f"/workspaces{_ID}projects/", _for_workspace(lambda h, m: h._page_of_rows([_project(m)]))),
     ("GET", f"/projects{_ID}", lambda h, m, b, project: (200, {**_project(m), "id": project})),
     ("POST", "/study-cost-calculator/", _cost),
-    ("GET", "/studies/", lambda h, m, b: h._page_of_rows([m.shown(one) for one in m.studies.values()])),
+    ("GET", "/studies/", lambda h, m, b: h._page_of_rows([m.shown(study) for study in m.studies.values()])),
     ("POST", "/studies/", lambda h, m, b: (201, m.create(b))),
     ("GET", f"/studies{_ID}", lambda h, m, b, study: (200, m.shown(m.study(study)))),
     ("PATCH", f"/studies{_ID}", lambda h, m, b, study: (200, m.change(study, b))),
     ("POST", f"/studies{_ID}transition/", lambda h, m, b, study: (200, m.transition(study, b.get("action")))),
     ("GET", "/submissions/", _submissions),
     ("POST", "/submissions/bulk-approve/", _approve_all),
-    ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _submission_data(m.submission(one)))),
-    ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _submission_data(m.decide(one, b)))),
-    ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _submission_data(m.ask_return(one, b)))),
-    ("GET", "/hooks/event-types/", lambda h, m, b: h._page_of_rows([{"event_type": one} for one in EVENT_TYPES])),
+    ("GET", f"/submissions{_ID}", lambda h, m, b, key: (200, _submission_data(m.submission(key)))),
+    ("POST", f"/submissions{_ID}transition/", lambda h, m, b, key: (200, _submission_data(m.decide(key, b)))),
+    ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, key: (200, _submission_data(m.ask_return(key, b)))),
+    ("GET", "/hooks/event-types/", lambda h, m, b: h._page_of_rows([{"event_type": name} for name in EVENT_TYPES])),
     ("POST", "/hooks/secrets/", lambda h, m, b: (201, m.new_secret(b))),
-    ("GET", "/hooks/subscriptions/", lambda h, m, b: h._page_of_rows([_hook(one) for one in m.hooks.values()])),
+    ("GET", "/hooks/subscriptions/", lambda h, m, b: h._page_of_rows([_hook(hook) for hook in m.hooks.values()])),
     ("POST", "/hooks/subscriptions/", lambda h, m, b: (201, m.subscribe(b))),
     ("POST", f"/hooks/subscriptions{_ID}", lambda h, m, b, hook: (200, _hook(m.confirm(hook, b)))),
     ("POST", "/submissions/bonus-payments/", lambda h, m, b: (201, m.set_up_bonuses(b))),

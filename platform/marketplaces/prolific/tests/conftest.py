@@ -53,7 +53,7 @@ def sign_in(desk: Any, account: Any) -> Any:
 
     from rights.members import give
 
-    def created(*, study: Any, account_role: Any) -> Any:
+    def sign_in_user(*, study: Any, account_role: Any) -> Any:
         user = User.objects.create_user(f"{study}-{account_role}", is_staff=True)
         give(desk.study, user=user, role=study, by=None)
         if account_role:
@@ -62,4 +62,4 @@ def sign_in(desk: Any, account: Any) -> Any:
         client.force_login(user)
         return client
 
-    return created
+    return sign_in_user

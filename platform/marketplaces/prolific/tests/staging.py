@@ -57,10 +57,10 @@ class Worker:
         building.answer_quiz(person, correctly=correctly)
         return self.person
 
-    def submit(self, which: str = "completed") -> None:
+    def submit(self, kind: str = "completed") -> None:
         """Submit at the stand-in with one of the study's codes, or any other."""
         codes = self.desk.publication.codes
-        self.desk.standin.market.complete(self.submission.id, codes.get(which, which))
+        self.desk.standin.market.complete(self.submission.id, codes.get(kind, kind))
 
     def order(self, reason: str, amount: str | None = None) -> Order:
         """Return the order that the ledger would have paid."""
@@ -106,4 +106,4 @@ class Desk:
         """Return a participant who takes a place."""
         participant = new_id()
         self.standin.market.start(self.publication.prolific_id, participant)
-        return Worker(self, participant, self.standin.market.of(self.publication.prolific_id, participant))
+        return Worker(self, participant, self.standin.market.submission_of(self.publication.prolific_id, participant))

@@ -16,7 +16,7 @@ from marketplaces.prolific.models import Publication
 from marketplaces.prolific.publishing import PARAMETERS
 from marketplaces.prolific.tests.staging import DOOR
 from marketplaces.prolific.tests.test_ledger import paid, pay_all
-from marketplaces.prolific.tests.test_pages import at, page_text
+from marketplaces.prolific.tests.test_pages import page_text, page_url
 from rights.roles import Role
 
 pytestmark = pytest.mark.django_db
@@ -33,10 +33,10 @@ STUDY: dict[str, Any] = {
 }  # fmt: skip
 
 
-def study_there(desk, **fields: Any) -> str:
+def new_prolific_study(desk, **fields: Any) -> str:
     """Create a study as on Prolific itself; return its ID."""
-    found: str = desk.standin.market.create({**STUDY, **fields})["id"]
-    return found
+    study_id: str = desk.standin.market.create({**STUDY, **fields})["id"]
+    return study_id
 
 
 def adopt(desk, prolific_id: str) -> Publication:
@@ -44,21 +44,26 @@ def adopt(desk, prolific_id: str) -> Publication:
 
 
 def test_import_changes_nothing_on_prolific(desk):
-    prolific_id = study_there(desk)
+    prolific_id = new_prolific_study(desk)
     desk.standin.market.transition(prolific_id, "PUBLISH")
-    before = dict(desk.standin.market.studies[prolific_id])
+    study_before = dict(desk.standin.market.studies[prolific_id])
     desk.standin.calls.clear()
-    found = adopt(desk, prolific_id)
+    publication = adopt(desk, prolific_id)
     assert {call.method for call in desk.standin.calls} == {"GET"}
-    assert desk.standin.market.studies[prolific_id] == before
-    assert (found.name, found.internal_name, found.places, found.minutes) == ("Sharing", "lab 7", 5, 8)
-    assert (found.status, found.requires_signature, found.devices) == ("ACTIVE", True, ["desktop"])
-    assert found.workspace == desk.standin.market.workspace
-    assert found.codes == {"completed": "DONE1234", "returned": "BACK1234", "screened_out": "BACK1234"}
+    assert desk.standin.market.studies[prolific_id] == study_before
+    assert (publication.name, publication.internal_name, publication.places, publication.minutes) == (
+        "Sharing",
+        "lab 7",
+        5,
+        8,
+    )
+    assert (publication.status, publication.requires_signature, publication.devices) == ("ACTIVE", True, ["desktop"])
+    assert publication.workspace == desk.standin.market.workspace
+    assert publication.codes == {"completed": "DONE1234", "returned": "BACK1234", "screened_out": "BACK1234"}
 
 
 def test_participants_of_an_imported_study_are_paid(desk):
-    prolific_id = study_there(desk)
+    prolific_id = new_prolific_study(desk)
     desk.standin.market.transition(prolific_id, "PUBLISH")
     adopt(desk, prolific_id)
     worker = desk.worker()
@@ -87,15 +92,15 @@ def test_participants_of_an_imported_study_are_paid(desk):
     ],
 )  # fmt: skip
 def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, expected_text):
-    with pytest.raises(adopting.UnsuitableSettings) as unfit:
-        adopt(desk, study_there(desk, **fields))
-    (change,) = unfit.value.changes
+    with pytest.raises(adopting.UnsuitableSettings) as error:
+        adopt(desk, new_prolific_study(desk, **fields))
+    (change,) = error.value.changes
     assert expected_text in change
     assert not Publication.objects.exists()
 
 
 def test_published_study_must_be_copied_on_prolific(desk):
-    prolific_id = study_there(desk, reward=150)
+    prolific_id = new_prolific_study(desk, reward=150)
     desk.standin.market.transition(prolific_id, "PUBLISH")
     with pytest.raises(adopting.UnsuitableSettings, match="Copy the study there"):
         adopt(desk, prolific_id)
@@ -104,14 +109,14 @@ def test_published_study_must_be_copied_on_prolific(desk):
 def test_different_currency_is_reported(desk):
     desk.standin.market.currency = "GBP"
     with pytest.raises(adopting.UnsuitableSettings, match="pays in GBP"):
-        adopt(desk, study_there(desk))
+        adopt(desk, new_prolific_study(desk))
 
 
 def test_prolific_study_is_linked_to_one_study_only(desk):
-    prolific_id = study_there(desk)
+    prolific_id = new_prolific_study(desk)
     adopt(desk, prolific_id)
     with pytest.raises(NotPossible, match="already on Prolific"):
-        adopt(desk, study_there(desk))
+        adopt(desk, new_prolific_study(desk))
     other = building.new_study(slug="other", entry="prolific")
     Recruitment.objects.create(study=other, account=desk.publication.account)
     link = f"http://testserver/join/other/{PARAMETERS}"
@@ -122,7 +127,7 @@ def test_prolific_study_is_linked_to_one_study_only(desk):
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
 def test_failed_import_changes_nothing(desk, kind):
-    prolific_id = study_there(desk)
+    prolific_id = new_prolific_study(desk)
     desk.standin.misbehave(kind, "studies")
     with pytest.raises(MarketplaceError):
         adopt(desk, prolific_id)
@@ -132,24 +137,30 @@ def test_failed_import_changes_nothing(desk, kind):
 class TestThePage:
     def test_editor_imports_a_study_and_it_is_audited(self, desk, sign_in):
         editor = sign_in(study=Role.EDITOR, account_role=Role.EDITOR)
-        assert "Import a study created on Prolific" in page_text(editor.get(at("of", desk.study.pk)))
-        page = editor.post(at("adopt", desk.study.pk), {"prolific_id": f" {study_there(desk).upper()} "}, follow=True)
+        assert "Import a study created on Prolific" in page_text(editor.get(page_url("of", desk.study.pk)))
+        page = editor.post(
+            page_url("adopt", desk.study.pk), {"prolific_id": f" {new_prolific_study(desk).upper()} "}, follow=True
+        )
         assert "Imported" in page_text(page) and "DONE1234" in page_text(page)
         assert Record.objects.get(action="made", kind="prolific.publication")
 
     def test_unsuitable_settings_are_shown_on_the_page(self, desk, sign_in):
         owner = sign_in(study=Role.OWNER, account_role=Role.EDITOR)
-        wrong = study_there(desk, reward=150, prolific_id_option="question")
-        page = page_text(owner.post(at("adopt", desk.study.pk), {"prolific_id": wrong}, follow=True))
+        prolific_id = new_prolific_study(desk, reward=150, prolific_id_option="question")
+        page = page_text(owner.post(page_url("adopt", desk.study.pk), {"prolific_id": prolific_id}, follow=True))
         assert "Please change this on Prolific" in page and "1.00 USD" in page and "through URL parameters" in page
 
     @pytest.mark.parametrize("typed", ["", "<b>", "f" * 23, "f" * 24])
     def test_invalid_study_id_is_refused(self, desk, sign_in, typed):
         owner = sign_in(study=Role.OWNER, account_role=Role.EDITOR)
-        assert "Not imported" in page_text(owner.post(at("adopt", desk.study.pk), {"prolific_id": typed}, follow=True))
+        assert "Not imported" in page_text(
+            owner.post(page_url("adopt", desk.study.pk), {"prolific_id": typed}, follow=True)
+        )
         assert not Publication.objects.exists()
 
     def test_import_requires_a_role_in_the_account(self, desk, sign_in):
         owner = sign_in(study=Role.OWNER, account_role=Role.VIEWER)
-        assert owner.post(at("adopt", desk.study.pk), {"prolific_id": study_there(desk)}).status_code == 403
+        assert (
+            owner.post(page_url("adopt", desk.study.pk), {"prolific_id": new_prolific_study(desk)}).status_code == 403
+        )
         assert not Publication.objects.exists()

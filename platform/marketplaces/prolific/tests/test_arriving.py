@@ -25,10 +25,10 @@ pytestmark = pytest.mark.django_db
 DOOR = "/join/splitting/"
 
 
-def open_changed(worker, **changed: str | None) -> HttpResponse:
+def open_changed(worker, **changes: str | None) -> HttpResponse:
     """Return the page behind the participant's link with some parameters changed or (None) removed."""
-    found = {**dict(parse_qsl(urlsplit(worker.link).query)), **changed}
-    return Client().get(f"{DOOR}?{urlencode({name: value for name, value in found.items() if value is not None})}")
+    parameters = {**dict(parse_qsl(urlsplit(worker.link).query)), **changes}
+    return Client().get(f"{DOOR}?{urlencode({name: value for name, value in parameters.items() if value is not None})}")
 
 
 def open_resigned(worker, **claims) -> HttpResponse:
@@ -36,7 +36,7 @@ def open_resigned(worker, **claims) -> HttpResponse:
     return open_changed(worker, prolific_token=worker.desk.standin.market.signed(worker.submission, **claims))
 
 
-def refused(response: HttpResponse, status: int, expected_text: str) -> None:
+def assert_refused(response: HttpResponse, status: int, expected_text: str) -> None:
     """Check that the participant was refused with the reason, and that nothing was stored."""
     assert response.status_code == status, text_of(response)
     assert expected_text in text_of(response)
@@ -86,14 +86,14 @@ def test_every_common_audience_format_is_accepted(desk, audience):
 )
 def test_token_for_another_audience_is_refused(desk, claims):
     desk.publish()
-    refused(open_resigned(desk.worker(), **claims), 403, "open the study from Prolific")
+    assert_refused(open_resigned(desk.worker(), **claims), 403, "open the study from Prolific")
 
 
 def test_token_signed_with_another_key_is_refused(desk):
     desk.publish()
     worker = desk.worker()
     forger = Key(kid=desk.standin.market.key.kid)
-    refused(open_resigned(worker, key=forger), 403, "Prolific did not sign this link")
+    assert_refused(open_resigned(worker, key=forger), 403, "Prolific did not sign this link")
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256"])
@@ -101,45 +101,45 @@ def test_other_signature_algorithms_are_refused(desk, algorithm):
     desk.publish()
     worker = desk.worker()
     valid_claims = jwt.decode(desk.standin.market.signed(worker.submission), options={"verify_signature": False})
-    head = {"kid": desk.standin.market.key.kid}
+    header = {"kid": desk.standin.market.key.kid}
     secret = None if algorithm == "none" else "a secret that is long enough for the algorithm"
-    token = jwt.encode(valid_claims, secret, algorithm=algorithm, headers=head)
-    refused(open_changed(worker, prolific_token=token), 403, "Prolific did not sign this link")
+    token = jwt.encode(valid_claims, secret, algorithm=algorithm, headers=header)
+    assert_refused(open_changed(worker, prolific_token=token), 403, "Prolific did not sign this link")
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "." * 50, "ü" * 30, "A" * 7000])
 def test_malformed_token_is_refused(desk, token):
     desk.publish()
-    refused(open_changed(desk.worker(), prolific_token=token), 403, "Prolific did not sign this link")
+    assert_refused(open_changed(desk.worker(), prolific_token=token), 403, "Prolific did not sign this link")
 
 
 def test_expired_link_says_how_to_get_a_new_one(desk):
     desk.publish()
     response = open_resigned(desk.worker(), exp=int(timezone.now().timestamp()) - 3600)
-    refused(response, 410, "open the study there again")
+    assert_refused(response, 410, "open the study there again")
 
 
 def test_unsigned_link_is_refused_if_a_signature_is_required(desk):
     desk.publish()
-    refused(open_changed(desk.worker(), prolific_token=None), 403, "no signature from Prolific")
+    assert_refused(open_changed(desk.worker(), prolific_token=None), 403, "no signature from Prolific")
 
 
 def test_changed_parameters_are_refused(desk):
     desk.publish()
     worker = desk.worker()
     for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"):
-        refused(open_changed(worker, **{name: new_id()}), 403, "differ")
+        assert_refused(open_changed(worker, **{name: new_id()}), 403, "differ")
 
 
 def test_link_of_another_study_is_refused(desk):
     desk.publish(requires_signature=False)
-    refused(open_changed(desk.worker(), STUDY_ID=new_id()), 403, "belongs to another study")
+    assert_refused(open_changed(desk.worker(), STUDY_ID=new_id()), 403, "belongs to another study")
 
 
 @pytest.mark.parametrize("worker_id", ["", "5", "A1WORKEROFMTURK", "z" * 24, "1" * 25, "1" * 500, "\x00" * 24])
 def test_invalid_prolific_id_is_refused(desk, worker_id):
     desk.publish(requires_signature=False)
-    refused(open_changed(desk.worker(), PROLIFIC_PID=worker_id), 400, "own page on Prolific")
+    assert_refused(open_changed(desk.worker(), PROLIFIC_PID=worker_id), 400, "own page on Prolific")
 
 
 def test_participant_id_alone_opens_no_enrolment(desk):
@@ -177,7 +177,7 @@ def test_missing_keys_make_the_participant_wait(desk, kind):
     worker = desk.worker()
     desk.standin.misbehave(kind, "jwks")
     response = worker.open()
-    refused(response, 503, "wait a minute and reload this page")
+    assert_refused(response, 503, "wait a minute and reload this page")
     assert "please return it" not in text_of(response)
     KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
     worker.arrive()
@@ -187,10 +187,10 @@ def test_invented_keys_cause_no_calls_to_prolific(desk):
     desk.publish()
     worker = desk.worker()
     worker.arrive()
-    asked = KeySet.objects.get().asked_at
+    asked_at = KeySet.objects.get().asked_at
     for _i in range(5):
         assert open_resigned(worker, key=Key()).status_code == 403
-    assert KeySet.objects.get().asked_at == asked
+    assert KeySet.objects.get().asked_at == asked_at
 
 
 # ---- before publication ----------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_study_published_on_prolific_admits_at_once(desk):
 
 
 def test_study_not_on_prolific_is_reported(desk):
-    refused(Client().get(DOOR, {"PROLIFIC_PID": new_id()}), 403, "not on Prolific")
+    assert_refused(Client().get(DOOR, {"PROLIFIC_PID": new_id()}), 403, "not on Prolific")
 
 
 # ---- arriving again --------------------------------------------------------------------------------

@@ -30,20 +30,20 @@ def workers(desk, monkeypatch):
     """Three participants who finished and submitted; here, three are enough to be paid in one request."""
     monkeypatch.setattr(paying, "BULK_FROM", 3)
     desk.publish()
-    found = [desk.worker() for _each in range(3)]
-    for worker in found:
+    workers = [desk.worker() for _each in range(3)]
+    for worker in workers:
         worker.finish()
         worker.submit()
-    return found
+    return workers
 
 
 def payments(desk) -> Counter[tuple[str, str]]:
     """Return how often each submission received each kind of payment."""
-    return Counter((who, what) for who, what, _cents in desk.standin.market.paid)
+    return Counter((submission, kind) for submission, kind, _cents in desk.standin.market.paid)
 
 
 def once_each(workers) -> Counter[tuple[str, str]]:
-    return Counter((worker.submission.id, what) for worker in workers for what in ("reward", "bonus"))
+    return Counter((worker.submission.id, kind) for worker in workers for kind in ("reward", "bonus"))
 
 
 def states(desk) -> Counter[str]:
@@ -51,8 +51,8 @@ def states(desk) -> Counter[str]:
 
 
 def approve_due(desk) -> None:
-    due = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
-    deciding.approve(study=desk.study.slug, rows=list(due.values_list("pk", flat=True)), who=None)
+    rows = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
+    deciding.approve(study=desk.study.slug, rows=list(rows.values_list("pk", flat=True)), who=None)
 
 
 def sweep(*, hours: float = 1) -> None:
@@ -78,11 +78,13 @@ def test_groups_do_not_exceed_the_request_limit():
         LedgerRow(pk=n, study="s", recruiter="prolific", reason="base" if n % 2 else "bonus", state="approved")
         for n in range(2 * BULK + 20)
     ]
-    others = [LedgerRow(pk=1000 + n, study="s", recruiter="mturk", reason="base", state="approved") for n in range(9)]
-    smaller_limit = [
+    mturk_rows = [
+        LedgerRow(pk=1000 + n, study="s", recruiter="mturk", reason="base", state="approved") for n in range(9)
+    ]
+    other_study_rows = [
         LedgerRow(pk=2000 + n, study="t", recruiter="prolific", reason="base", state="sent") for n in range(4)
     ]
-    sizes = [len(group) for group in paying._groups([*rows, *others, *smaller_limit])]
+    sizes = [len(group) for group in paying._groups([*rows, *mturk_rows, *other_study_rows])]
     assert BULK <= 200 and sizes == [BULK, BULK, 10, 10] + [1] * 13
 
 
@@ -94,7 +96,9 @@ def test_lost_answer_pays_nobody_twice(desk, workers, step, kind):
     market = desk.standin.market
     assert max(payments(desk).values()) == 1 and books.check() == []
     if (step, kind) in UNCLEAR_FAILURES:
-        assert states(desk) == {"confirmed": 3, "unclear": 3} and {what for _w, what, _c in market.paid} == {"reward"}
+        assert states(desk) == {"confirmed": 3, "unclear": 3} and {reason for _w, reason, _c in market.paid} == {
+            "reward"
+        }
     else:
         assert payments(desk) == once_each(workers) and set(states(desk)) == {"confirmed"}
 
@@ -108,10 +112,10 @@ class Killed(BaseException):
 def test_killed_process_pays_nobody_twice(desk, workers, monkeypatch, method, when):
     real = getattr(Client, method)
 
-    def killed_pay(self, *args, **named):
+    def killed_pay(self, *args, **keywords):
         monkeypatch.setattr(Client, method, real)
         if when == "after":
-            real(self, *args, **named)
+            real(self, *args, **keywords)
         raise Killed
 
     monkeypatch.setattr(Client, method, killed_pay)
@@ -121,10 +125,10 @@ def test_killed_process_pays_nobody_twice(desk, workers, monkeypatch, method, wh
             sweep()
         except Killed:
             assert books.check() == []
-    unknown = (method, when) == ("pay_bonus", "before")
+    is_unclear = (method, when) == ("pay_bonus", "before")
     assert max(payments(desk).values()) == 1
-    assert states(desk) == ({"confirmed": 3, "unclear": 3} if unknown else {"confirmed": 6})
-    assert unknown or payments(desk) == once_each(workers)
+    assert states(desk) == ({"confirmed": 3, "unclear": 3} if is_unclear else {"confirmed": 6})
+    assert is_unclear or payments(desk) == once_each(workers)
 
 
 def test_slow_approvals_are_looked_up(desk, workers):
@@ -168,7 +172,7 @@ def test_money_for_one_bonus_pays_only_that_one(desk, workers):
     bonuses = LedgerRow.objects.filter(reason="bonus")
     assert Counter(bonuses.values_list("state", flat=True)) == {"confirmed": 1, "failed": 2}
     assert all("balance" in row.problem for row in bonuses.filter(state="failed"))
-    assert [what for _who, what, _cents in desk.standin.market.paid].count("bonus") == 1
+    assert [kind for _submission, kind, _cents in desk.standin.market.paid].count("bonus") == 1
 
 
 def test_bonus_prepared_by_another_process_is_not_paid(desk, workers):
@@ -177,11 +181,11 @@ def test_bonus_prepared_by_another_process_is_not_paid(desk, workers):
     payer.read(orders)
     references = payer.prepare_all(orders)
     assert len(set(references.values())) == 1
-    other = ProlificPayer(desk.publication)
-    assert other.pay(orders[0]).outcome == "sent"  # paid alone, under its own reference
+    other_payer = ProlificPayer(desk.publication)
+    assert other_payer.pay(orders[0]).outcome == "sent"  # paid alone, under its own reference
     assert payer.pay_all(orders) == {}
     assert [payer.pay(order).outcome for order in orders] == ["confirmed", "sent", "sent"]
-    assert [what for _who, what, _cents in desk.standin.market.paid] == ["bonus"] * 3
+    assert [kind for _submission, kind, _cents in desk.standin.market.paid] == ["bonus"] * 3
     assert max(payments(desk).values()) == 1
 
 

@@ -13,39 +13,39 @@ from marketplaces.prolific import client
 from marketplaces.prolific.client import Client, NotSent, Unclear
 
 
-class _Odd(BaseHTTPRequestHandler):
+class _OddHandler(BaseHTTPRequestHandler):
     """Responds according to the last part of the path: "redirect", "huge", "slow" and so on."""
 
     def do_GET(self) -> None:
-        how = self.path.strip("/").split("/")[-1]
-        status = {"redirect": 302, "throttled": 429}.get(how, 200)
+        behaviour = self.path.strip("/").split("/")[-1]
+        status = {"redirect": 302, "throttled": 429}.get(behaviour, 200)
         self.send_response(status)
         self.send_header("content-type", "application/json")
-        if how == "redirect":
+        if behaviour == "redirect":
             self.send_header("location", "http://127.0.0.1:9/")
-        if how == "throttled":
+        if behaviour == "throttled":
             self.send_header("retry-after", "3600")
         self.end_headers()
-        for piece in _pieces(how):
+        for chunk in _chunks(behaviour):
             try:
-                self.wfile.write(piece)
+                self.wfile.write(chunk)
             except OSError:  # the client has hung up
                 return
 
     def log_message(self, *_arguments: object) -> None: ...
 
 
-def _pieces(how: str) -> Iterator[bytes]:
-    if how == "huge":
+def _chunks(behaviour: str) -> Iterator[bytes]:
+    if behaviour == "huge":
         yield from [b"[" + b" " * 999] * 30
-    elif how == "slow":
-        for _part in range(20):
+    elif behaviour == "slow":
+        for _repeat in range(20):
             time.sleep(0.1)
             yield b" "
         yield b"{}"
-    elif how == "deep":
+    elif behaviour == "deep":
         yield b"[" * 200_000
-    elif how == "list":
+    elif behaviour == "list":
         yield b"[]"
     else:
         yield b"{}"
@@ -53,7 +53,7 @@ def _pieces(how: str) -> Iterator[bytes]:
 
 @pytest.fixture
 def odd_server() -> Iterator[Client]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Odd)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _OddHandler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     yield Client(f"http://127.0.0.1:{server.server_port}", "token")
@@ -61,12 +61,12 @@ def odd_server() -> Iterator[Client]:
     server.server_close()
 
 
-@pytest.mark.parametrize("how", ["redirect", "huge", "slow", "deep", "list"])
-def test_malformed_answer_raises_marketplace_error(odd_server, monkeypatch, how):
-    monkeypatch.setattr(client, "MAX_BYTES", 20_000 if how == "huge" else client.MAX_BYTES)
-    monkeypatch.setattr(client, "MAX_SECONDS", 0.3 if how == "slow" else client.MAX_SECONDS)
+@pytest.mark.parametrize("behaviour", ["redirect", "huge", "slow", "deep", "list"])
+def test_malformed_answer_raises_marketplace_error(odd_server, monkeypatch, behaviour):
+    monkeypatch.setattr(client, "MAX_BYTES", 20_000 if behaviour == "huge" else client.MAX_BYTES)
+    monkeypatch.setattr(client, "MAX_SECONDS", 0.3 if behaviour == "slow" else client.MAX_SECONDS)
     with pytest.raises(Unclear):
-        odd_server._object("GET", f"/{how}")
+        odd_server._object("GET", f"/{behaviour}")
 
 
 def test_throttled_request_has_no_effect(odd_server):

@@ -32,7 +32,7 @@ def sync_now(desk) -> None:
 
 
 @pytest.fixture
-def done(desk):
+def worker(desk):
     """A participant who finished here and submitted there, and whose submission has been synced."""
     desk.publish()
     worker = desk.worker()
@@ -46,102 +46,105 @@ def states(worker) -> set[str]:
     return set(worker.person.ledger.values_list("state", flat=True))
 
 
-def status_there(desk, worker):
+def prolific_submission(desk, worker):
     return desk.standin.market.submissions[worker.submission.id]
 
 
-def test_rejection_writes_off_pay_and_records_the_reason(desk, done):
-    assert set(deciding.reviewable(desk.publication)) == {done.person.pk}
-    deciding.reject(desk.publication, done.person, **REASON)
-    assert status_there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
-    for row in done.person.ledger.all():
+def test_rejection_writes_off_pay_and_records_the_reason(desk, worker):
+    assert set(deciding.reviewable(desk.publication)) == {worker.person.pk}
+    deciding.reject(desk.publication, worker.person, **REASON)
+    assert prolific_submission(desk, worker).status == "REJECTED" and states(worker) == {"written_off"}
+    for row in worker.person.ledger.all():
         assert row.postings.order_by("-number").first().why.startswith("Rejected on Prolific. Every answer was typed")
-    page = Client().get(done.person.get_absolute_url())
+    page = Client().get(worker.person.get_absolute_url())
     assert "decided not to pay this" in text_of(page)
     assert not books.check(desk.study.slug)
     with pytest.raises(NotPossible, match="is not awaiting review"):
-        deciding.reject(desk.publication, done.person, **REASON)
+        deciding.reject(desk.publication, worker.person, **REASON)
 
 
 @pytest.mark.parametrize("state", COMMITTED)
-def test_participant_with_approved_pay_is_not_rejected(desk, done, state):
-    done.person.ledger.filter(reason="base").update(state=state)
+def test_participant_with_approved_pay_is_not_rejected(desk, worker, state):
+    worker.person.ledger.filter(reason="base").update(state=state)
     desk.standin.calls.clear()
     with pytest.raises(NotPossible, match="being paid"):
-        deciding.reject(desk.publication, done.person, **REASON)
+        deciding.reject(desk.publication, worker.person, **REASON)
     with pytest.raises(NotPossible, match="being paid"):
-        deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])
+        deciding.ask_return(desk.publication, worker.person, reasons=["You did not finish."])
     assert not desk.standin.calls
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
-def test_rejection_with_lost_answer_is_found_on_prolific(desk, done, kind):
+def test_rejection_with_lost_answer_is_found_on_prolific(desk, worker, kind):
     desk.standin.misbehave(kind, DECIDING)
-    deciding.reject(desk.publication, done.person, **REASON)
-    assert status_there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
+    deciding.reject(desk.publication, worker.person, **REASON)
+    assert prolific_submission(desk, worker).status == "REJECTED" and states(worker) == {"written_off"}
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "throttle", "nonsense"])
-def test_refused_rejection_writes_nothing_off(desk, done, kind):
+def test_refused_rejection_writes_nothing_off(desk, worker, kind):
     desk.standin.misbehave(kind, DECIDING)
     with pytest.raises(MarketplaceError):
-        deciding.reject(desk.publication, done.person, **REASON)
-    assert status_there(desk, done).status == "AWAITING REVIEW" and states(done) == {"due"}
+        deciding.reject(desk.publication, worker.person, **REASON)
+    assert prolific_submission(desk, worker).status == "AWAITING REVIEW" and states(worker) == {"due"}
 
 
-def test_rejection_on_prolific_itself_updates_the_ledger(desk, done):
-    status_there(desk, done).status = "REJECTED"
+def test_rejection_on_prolific_itself_updates_the_ledger(desk, worker):
+    prolific_submission(desk, worker).status = "REJECTED"
     sync_now(desk)
-    assert states(done) == {"written_off"}
-    row = done.person.ledger.get(reason="bonus")
+    assert states(worker) == {"written_off"}
+    row = worker.person.ledger.get(reason="bonus")
     ledger.put_back(study=desk.study.slug, rows=[row.pk], who=None, reason="Paid otherwise.")
     sync_now(desk)
-    assert states(done) == {"due", "written_off"}, "unchanged submissions are not stored again"
+    assert states(worker) == {"due", "written_off"}, "unchanged submissions are not stored again"
 
 
-def test_rejection_undone_on_prolific_is_paid_once(desk, done):
-    deciding.reject(desk.publication, done.person, **REASON)
-    desk.standin.market._approve(status_there(desk, done))
+def test_rejection_undone_on_prolific_is_paid_once(desk, worker):
+    deciding.reject(desk.publication, worker.person, **REASON)
+    desk.standin.market._approve(prolific_submission(desk, worker))
     sync_now(desk)
-    assert states(done) == {"due"}
+    assert states(worker) == {"due"}
     assert {row.state for row in pay_all(desk).values()} == {"confirmed"}
     assert paid(desk) == {"reward": 1, "bonus": 1} and not books.check(desk.study.slug)
 
 
-def test_other_write_offs_are_not_changed(desk, done):
-    rows = list(done.person.ledger.values_list("pk", flat=True))
+def test_other_write_offs_are_not_changed(desk, worker):
+    rows = list(worker.person.ledger.values_list("pk", flat=True))
     ledger.write_off(study=desk.study.slug, rows=rows, who=None, reason="They asked for it.")
-    deciding.reject(desk.publication, done.person, **REASON)
-    desk.standin.market._approve(status_there(desk, done))
+    deciding.reject(desk.publication, worker.person, **REASON)
+    desk.standin.market._approve(prolific_submission(desk, worker))
     sync_now(desk)
-    assert states(done) == {"written_off"}
+    assert states(worker) == {"written_off"}
 
 
-def test_return_is_requested_once_with_reasons(desk, done):
-    assert deciding.without_return_request(desk.publication) == {done.person.pk}
-    deciding.ask_return(desk.publication, done.person, reasons=["You did not finish.", "<b>Sorry</b>"])
-    (told,) = [call for call in desk.standin.calls if call.path.endswith("/request-return/")]
-    assert told.body == {"request_return_reasons": ["You did not finish.", "<b>Sorry</b>"]}
-    assert status_there(desk, done).return_requested and status_there(desk, done).status == "AWAITING REVIEW"
+def test_return_is_requested_once_with_reasons(desk, worker):
+    assert deciding.without_return_request(desk.publication) == {worker.person.pk}
+    deciding.ask_return(desk.publication, worker.person, reasons=["You did not finish.", "<b>Sorry</b>"])
+    (request,) = [call for call in desk.standin.calls if call.path.endswith("/request-return/")]
+    assert request.body == {"request_return_reasons": ["You did not finish.", "<b>Sorry</b>"]}
+    assert (
+        prolific_submission(desk, worker).return_requested
+        and prolific_submission(desk, worker).status == "AWAITING REVIEW"
+    )
     sync_now(desk)
     assert not deciding.without_return_request(desk.publication)
     with pytest.raises(NotPossible, match="already"):
-        deciding.ask_return(desk.publication, done.person, reasons=["Again."])
-    (found,) = differences(desk.publication)
-    assert "asked to return their submission" in found.advice
-    desk.standin.market.give_back(done.submission.id)
+        deciding.ask_return(desk.publication, worker.person, reasons=["Again."])
+    (difference,) = differences(desk.publication)
+    assert "asked to return their submission" in difference.advice
+    desk.standin.market.give_back(worker.submission.id)
     sync_now(desk)
     assert not deciding.reviewable(desk.publication)
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after", "nonsense", "drop", "error", "throttle"])
-def test_return_request_with_lost_answer_is_not_repeated(desk, done, kind):
+def test_return_request_with_lost_answer_is_not_repeated(desk, worker, kind):
     desk.standin.misbehave(kind, ASKING)
     arrived = kind in ("drop_after", "error_after")
     if arrived:
-        deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])
+        deciding.ask_return(desk.publication, worker.person, reasons=["You did not finish."])
     else:
         with pytest.raises(MarketplaceError):
-            deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])
-    assert bool(status_there(desk, done).return_requested) is arrived
+            deciding.ask_return(desk.publication, worker.person, reasons=["You did not finish."])
+    assert bool(prolific_submission(desk, worker).return_requested) is arrived
     assert desk.publication.submissions.get().return_asked is arrived

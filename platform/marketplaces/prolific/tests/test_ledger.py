@@ -27,8 +27,8 @@ STILL_OPEN = ("approved", "sent")
 
 def pay_all(desk) -> dict[str, LedgerRow]:
     """Approve what is due, run the sweep as if much time had passed, and return the rows by reason."""
-    due = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
-    deciding.approve(study=desk.study.slug, rows=list(due.values_list("pk", flat=True)), who=None)
+    due_rows = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
+    deciding.approve(study=desk.study.slug, rows=list(due_rows.values_list("pk", flat=True)), who=None)
     for _round in range(12):
         long_ago = timezone.now() - timedelta(hours=1)
         Transfer.objects.update(next_at=long_ago, until=long_ago, asked_at=long_ago)
@@ -40,7 +40,7 @@ def pay_all(desk) -> dict[str, LedgerRow]:
 
 def paid(desk) -> Counter[str]:
     """Return how often each kind of payment was made."""
-    return Counter(what for _who, what, _cents in desk.standin.market.paid)
+    return Counter(kind for _submission, kind, _cents in desk.standin.market.paid)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,10 +69,10 @@ def test_single_failure_only_delays_payment(desk, step, kind):
 @pytest.mark.parametrize(
     ("action", "expected_text"),
     [
-        (lambda market, one: market.give_back(one.id), "returned the assignment"),
-        (lambda market, one: setattr(one, "participant", "f" * 24), "belongs to someone else"),
-        (lambda market, one: market.submissions.pop(one.id), "has no such assignment"),
-        (lambda market, one: setattr(one, "status", "REJECTED"), "was rejected"),
+        (lambda market, submission: market.give_back(submission.id), "returned the assignment"),
+        (lambda market, submission: setattr(submission, "participant", "f" * 24), "belongs to someone else"),
+        (lambda market, submission: market.submissions.pop(submission.id), "has no such assignment"),
+        (lambda market, submission: setattr(submission, "status", "REJECTED"), "was rejected"),
     ],
 )
 def test_invalid_submission_is_not_paid_and_explained(desk, action, expected_text):

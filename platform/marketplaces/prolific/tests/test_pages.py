@@ -27,7 +27,7 @@ OFFER = {
 }
 
 
-def at(name: str, *key: object) -> str:
+def page_url(name: str, *key: object) -> str:
     return reverse(f"admin:prolific_publication_{name}", args=key)
 
 
@@ -42,70 +42,74 @@ def page_text(response) -> str:
 
 
 def test_study_is_offered_published_and_stopped(desk, owner):
-    form = owner.get(at("of", desk.study.pk))
+    form = owner.get(page_url("of", desk.study.pk))
     assert "Create draft" in page_text(form) and "1.00 USD" in page_text(form) and not desk.standin.market.studies
-    created_page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
+    created_page = owner.post(
+        page_url("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True
+    )
     assert "The draft is on Prolific" in page_text(created_page)
     key = desk.publication.pk
-    price = owner.get(at("publish", key))
+    price = owner.get(page_url("publish", key))
     assert (
         "28.00 USD" in page_text(price) and "10000.00 USD" in page_text(price) and "nobody is paid" in page_text(price)
     )
     assert desk.publication.status == "UNPUBLISHED"
-    assert "can now see the study" in page_text(owner.post(at("publish", key), follow=True))
-    assert "More places" in page_text(owner.post(at("pause", key), follow=True))
-    assert "new participants can start again" in page_text(owner.post(at("resume", key), follow=True))
-    assert "The study now has 25 places" in page_text(owner.post(at("places", key), {"places": "25"}, follow=True))
-    assert "can only add places" in page_text(owner.post(at("places", key), {"places": "3"}, follow=True))
-    assert "Stopped: no new participants" in page_text(owner.post(at("stop", key), follow=True))
+    assert "can now see the study" in page_text(owner.post(page_url("publish", key), follow=True))
+    assert "More places" in page_text(owner.post(page_url("pause", key), follow=True))
+    assert "new participants can start again" in page_text(owner.post(page_url("resume", key), follow=True))
+    assert "The study now has 25 places" in page_text(
+        owner.post(page_url("places", key), {"places": "25"}, follow=True)
+    )
+    assert "can only add places" in page_text(owner.post(page_url("places", key), {"places": "3"}, follow=True))
+    assert "Stopped: no new participants" in page_text(owner.post(page_url("stop", key), follow=True))
     actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
     expected = ["made", "launched", "paused", "resumed", "changed", "stopped"]
     assert [action for action in actions if action in expected] == expected
 
 
 def test_reward_that_differs_from_base_pay_is_reported(desk, owner):
-    page = at("change", desk.publish().pk)
+    page = page_url("change", desk.publish().pk)
     assert "launched again" not in page_text(owner.get(page))
     building.launch_with(desk.study, base="2.00")
     assert "base pay of 2.00 USD, but Prolific pays" in page_text(owner.get(page))
 
 
 def test_invalid_form_is_reported_and_creates_nothing(desk, owner):
-    page = owner.post(at("of", desk.study.pk), {**OFFER, "places": "0", "devices": []})
+    page = owner.post(page_url("of", desk.study.pk), {**OFFER, "places": "0", "devices": []})
     assert "greater than or equal to 1" in page_text(page) and "This field is required" in page_text(page)
     assert not desk.standin.market.studies and not Publication.objects.exists()
 
 
 def test_spending_requires_a_role_in_the_account(desk, sign_in):
-    without = sign_in(study=Role.OWNER, account_role=None)
+    outsider = sign_in(study=Role.OWNER, account_role=None)
     viewer = sign_in(study=Role.OWNER, account_role=Role.VIEWER)
-    for client in (without, viewer):
-        assert client.get(at("of", desk.study.pk)).status_code == 403
-        assert client.post(at("of", desk.study.pk), OFFER).status_code == 403
+    for client in (outsider, viewer):
+        assert client.get(page_url("of", desk.study.pk)).status_code == 403
+        assert client.post(page_url("of", desk.study.pk), OFFER).status_code == 403
     key = desk.draft().pk
-    for client in (without, viewer):
+    for client in (outsider, viewer):
         for action in ("publish", "resume", "places"):
-            assert client.post(at(action, key), {"places": 30}).status_code == 403
+            assert client.post(page_url(action, key), {"places": 30}).status_code == 403
     assert desk.publication.status == "UNPUBLISHED"
-    assert "Publish …" not in page_text(without.get(at("change", key)))
+    assert "Publish …" not in page_text(outsider.get(page_url("change", key)))
 
 
 def test_editors_can_neither_stop_nor_reject(desk, sign_in):
     editor = sign_in(study=Role.EDITOR, account_role=Role.EDITOR)
     key = desk.publish().pk
-    assert editor.post(at("stop", key)).status_code == 403
-    assert editor.post(at("forget", key)).status_code == 403
+    assert editor.post(page_url("stop", key)).status_code == 403
+    assert editor.post(page_url("forget", key)).status_code == 403
 
 
 def test_viewing_changes_nothing(desk, owner):
     key = desk.draft().pk
     desk.standin.calls.clear()
     for name in ("change", "publish", "of"):
-        owner.get(at(name, desk.study.pk if name == "of" else key))
+        owner.get(page_url(name, desk.study.pk if name == "of" else key))
     assert {call.method for call in desk.standin.calls} <= {"GET"}
     for name in ("pause", "resume", "stop", "places", "find", "refresh", "forget"):
-        assert owner.get(at(name, key)).status_code == 405
-    assert owner.post(at("change", key), {"places": 5}).status_code == 403
+        assert owner.get(page_url(name, key)).status_code == 405
+    assert owner.post(page_url("change", key), {"places": 5}).status_code == 403
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
@@ -114,34 +118,36 @@ def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
     steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"}), ("refresh", {})]
     for name, typed in steps:
         desk.standin.misbehave(kind, ".", times=3)
-        page = owner.post(at(name, key), typed, follow=True)
+        page = owner.post(page_url(name, key), typed, follow=True)
         assert page.status_code == 200 and "Prolific" in page_text(page), name
         desk.standin.behave()
-        owner.post(at(name, key), typed)
+        owner.post(page_url(name, key), typed)
     assert desk.publication.status == "ACTIVE" and desk.publication.places == 30
     desk.standin.misbehave(kind, ".", times=1)
-    assert owner.get(at("publish", key)).status_code in (200, 302)
+    assert owner.get(page_url("publish", key)).status_code in (200, 302)
 
 
 def test_lost_answer_leads_to_a_page_that_finds_the_draft(desk, owner):
     desk.standin.misbehave("drop_after", "POST /api/v1/studies/$")
-    page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
+    page = owner.post(page_url("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
     assert "closed the connection" in page_text(page) and "Find on Prolific" in page_text(page)
-    assert "Found: the draft is on Prolific" in page_text(owner.post(at("find", desk.publication.pk), follow=True))
+    assert "Found: the draft is on Prolific" in page_text(
+        owner.post(page_url("find", desk.publication.pk), follow=True)
+    )
     assert len(desk.standin.market.studies) == 1
 
 
 def test_draft_deleted_on_prolific_can_be_created_again(desk, owner):
     key = desk.draft().pk
-    assert "still on Prolific" in page_text(owner.post(at("forget", key), follow=True))
+    assert "still on Prolific" in page_text(owner.post(page_url("forget", key), follow=True))
     desk.standin.market.studies.clear()
-    assert "You can create a new one" in page_text(owner.post(at("forget", key), follow=True))
+    assert "You can create a new one" in page_text(owner.post(page_url("forget", key), follow=True))
     assert not Publication.objects.exists()
 
 
 def test_missing_requirements_are_reported(desk, owner):
     Recruitment.objects.all().delete()
-    page = owner.get(at("of", desk.study.pk))
+    page = owner.get(page_url("of", desk.study.pk))
     assert "choose the Prolific account" in page_text(page) and "Create draft" not in page_text(page)
 
 
@@ -154,17 +160,19 @@ def test_rejection_requires_a_reason_and_confirmation(desk, owner):
     worker.submit("NOCODE")
     syncing.sync(Recruitment.objects.get())
     key = desk.publication.pk
-    page = owner.get(at("change", key))
+    page = owner.get(page_url("change", key))
     assert "Submitted without the study" in page_text(page) and "Reject …" in page_text(page)
     short = {"category": "NO_CODE", "message": "Too short.", "sure": "on"}
-    assert "at least 100" in page_text(owner.post(at("reject", key, person.pk), short))
+    assert "at least 100" in page_text(owner.post(page_url("reject", key, person.pk), short))
     long = {**short, "message": "The code word hidden in the instructions was not the one that was typed. " * 2}
-    owner.post(at("reject", key, person.pk), {**long, "sure": ""})
+    owner.post(page_url("reject", key, person.pk), {**long, "sure": ""})
     market = desk.standin.market
     assert market.submissions[worker.submission.id].status == "AWAITING REVIEW"
-    assert "Rejected: " in page_text(owner.post(at("reject", key, person.pk), long, follow=True))
+    assert "Rejected: " in page_text(owner.post(page_url("reject", key, person.pk), long, follow=True))
     assert market.submissions[worker.submission.id].status == "REJECTED"
-    assert "no submission that awaits review" in page_text(owner.post(at("reject", key, person.pk), long, follow=True))
+    assert "no submission that awaits review" in page_text(
+        owner.post(page_url("reject", key, person.pk), long, follow=True)
+    )
     assert Record.objects.get(action="rejected").details["category"] == "NO_CODE"
 
 
@@ -175,19 +183,19 @@ def test_return_request_requires_a_reason(desk, owner):
     worker.submit("NOCODE")
     syncing.sync(Recruitment.objects.get())
     key = desk.publication.pk
-    assert "Ask to return …" in page_text(owner.get(at("change", key)))
-    page = at("ask_return", key, person.pk)
+    assert "Ask to return …" in page_text(owner.get(page_url("change", key)))
+    page = page_url("ask_return", key, person.pk)
     assert "does not count against them" in page_text(owner.get(page))
-    assert breadcrumb_urls(owner.get(page))[-1] == at("change", key)
+    assert breadcrumb_urls(owner.get(page))[-1] == page_url("change", key)
     assert "Choose a reason" in page_text(owner.post(page, {}))
-    there = desk.standin.market.submissions[worker.submission.id]
-    assert not there.return_requested and not Record.objects.filter(action="return_asked").exists()
+    submission = desk.standin.market.submissions[worker.submission.id]
+    assert not submission.return_requested and not Record.objects.filter(action="return_asked").exists()
     form_data = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
     assert "to return their submission" in page_text(owner.post(page, form_data, follow=True))
-    assert there.return_reasons == ["You did not finish the study.", "<i>Thank you all the same.</i>"]
+    assert submission.return_reasons == ["You did not finish the study.", "<i>Thank you all the same.</i>"]
     assert Record.objects.get(action="return_asked").details["person"] == person.pseudonym
-    shown = page_text(owner.get(at("change", key)))
-    assert "Ask to return …" not in shown and "asked to return their submission" in shown
+    text = page_text(owner.get(page_url("change", key)))
+    assert "Ask to return …" not in text and "asked to return their submission" in text
 
 
 def test_pages_show_no_identifier_or_token(desk, owner):
@@ -198,9 +206,9 @@ def test_pages_show_no_identifier_or_token(desk, owner):
     workers[1].arrive()
     workers[2].submit()
     syncing.sync(Recruitment.objects.get())
-    shown = [owner.get(at("change", desk.publication.pk)), owner.get(at("changelist"))]
-    shown += [owner.get(f"/admin/marketplaces/recruitment/{Recruitment.objects.get().pk}/change/")]
-    for page in shown:
+    pages = [owner.get(page_url("change", desk.publication.pk)), owner.get(page_url("changelist"))]
+    pages += [owner.get(f"/admin/marketplaces/recruitment/{Recruitment.objects.get().pk}/change/")]
+    for page in pages:
         for worker in workers:
             assert worker.participant not in page.content.decode() and worker.submission.id not in page.content.decode()
         assert TOKEN not in page.content.decode()

@@ -21,39 +21,39 @@ from studies.models import Study
 
 pytestmark = pytest.mark.django_db
 
-MAKE = "POST /api/v1/studies/$"
-TURN = "transition"
+CREATING = "POST /api/v1/studies/$"
+CHANGING_STATUS = "transition"
 
 
 def test_draft_has_the_details_of_the_study(desk):
     publication = desk.draft()
-    (told,) = desk.standin.market.studies.values()
-    assert told["id"] == publication.prolific_id and told["status"] == publication.status == "UNPUBLISHED"
-    assert told["reward"] == 100 and told["total_available_places"] == 20
-    assert told["is_external_study_url_secure"] is True and told["prolific_id_option"] == "url_parameters"
-    assert urlsplit(told["external_study_url"]).query == (
+    (study,) = desk.standin.market.studies.values()
+    assert study["id"] == publication.prolific_id and study["status"] == publication.status == "UNPUBLISHED"
+    assert study["reward"] == 100 and study["total_available_places"] == 20
+    assert study["is_external_study_url_secure"] is True and study["prolific_id_option"] == "url_parameters"
+    assert urlsplit(study["external_study_url"]).query == (
         "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     )
-    actions = {code["code_type"]: code["actions"][0]["action"] for code in told["completion_codes"]}
+    actions = {code["code_type"]: code["actions"][0]["action"] for code in study["completion_codes"]}
     assert actions == {
         "COMPLETED": "MANUALLY_REVIEW",
         "OTHER": "REQUEST_RETURN",
         "FAILED_ATTENTION_CHECK": "REQUEST_RETURN",
     }
-    assert {code["code"] for code in told["completion_codes"]} == set(publication.codes.values())
-    assert told["maximum_allowed_time"] >= desk.study.minutes
+    assert {code["code"] for code in study["completion_codes"]} == set(publication.codes.values())
+    assert study["maximum_allowed_time"] >= desk.study.minutes
 
 
 def test_no_code_makes_prolific_pay_automatically(desk):
     desk.draft()
-    (told,) = desk.standin.market.studies.values()
-    everything = {action["action"] for code in told["completion_codes"] for action in code["actions"]}
-    assert everything <= {"MANUALLY_REVIEW", "REQUEST_RETURN"}
+    (study,) = desk.standin.market.studies.values()
+    actions = {action["action"] for code in study["completion_codes"] for action in code["actions"]}
+    assert actions <= {"MANUALLY_REVIEW", "REQUEST_RETURN"}
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
 def test_draft_with_lost_answer_is_found_and_not_duplicated(desk, kind):
-    desk.standin.misbehave(kind, MAKE)
+    desk.standin.misbehave(kind, CREATING)
     with pytest.raises(Unclear):
         desk.draft()
     assert desk.publication.status == "UNCERTAIN" and not desk.publication.is_there
@@ -61,12 +61,12 @@ def test_draft_with_lost_answer_is_found_and_not_duplicated(desk, kind):
         desk.draft()
     assert publishing.find_created(desk.publication)
     assert desk.publication.status == "UNPUBLISHED"
-    assert [one["id"] for one in desk.standin.market.studies.values()] == [desk.publication.prolific_id]
+    assert [study["id"] for study in desk.standin.market.studies.values()] == [desk.publication.prolific_id]
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense"])
 def test_missing_draft_can_be_created_again(desk, kind):
-    desk.standin.misbehave(kind, MAKE)
+    desk.standin.misbehave(kind, CREATING)
     with pytest.raises(Unclear):
         desk.draft()
     assert not publishing.find_created(desk.publication)
@@ -102,7 +102,7 @@ def test_unreachable_api_leaves_nothing_behind(desk):
 
 
 def test_throttling_leaves_nothing_behind(desk):
-    desk.standin.misbehave("throttle", MAKE)
+    desk.standin.misbehave("throttle", CREATING)
     with pytest.raises(NotSent, match="too many requests"):
         desk.draft()
     assert not Publication.objects.exists() and desk.draft().is_there
@@ -147,7 +147,7 @@ def test_price_includes_fees_and_shows_the_balance(desk):
 
 def test_publishing_with_lost_answer_happens_once(desk):
     desk.draft()
-    desk.standin.misbehave("drop_after", TURN)
+    desk.standin.misbehave("drop_after", CHANGING_STATUS)
     publishing.publish(desk.publication)
     assert desk.publication.status == "ACTIVE"
     assert desk.standin.market.balance == 1_000_000 - 20 * 140
@@ -156,7 +156,7 @@ def test_publishing_with_lost_answer_happens_once(desk):
 
 def test_failed_publishing_can_be_repeated(desk):
     desk.draft()
-    desk.standin.misbehave("error", TURN)
+    desk.standin.misbehave("error", CHANGING_STATUS)
     with pytest.raises(Unclear):
         publishing.publish(desk.publication)
     assert desk.publication.status == "UNPUBLISHED"
@@ -191,8 +191,8 @@ def test_repeated_request_adds_places_once(desk):
     with pytest.raises(Unclear):
         publishing.set_places(desk.publication, 8)
     publishing.set_places(desk.publication, 8)
-    (told,) = desk.standin.market.studies.values()
-    assert told["total_available_places"] == 8
+    (study,) = desk.standin.market.studies.values()
+    assert study["total_available_places"] == 8
     assert desk.standin.market.balance == 1_000_000 - 8 * 140
 
 
@@ -201,9 +201,9 @@ def test_connection_test_shows_the_balance_and_no_token(account, standin):
         "Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD."
     )
     account.keep_credentials({"token": "wrong-token"})
-    with pytest.raises(MarketplaceError, match="does not accept") as told:
+    with pytest.raises(MarketplaceError, match="does not accept") as error:
         kinds.get("prolific").check(account)
-    assert "wrong-token" not in str(told.value) and TOKEN not in str(told.value)
+    assert "wrong-token" not in str(error.value) and TOKEN not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -211,21 +211,21 @@ def test_connection_test_shows_the_balance_and_no_token(account, standin):
 )
 def test_malformed_study_data_changes_nothing(desk, malformed):
     publication = desk.publish()
-    before = Publication.objects.values().get()
-    there = desk.standin.market.study(publication.prolific_id)
-    desk.standin.market.shown = lambda study: {**there, "total_cost": 2800, **malformed}
+    values_before = Publication.objects.values().get()
+    study = desk.standin.market.study(publication.prolific_id)
+    desk.standin.market.shown = lambda _study: {**study, "total_cost": 2800, **malformed}
     if malformed.get("total_cost") != "free":
         with pytest.raises(Unclear):
             publishing.refresh(desk.publication)
     else:
         publishing.refresh(desk.publication)
-    assert {**Publication.objects.values().get(), "said_at": None} == {**before, "said_at": None}
+    assert {**Publication.objects.values().get(), "said_at": None} == {**values_before, "said_at": None}
 
 
 def test_invalid_number_of_places_is_ignored(desk):
     publication = desk.publish(places=5)
-    there = desk.standin.market.study(publication.prolific_id)
-    desk.standin.market.shown = lambda study: {**there, "total_available_places": 10**30}
+    study = desk.standin.market.study(publication.prolific_id)
+    desk.standin.market.shown = lambda _study: {**study, "total_available_places": 10**30}
     publishing.refresh(desk.publication)
     assert desk.publication.places == 5
 
@@ -233,6 +233,6 @@ def test_invalid_number_of_places_is_ignored(desk):
 def test_error_messages_contain_no_identifiers(desk):
     publication = desk.draft()
     desk.standin.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
-    with pytest.raises(MarketplaceError) as told:
+    with pytest.raises(MarketplaceError) as error:
         publishing.publish(desk.publication)
-    assert "a1" * 12 not in str(told.value)
+    assert "a1" * 12 not in str(error.value)

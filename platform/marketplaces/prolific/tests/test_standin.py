@@ -39,9 +39,9 @@ def test_participant_starts_and_completes_a_study(standin, study):
         standin.market.transition(study, "PUBLISH")
         page = worker.get("/").text
         assert "A &lt;b&gt;study&lt;/b&gt;" in page and "1.00 USD" in page
-        sent = worker.post(f"/studies/{study}/start")
+        response = worker.post(f"/studies/{study}/start")
         (submission,) = standin.market.submissions.values()
-        assert sent.headers["location"] == f"http://127.0.0.1:9/?p={submission.participant}"
+        assert response.headers["location"] == f"http://127.0.0.1:9/?p={submission.participant}"
         assert "Open again" in worker.get("/").text
         assert "It is AWAITING REVIEW" in worker.get("/submissions/complete?cc=DONE").text
         assert httpx.post(f"{standin.address}/submissions/{submission.id}/return").status_code == 404
@@ -59,9 +59,9 @@ def test_places_are_given_once(standin, study):
 
 def test_errors_have_prolifics_format(standin, study):
     assert httpx.get(f"{standin.address}/api/v1/users/me/").status_code == 401
-    wrong = ask(standin, "POST", "/studies/", name="x")
-    assert wrong.status_code == 400 and set(wrong.json()["error"]) == {"status", "error_code", "title", "detail"}
-    assert wrong.json()["error"]["detail"]["reward"]
+    response = ask(standin, "POST", "/studies/", name="x")
+    assert response.status_code == 400 and set(response.json()["error"]) == {"status", "error_code", "title", "detail"}
+    assert response.json()["error"]["detail"]["reward"]
     assert ask(standin, "GET", "/studies/nothing/").status_code == 404
     assert ask(standin, "POST", f"/studies/{study}/transition/", action="START").status_code == 400
 
@@ -75,15 +75,15 @@ def test_return_request_shows_its_reasons(standin, study):
         assert ask(standin, "POST", path, request_return_reasons=["Sorry."]).status_code == 400, "not handed in yet"
         worker.get("/submissions/complete?cc=DONE")
         assert ask(standin, "POST", path, request_return_reasons=[]).status_code == 400
-        asked = ask(standin, "POST", path, request_return_reasons=["<b>Sorry.</b>"]).json()
-        assert asked["return_requested"] and asked["status"] == "AWAITING REVIEW"
+        data = ask(standin, "POST", path, request_return_reasons=["<b>Sorry.</b>"]).json()
+        assert data["return_requested"] and data["status"] == "AWAITING REVIEW"
         assert "&lt;b&gt;Sorry.&lt;/b&gt;" in worker.get("/").text
 
 
 def test_paying_a_bonus_twice_pays_twice(standin, study):
     standin.market.transition(study, "PUBLISH")
     standin.market.start(study, "w" * 24)
-    submission = standin.market.of(study, "w" * 24)
+    submission = standin.market.submission_of(study, "w" * 24)
     standin.market.complete(submission.id, "DONE")
     bulk = ask(
         standin, "POST", "/submissions/bonus-payments/", study_id=study, csv_bonuses=f"{submission.id},0.50"

@@ -22,7 +22,7 @@ from marketplaces.prolific import authenticity, deciding, hooks
 from marketplaces.prolific.forms import OfferForm
 from marketplaces.prolific.models import Hook, HookEvent, Publication
 from marketplaces.prolific.paying import payer_of
-from marketplaces.prolific.tests.test_syncing import ask
+from marketplaces.prolific.tests.test_syncing import sync_now
 from participants import services as people
 from payouts import books
 from payouts.models import LedgerRow
@@ -31,16 +31,16 @@ from recruiters.uploads import BadFile
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
-AT = "http://testserver/hooks/prolific/"
+HOOKS_ADDRESS = "http://testserver/hooks/prolific/"
 
 
 class TestWebhooks:
     @pytest.fixture
     def hook(self, desk):
         desk.publish()
-        found = hooks.subscribe(desk.publication, address=AT)
+        created_hook = hooks.subscribe(desk.publication, address=HOOKS_ADDRESS)
         Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
-        return found
+        return created_hook
 
     @staticmethod
     def event(desk):
@@ -51,18 +51,25 @@ class TestWebhooks:
 
     @staticmethod
     def post(event, **headers):
-        sent = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (event.headers | headers).items()}
-        return Client().post(event.target.removeprefix("http://testserver"), event.body, "application/json", **sent)
+        request_headers = {
+            f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (event.headers | headers).items()
+        }
+        return Client().post(
+            event.target.removeprefix("http://testserver"), event.body, "application/json", **request_headers
+        )
 
     @staticmethod
     def is_due() -> bool:
         return Recruitment.objects.get().next_at <= timezone.now()
 
     def test_subscription_is_confirmed_and_can_be_repeated(self, hook, desk):
-        hooks.subscribe(desk.publication, address=AT)
-        response = desk.standin.market.hooks.values()
-        assert sorted(one["event_type"] for one in response) == ["study.status.change", "submission.status.change"]
-        assert all(one["is_enabled"] for one in response) and Hook.objects.count() == 1
+        hooks.subscribe(desk.publication, address=HOOKS_ADDRESS)
+        subscriptions = desk.standin.market.hooks.values()
+        assert sorted(subscription["event_type"] for subscription in subscriptions) == [
+            "study.status.change",
+            "submission.status.change",
+        ]
+        assert all(subscription["is_enabled"] for subscription in subscriptions) and Hook.objects.count() == 1
         assert Hook.objects.get().secret() == desk.standin.market.hook_secret
         assert desk.standin.market.hook_secret not in Hook.objects.get().sealed_secret
 
@@ -88,8 +95,8 @@ class TestWebhooks:
         person = worker.finish()
         desk.standin.market.complete(worker.submission.id, desk.publication.codes["completed"])
         later = desk.standin.market.events[-1]
-        response = {**json.loads(later.body), "status": "RETURNED"}
-        earlier = replace(later, body=json.dumps(response).encode(), key="earlier", at=later.at - 60)
+        payload = {**json.loads(later.body), "status": "RETURNED"}
+        earlier = replace(later, body=json.dumps(payload).encode(), key="earlier", at=later.at - 60)
         for event in (later, earlier):
             assert self.post(event).status_code == 204
             syncing.sync_due()
@@ -115,14 +122,14 @@ class TestWebhooks:
     def test_changed_event_is_refused(self, hook, desk):
         _person, event = self.event(desk)
         old = replace(event, at=event.at - 2 * 24 * 3600)
-        for wrong in (replace(event, secret="x"), old):
-            assert self.post(wrong).status_code == 403
+        for forged in (replace(event, secret="x"), old):
+            assert self.post(forged).status_code == 403
         target = event.target.removeprefix("http://testserver")
         headers = {f"HTTP_{n.upper().replace('-', '_')}": v for n, v in event.headers.items()}
         assert Client().post(target, b"{}", "application/json", **headers).status_code == 403
         assert Client().post(target, b"x" * 70_000, "application/json", **headers).status_code == 413
         assert Client().get(target).status_code == 405
-        unknown = replace(event, target=f"{AT}00000000-0000-0000-0000-000000000000/")
+        unknown = replace(event, target=f"{HOOKS_ADDRESS}00000000-0000-0000-0000-000000000000/")
         assert self.post(unknown).status_code == 404 and not self.is_due()
 
     def test_malformed_signed_event_changes_nothing(self, hook, desk):
@@ -134,7 +141,7 @@ class TestWebhooks:
         publication = desk.publish()
         monkeypatch.setattr(Publication, "rehearsed", False)
         with pytest.raises(NotPossible, match="https"):
-            hooks.subscribe(publication, address=AT)
+            hooks.subscribe(publication, address=HOOKS_ADDRESS)
 
 
 class TestScreenedOut:
@@ -156,7 +163,7 @@ class TestScreenedOut:
         worker.submit("screened_out")
         assert desk.standin.market.paid == [(worker.submission.id, "screen_out", 20)]
         for _again in range(2):
-            assert ask(desk).problem == ""
+            assert sync_now(desk).problem == ""
         row = LedgerRow.objects.get()
         assert (row.reason, row.amount, row.state) == ("screen_out", Decimal("0.20"), "elsewhere")
         assert row.currency == publication.currency and not books.check(desk.study.slug)
@@ -178,17 +185,17 @@ class TestScreenedOut:
 class TestDynamicPayment:
     """Tests of partial payments for participants who ended early, if the workspace supports them."""
 
-    HOW = {"percent": 25, "message": "For the time that you spent."}
+    PAYMENT = {"percent": 25, "message": "For the time that you spent."}
 
     @pytest.fixture
-    def early(self, desk):
+    def leaver(self, desk):
         """A participant who left here and has not submitted on Prolific."""
         desk.publish(parts=True)
         worker = desk.worker()
         person = worker.arrive()
         building.consent(person)
         people.withdraw(enrolment_id=person.pk)
-        ask(desk)
+        sync_now(desk)
         return worker
 
     def test_unsupported_partial_payment_creates_nothing(self, desk):
@@ -196,58 +203,58 @@ class TestDynamicPayment:
         with pytest.raises(NotPossible, match="may not support them"):
             desk.draft(parts=True)
         assert not Publication.objects.exists() and not desk.standin.market.studies
-        there = desk.standin.market.studies[desk.draft().prolific_id]
-        assert "DYNAMIC_PAYMENT" not in json.dumps(there["completion_codes"])
+        study = desk.standin.market.studies[desk.draft().prolific_id]
+        assert "DYNAMIC_PAYMENT" not in json.dumps(study["completion_codes"])
 
-    def test_partial_payment_is_made_and_recorded_once(self, desk, early):
-        assert set(deciding.payable_in_part(desk.publication)) == {early.person.pk}
-        deciding.pay_part(desk.publication, early.person, **self.HOW)
+    def test_partial_payment_is_made_and_recorded_once(self, desk, leaver):
+        assert set(deciding.payable_in_part(desk.publication)) == {leaver.person.pk}
+        deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
         for _again in range(2):
-            ask(desk)
-        assert desk.standin.market.paid == [(early.submission.id, "part", 25)]
+            sync_now(desk)
+        assert desk.standin.market.paid == [(leaver.submission.id, "part", 25)]
         row = LedgerRow.objects.get()
         assert (row.reason, row.amount, row.state) == ("part", Decimal("0.25"), "elsewhere")
         assert not books.check(desk.study.slug) and not deciding.payable_in_part(desk.publication)
         with pytest.raises(NotPossible, match="without pay"):
-            deciding.pay_part(desk.publication, early.person, **self.HOW)
+            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
 
     @pytest.mark.parametrize("kind", ["drop_after", "error_after", "drop", "error", "throttle", "nonsense"])
-    def test_partial_payment_with_lost_answer_is_made_once(self, desk, early, kind):
+    def test_partial_payment_with_lost_answer_is_made_once(self, desk, leaver, kind):
         desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
         if kind in ("drop_after", "error_after"):
-            deciding.pay_part(desk.publication, early.person, **self.HOW)
+            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
         else:
             with pytest.raises(MarketplaceError):
-                deciding.pay_part(desk.publication, early.person, **self.HOW)
+                deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
             assert not desk.standin.market.paid and not LedgerRow.objects.exists()
-            deciding.pay_part(desk.publication, early.person, **self.HOW)
+            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
         assert len(desk.standin.market.paid) == 1 == LedgerRow.objects.count()
 
     @pytest.mark.parametrize("percent", [7, 100, 0, -5])
-    def test_partial_payment_must_be_within_limits(self, desk, early, percent):
+    def test_partial_payment_must_be_within_limits(self, desk, leaver, percent):
         with pytest.raises(NotPossible):
-            deciding.pay_part(desk.publication, early.person, **{**self.HOW, "percent": percent})
+            deciding.pay_part(desk.publication, leaver.person, **{**self.PAYMENT, "percent": percent})
         assert not desk.standin.market.paid
 
-    def test_partial_payment_requires_an_unpaid_unsubmitted_ending(self, desk, early):
-        owed = desk.worker()
-        owed.finish()
-        ask(desk)
-        assert set(deciding.payable_in_part(desk.publication)) == {early.person.pk}
-        early.submit("returned")
+    def test_partial_payment_requires_an_unpaid_unsubmitted_ending(self, desk, leaver):
+        finisher = desk.worker()
+        finisher.finish()
+        sync_now(desk)
+        assert set(deciding.payable_in_part(desk.publication)) == {leaver.person.pk}
+        leaver.submit("returned")
         with pytest.raises(NotPossible, match="no longer active"):
-            deciding.pay_part(desk.publication, early.person, **self.HOW)
+            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
         assert not desk.standin.market.paid
 
-    def test_owner_makes_a_partial_payment_on_the_page(self, desk, early, admin_client):
+    def test_owner_makes_a_partial_payment_on_the_page(self, desk, leaver, admin_client):
         page = f"/admin/prolific/publication/{desk.publication.pk}/"
         assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
-        address = f"{page}pay-part/{early.person.pk}/"
+        address = f"{page}pay-part/{leaver.person.pk}/"
         assert "percent" in admin_client.get(address).content.decode()
-        response = admin_client.post(address, {**self.HOW, "sure": "on"}, follow=True)
+        response = admin_client.post(address, {**self.PAYMENT, "sure": "on"}, follow=True)
         assert "25 percent of the reward" in text_of(response) and "partially paid 1" in text_of(response)
-        again = admin_client.get(address, follow=True)
-        assert "can no longer, be paid part" in text_of(again) and len(desk.standin.market.paid) == 1
+        second_response = admin_client.get(address, follow=True)
+        assert "can no longer, be paid part" in text_of(second_response) and len(desk.standin.market.paid) == 1
 
 
 def test_partial_approval_does_not_count_as_full_payment(desk):
@@ -265,10 +272,10 @@ def test_partial_approval_does_not_count_as_full_payment(desk):
 
 
 def test_filters_are_sent_unchanged(desk):
-    chosen = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
-    publication = desk.draft(filters=chosen)
-    there = desk.standin.market.studies[publication.prolific_id]
-    assert there["filters"] == chosen and "eligibility_requirements" not in there
+    filters = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
+    publication = desk.draft(filters=filters)
+    study = desk.standin.market.studies[publication.prolific_id]
+    assert study["filters"] == filters and "eligibility_requirements" not in study
 
 
 @pytest.mark.parametrize(
@@ -283,24 +290,24 @@ class TestAuthenticity:
     @pytest.fixture
     def workers(self, desk):
         desk.publish()
-        found = [desk.worker(), desk.worker()]
-        for worker in found:
+        arrived = [desk.worker(), desk.worker()]
+        for worker in arrived:
             worker.arrive()
-        ask(desk)
-        return found
+        sync_now(desk)
+        return arrived
 
     def flags(self, desk):
         return dict(desk.publication.submissions.values_list("enrolment__identity__worker", "authenticity"))
 
     def test_flags_are_imported_by_submission_or_participant(self, desk, workers):
-        one, two = workers
-        by_session = f"Submission id,Status,Authenticity\n{one.submission.id},x,High\n{'0' * 24},x,low\n"
+        first, second = workers
+        by_session = f"Submission id,Status,Authenticity\n{first.submission.id},x,High\n{'0' * 24},x,low\n"
         assert authenticity.import_flags(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
-        by_worker = f"Participant id;Authenticity\n{two.participant};Low\n"
+        by_worker = f"Participant id;Authenticity\n{second.participant};Low\n"
         assert authenticity.import_flags(desk.publication, by_worker.encode()) == {"taken": 1, "unknown": 0}
-        assert self.flags(desk) == {one.participant: "high", two.participant: "low"}
-        ask(desk)
-        assert self.flags(desk) == {one.participant: "high", two.participant: "low"}
+        assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
+        sync_now(desk)
+        assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
 
     @pytest.mark.parametrize(
         ("text", "expected_text"),
@@ -318,17 +325,19 @@ class TestAuthenticity:
 
     def test_flags_reported_by_the_api_are_read(self, desk, workers):
         workers[0].submission.authenticity = "LOW"
-        ask(desk)
+        sync_now(desk)
         assert self.flags(desk) == {workers[0].participant: "low", workers[1].participant: ""}
 
     def test_flags_are_in_the_dataset_and_its_codebook(self, desk, workers, tmp_path):
-        one, two = workers
-        flags = f"Participant id,Authenticity\n{one.participant},low\n"
+        first, second = workers
+        flags = f"Participant id,Authenticity\n{first.participant},low\n"
         authenticity.import_flags(desk.publication, flags.encode())
         export(desk.study, tmp_path / "d")
         rows = {row["participant"]: row for row in csv.DictReader((tmp_path / "d" / "participants.csv").open())}
-        assert rows[one.person.pseudonym]["authenticity"] == "low" and not rows[two.person.pseudonym]["authenticity"]
-        assert rows[one.person.pseudonym]["state"] == rows[two.person.pseudonym]["state"]
+        assert (
+            rows[first.person.pseudonym]["authenticity"] == "low" and not rows[second.person.pseudonym]["authenticity"]
+        )
+        assert rows[first.person.pseudonym]["state"] == rows[second.person.pseudonym]["state"]
         codebook = {
             (row["table"], row["column"]): row for row in csv.DictReader((tmp_path / "d" / "codebook.csv").open())
         }
@@ -353,14 +362,16 @@ class TestAuthenticity:
 def test_each_treatment_address_leads_to_its_cell(desk):
     building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
     publication = desk.publish(by_treatment=True)
-    response = desk.standin.market.studies[publication.prolific_id]["access_details"]
-    assert [one["total_allocation"] for one in response] == [2, 2] and publication.places == 4
+    addresses = desk.standin.market.studies[publication.prolific_id]["access_details"]
+    assert [address["total_allocation"] for address in addresses] == [2, 2] and publication.places == 4
     workers = [desk.worker() for _each in range(4)]
     for worker in workers:
         person = worker.arrive()
         number = next(n for key, n in publication.treatments.items() if worker.submission.address.endswith(f"t={key}"))
         assert person.placement.cell.number == number
-    assert sorted(one.person.placement.cell.number for one in workers) == sorted([*publication.treatments.values()] * 2)
+    assert sorted(worker.person.placement.cell.number for worker in workers) == sorted(
+        [*publication.treatments.values()] * 2
+    )
 
 
 def test_treatment_address_cannot_be_guessed(desk):
