@@ -6,7 +6,7 @@ They are stored in one column of the match's row, so that a move writes everythi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -28,9 +28,6 @@ class OpenTurn:
     """Whether it was extended once for reporting a problem."""
     refused: int = 0
     """The number of refused attempts."""
-
-    def extended_until(self, deadline: datetime) -> OpenTurn:
-        return replace(self, extended=True, deadline=deadline)
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 
 import sealing
-from panels import presets
 from panels.endings import NotAllowed, Outcome, check_leads
 from payouts.models import LedgerRow
 from recruiters.models import Identity
@@ -50,10 +49,6 @@ def check_sites(text: str) -> None:
         if line.rstrip("/").count("/") > 2:
             says = _("“%(line)s”: enter only the site itself, such as https://panel.example.org.")
             raise ValidationError(says, params={"line": line})
-
-
-def preset_choices() -> list[tuple[str, object]]:
-    return [(one.key, one.title) for one in presets.every()]
 
 
 class Panel(models.Model):

@@ -160,9 +160,6 @@ def test_invalid_custom_game_is_refused_with_its_error(change, expected_text):
         dilemma(base_game="custom", custom_game={**GOOD, **change})
 
 
-POPULATION = {"mechanism": "reputation_first_order", "population": 2}
-
-
 @pytest.mark.parametrize(
     "config",
     [

@@ -39,7 +39,6 @@ from studies.models import Placement, Study, Version
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 TREATMENT = "t"
 """The URL parameter that selects a treatment; its values cannot be guessed, since no signature covers them."""
-DEVICES = ("desktop", "tablet", "mobile")
 CREATION_TIME = timedelta(minutes=1)
 """Time after which a draft is surely no longer being created: longer than the wait for Prolific's responses."""
 TIME_LIMIT_FACTOR = 2

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 BENCHMARKS = ("procurement", "scheduling", "pricing")
-STATIONARY = ("procurement", "scheduling")
 LEVELS = ("small", "basic", "medium", "hard")
 DISCLOSURE: Mapping[str, str] = {
     "baseline": "not told the horizon", "horizon": "told the horizon", "horizon_goal": "told horizon and goal"

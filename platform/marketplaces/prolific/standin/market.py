@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -567,6 +567,3 @@ class Market:
                 self.submissions[submission_id].bonuses.append(cents)
                 self.paid.append((submission_id, "bonus", cents))
             self._unpaid_bonuses = []
-
-    def return_address(self, origin: str, code: str) -> str:
-        return f"{origin}/submissions/complete?cc={quote(code)}"
