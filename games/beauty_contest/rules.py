@@ -204,8 +204,8 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
     def fraction_in_words(self) -> str:
         """Return the fraction as people write it: 2/3 rather than 0.666…"""
-        simple = Fraction(self.config.fraction).limit_denominator(20)
-        return str(simple) if float(simple) == self.config.fraction else exact(self.config.fraction)
+        fraction = Fraction(self.config.fraction).limit_denominator(20)
+        return str(fraction) if float(fraction) == self.config.fraction else exact(self.config.fraction)
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.fraction, self.fraction_in_words(), self.config.upper)

@@ -31,7 +31,7 @@ def random(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveDa
 def rule(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:
     """Make the lowest legal bid, at most `rule_limit` times per item (AucArena, section 4.1)."""
     assert state.lot is not None
-    bids_made = sum(played.answers.get(role) is not None for played in state.lot.rounds)
+    bids_made = sum(bidding_round.answers.get(role) is not None for bidding_round in state.lot.rounds)
     return WITHDRAW if bids_made >= game.config.rule_limit else greedy(game, state, role, rng)
 
 

@@ -19,12 +19,12 @@ def increments(lot: Lot, role: Role) -> Iterator[tuple[float, float]]:
     """
     own_bid: int | None = None
     standing_bid: int | None = None
-    for played in lot.rounds:
-        bid = played.answers.get(role)
+    for bidding_round in lot.rounds:
+        bid = bidding_round.answers.get(role)
         if bid is not None:
             yield _percent_above(bid, own_bid or lot.start_price), _percent_above(bid, standing_bid or lot.start_price)
             own_bid = bid
-        standing_bid = played.standing
+        standing_bid = bidding_round.standing
 
 
 def _percent_above(bid: int, base: int) -> float:

@@ -451,8 +451,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     def _planned(self, state: Auction, role: Role, plan: Plan) -> Plans:
         plans = state.plans.get(role, Plans())
-        over = {self.item(lot.item).name for lot in state.over}
-        open_items = {name: priority for name, priority in plan.priorities.items() if name not in over}
+        finished = {self.item(lot.item).name for lot in state.over}
+        open_items = {name: priority for name, priority in plan.priorities.items() if name not in finished}
         return Plans(
             current={**plans.current, **open_items},
             initial=open_items if plans.made == 0 and not state.has_answered(role) else plans.initial,
@@ -518,7 +518,12 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     def seat_metrics(self, state: Auction, role: Role) -> Metrics:
         won = state.won_by(role)
-        answers = [played.answers[role] for lot in state.over for played in lot.all_rounds if role in played.answers]
+        answers = [
+            bidding_round.answers[role]
+            for lot in state.over
+            for bidding_round in lot.all_rounds
+            if role in bidding_round.answers
+        ]
         increments = [pair for lot in state.over for pair in measures.increments(lot, role)]
         beliefs, plans = state.beliefs.get(role, Beliefs()), state.plans.get(role, Plans())
         claims = (3 + 2 * (self.config.players - 1)) * beliefs.reports
@@ -535,8 +540,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             "bids": sum(bid is not None for bid in answers),
             "withdrawals": sum(bid is None for bid in answers),
             "overpaid": sum((lot.standing or 0) > self.item(lot.item).worth for lot in won),
-            "bip_own": measures.mean([own for own, _standing in increments]),
-            "bip_standing": measures.mean([standing for _own, standing in increments]),
+            "bip_own": measures.mean([above_own for above_own, _above_standing in increments]),
+            "bip_standing": measures.mean([above_standing for _above_own, above_standing in increments]),
             "belief_claims": claims,
             "belief_errors": beliefs.errors,
             "belief_errors_budget": beliefs.budget,
@@ -610,16 +615,16 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return two examples: buying nothing, and an equal share of the items, or of their start prices as profit."""
-        nothing = Prospect(_("if you buy nothing"), 0.0, self.bonus_share(role, 0.0))
+        buying_nothing = Prospect(_("if you buy nothing"), 0.0, self.bonus_share(role, 0.0))
         if self.objective(role) == "items":
             share = len(self.config.items) / self.config.players
             return (
-                nothing,
+                buying_nothing,
                 Prospect(_("if you buy an equal share of the items"), share, self.bonus_share(role, share)),
             )
         profit = sum(item.start_price for item in self.config.items) // self.config.players
         condition = _("if your total profit is {amount}").format(amount=self.money(profit))
-        return (nothing, Prospect(condition, float(profit), self.bonus_share(role, profit)))
+        return (buying_nothing, Prospect(condition, float(profit), self.bonus_share(role, profit)))
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return the variables of the instructions for this role."""
@@ -649,4 +654,4 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
 def _bids(lot: Lot, role: Role) -> int:
     """Return the number of the role's bids on an item."""
-    return sum(played.answers.get(role) is not None for played in lot.all_rounds)
+    return sum(bidding_round.answers.get(role) is not None for bidding_round in lot.all_rounds)

@@ -62,11 +62,13 @@ class Lot:
 
     def has_acted(self, role: Role) -> bool:
         """Return whether the bidder has bid on this item or withdrawn from it."""
-        return any(role in played.answers for played in self.all_rounds)
+        return any(role in bidding_round.answers for bidding_round in self.all_rounds)
 
     def withdrawn(self) -> frozenset[Role]:
         """Return the bidders who have withdrawn from this item."""
-        return frozenset(role for played in self.rounds for role, bid in played.answers.items() if bid is None)
+        return frozenset(
+            role for bidding_round in self.rounds for role, bid in bidding_round.answers.items() if bid is None
+        )
 
 
 @dataclass(frozen=True)

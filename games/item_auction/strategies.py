@@ -104,12 +104,12 @@ def _status_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
 
 def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
     """Return the status before the last item, and how that item's sale went."""
-    earlier, last = replace(state, over=state.over[:-1]), state.over[-1]
+    earlier, last_lot = replace(state, over=state.over[:-1]), state.over[-1]
     return (
         views.own_position(game, earlier, role, title="Your position before the last item"),
         views.standings(game, earlier, role, title="Bidders before the last item"),
-        views.rounds(game, last, role),
-        views.sale(game, last, role, gain=False),
+        views.rounds(game, last_lot, role),
+        views.sale(game, last_lot, role, gain=False),
     )
 
 

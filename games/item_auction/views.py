@@ -146,8 +146,8 @@ def own_position(game: ItemAuction, state: Auction, role: Role, *, title: str = 
 def _bids(game: ItemAuction, lot: Lot, role: Role) -> Table:
     """Return the bidding rounds on one item."""
     rows = tuple(
-        (number, *(_answer(game, played.answers, bidder) for bidder in game.roles()))
-        for number, played in enumerate(lot.rounds, start=1)
+        (number, *(_answer(game, bidding_round.answers, bidder) for bidder in game.roles()))
+        for number, bidding_round in enumerate(lot.rounds, start=1)
     )
     return Table("bids", _("Bids for {item}").format(item=game.item(lot.item).name), (_("Round"), *_titles(game)), rows)
 
@@ -262,9 +262,9 @@ def _plan(game: ItemAuction, state: Auction, role: Role) -> Facts | None:
 def _earlier_bids(game: ItemAuction, state: Auction) -> Table:
     """Return every round on earlier items."""
     rows = tuple(
-        (game.item(lot.item).name, number, *(_answer(game, played.answers, bidder) for bidder in game.roles()))
+        (game.item(lot.item).name, number, *(_answer(game, bidding_round.answers, bidder) for bidder in game.roles()))
         for lot in state.over
-        for number, played in enumerate(lot.all_rounds, start=1)
+        for number, bidding_round in enumerate(lot.all_rounds, start=1)
     )
     return Table("earlier_bids", _("Bids for earlier items"), (_("Item"), _("Round"), *_titles(game)), rows)
 

@@ -215,8 +215,8 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     def scored(self, state: Sales) -> range:
         """Return the periods that count, which are the last ones."""
         counted = self.config.scored_periods
-        last = max(1, self.config.periods // 2) if counted is None else counted
-        return range(self.config.periods - last, len(state.sales))
+        count = max(1, self.config.periods // 2) if counted is None else counted
+        return range(self.config.periods - count, len(state.sales))
 
     def profit(self, state: Sales, t: int) -> float:
         """Return the profit of a period, over all products."""
@@ -224,19 +224,17 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
     def score(self, state: Sales) -> float:
         """Return the profit in the periods that count, as a share of the best possible."""
-        counted = self.scored(state)
-        return sum(self.profit(state, t) for t in counted) / (len(counted) * state.instance.best_profit)
+        scored = self.scored(state)
+        return sum(self.profit(state, t) for t in scored) / (len(scored) * state.instance.best_profit)
 
     def metrics(self, state: Sales) -> Metrics:
-        counted = self.scored(state)
+        scored = self.scored(state)
         ratios = [
-            price / state.instance.best_prices(t)[name]
-            for t in counted
-            for name, price in state.sales[t].prices.items()
+            price / state.instance.best_prices(t)[name] for t in scored for name, price in state.sales[t].prices.items()
         ]
         return {
             "score": self.score(state),
-            "profit_scored": sum(self.profit(state, t) for t in counted),
+            "profit_scored": sum(self.profit(state, t) for t in scored),
             "optimal_profit": state.instance.best_profit,
             "profit_total": sum(self.profit(state, t) for t in range(len(state.sales))),
             "price_ratio": fmean(ratios),
@@ -245,7 +243,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
     def records(self, state: Sales) -> Sequence[Mapping[str, Json]]:
         """Return one row per period and product."""
-        counted = self.scored(state)
+        scored = self.scored(state)
         return [
             {
                 "round": t + 1,
@@ -256,7 +254,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
                 "profit": sale.profits[name],
                 "optimal_price": best[name],
                 "optimal_profit": state.instance.best_profit,
-                "counts": t in counted,
+                "counts": t in scored,
             }
             for t, sale in enumerate(state.sales)
             for best in [state.instance.best_prices(t)]

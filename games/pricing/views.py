@@ -82,9 +82,9 @@ def _history(state: Sales) -> Table:
 
 def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     """Return how the game ended."""
-    counted = game.scored(state)
-    earned = sum(game.profit(state, t) for t in counted)
-    best = len(counted) * state.instance.best_profit
+    scored = game.scored(state)
+    earned = sum(game.profit(state, t) for t in scored)
+    best = len(scored) * state.instance.best_profit
     facts = (
         Fact("counted", _("Your profit in the periods that count"), earned, shown(earned)),
         Fact("possible", _("Best possible profit in these periods"), best, shown(best)),

@@ -48,8 +48,8 @@ def greedy(game: Procurement, state: Purchases, role: Role, rng: Random) -> Move
     rng.shuffle(other_offers)
     while state.instance.cost(plan) > state.instance.budget and other_offers:
         name = other_offers[-1]
-        fewer = plan[name] - 1
-        plan[name] = fewer if fewer >= (state.instance.by_id[name].minimum or 0) else 0
+        reduced = plan[name] - 1
+        plan[name] = reduced if reduced >= (state.instance.by_id[name].minimum or 0) else 0
         if not plan[name]:
             other_offers.pop()
     return {"plan": {name: quantity for name, quantity in plan.items() if quantity}}
@@ -60,10 +60,10 @@ def _cheapest_plan(instance: Instance) -> dict[str, int]:
     share = instance.budget / len(instance.categories)
     plan: dict[str, int] = {}
     for category in instance.categories:
-        useful = [offer for offer in instance.offers if _category_units(offer, category)]
-        if not useful:
+        useful_offers = [offer for offer in instance.offers if _category_units(offer, category)]
+        if not useful_offers:
             continue
-        offer = min(useful, key=lambda offer: (offer.price / _category_units(offer, category), offer.id))
+        offer = min(useful_offers, key=lambda offer: (offer.price / _category_units(offer, category), offer.id))
         quantity = max(0, floor((share - (offer.upfront or 0.0)) / offer.price))
         if quantity >= max(offer.minimum or 0, 1):
             plan[offer.id] = max(plan.get(offer.id, 0), quantity)

@@ -119,15 +119,16 @@ def draw(n: int, kind: Preferences, rng: Random) -> dict[str, Any]:
     workers, tasks = [f"W{i}" for i in range(1, n + 1)], [f"T{i}" for i in range(1, n + 1)]
     if kind in ("uniform", "shared"):
         by_worker = {worker: rng.sample(tasks, n) for worker in workers}
-        common = rng.sample(workers, n)
-        by_task = {task: common if kind == "shared" else rng.sample(workers, n) for task in tasks}
+        shared_ranking = rng.sample(workers, n)
+        by_task = {task: shared_ranking if kind == "shared" else rng.sample(workers, n) for task in tasks}
         return {"worker_preferences": by_worker, "task_preferences": by_task}
     worker_scores = {worker: rng.uniform(1, 3) for worker in workers}
     task_scores = {task: rng.uniform(1, 3) for task in tasks}
     by_worker = {worker: _correlated_ranking(task_scores, rng) for worker in workers}
-    common = _correlated_ranking(worker_scores, rng)
+    shared_ranking = _correlated_ranking(worker_scores, rng)
     by_task = {
-        task: common if kind == "correlated_shared" else _correlated_ranking(worker_scores, rng) for task in tasks
+        task: shared_ranking if kind == "correlated_shared" else _correlated_ranking(worker_scores, rng)
+        for task in tasks
     }
     return {"worker_preferences": by_worker, "task_preferences": by_task}
 

@@ -196,13 +196,13 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return 1 - state.attempts[-1].blocking / expected if expected else 1.0
 
     def metrics(self, state: Attempts) -> Metrics:
-        different = {json.dumps(attempt.matching, sort_keys=True) for attempt in state.attempts}
+        distinct_matchings = {json.dumps(attempt.matching, sort_keys=True) for attempt in state.attempts}
         return {
             "score": self.score(state),
             "blocking_pairs": state.attempts[-1].blocking,
             "expected_blocking_pairs": state.instance.expected_blocking_pairs,
             "solved": state.attempts[-1].blocking == 0,
-            "exploration_rate": len(different) / len(state.attempts),
+            "exploration_rate": len(distinct_matchings) / len(state.attempts),
             "periods_played": len(state.attempts),
         }
 

@@ -48,8 +48,8 @@ def _version(version: Version) -> schemas.VersionOut:
 
 
 def _participants(study: Study) -> schemas.Participants:
-    placed = Placement.objects.filter(cell__version__study=study).order_by()
-    states = dict(placed.values_list("enrolment__state").annotate(Count("pk")))
+    placements = Placement.objects.filter(cell__version__study=study).order_by()
+    states = dict(placements.values_list("enrolment__state").annotate(Count("pk")))
     return schemas.Participants(
         arrived=sum(states.values()),
         live=sum(count for state, count in states.items() if state not in ENDED),

@@ -60,7 +60,7 @@ class _Driver:
         self._writers = Writers("collection-writer", WRITERS)
 
     async def run(self) -> None:
-        keeper = asyncio.create_task(self._renew_leases())
+        lease_keeper = asyncio.create_task(self._renew_leases())
         try:
             while self.running:
                 free = self.collection.concurrency - len(self._playing)
@@ -72,7 +72,7 @@ class _Driver:
                 # Claim several items at a time, not one for each match that ends.
                 await self._wait_for_free_slots(max(1, self.collection.concurrency // 10) if items else 1)
         finally:
-            keeper.cancel()
+            lease_keeper.cancel()
             await self._stop()
 
     async def _wait_for_free_slots(self, number: int) -> None:
@@ -156,15 +156,15 @@ class _Driver:
         play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
         while self.running and not play.over:
             roles = roles_to_ask(play)
-            thinking = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
-            await asyncio.wait(thinking)
-            for task in thinking:
+            tasks = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
+            await asyncio.wait(tasks)
+            for task in tasks:
                 if task.exception() is None:
                     question, decision = task.result()
                     play = await self._writers.retry(
                         playing.make_move, item=item, question=question, decision=decision, holder=self.holder
                     )
-            for task in thinking:
+            for task in tasks:
                 task.result()
 
     async def _think(

@@ -251,16 +251,16 @@ class PlanForm(forms.ModelForm):
 
     def _configurations(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
         """Return the chosen configurations; if they are invalid, add an error at their field and return none."""
-        chosen = cleaned.get("configurations_from")
-        if chosen is None:
+        source = cleaned.get("configurations_from")
+        if source is None:
             return []
-        if chosen == "grid":
+        if source == "grid":
             return self._grid(cleaned)
-        name = {"table": "table", "list": "listed"}[chosen]
+        name = {"table": "table", "list": "listed"}[source]
         if name in self.errors:
             return []
         try:
-            if chosen == "list":
+            if source == "list":
                 return plan_fields.read_configurations(self.game_class, cleaned["listed"])
             if not cleaned["table"]:
                 raise ValidationError(_("Enter a value."))

@@ -37,9 +37,9 @@ def leave_slot(collection: Collection, slot: int, holder: str) -> None:
 @transaction.atomic
 def claim(collection: Collection, holder: str, limit: int) -> list[Item]:
     """Return the next items nobody plays: unfinished ones first, then new ones."""
-    free = Item.objects.filter(leasing.free(), collection=collection, status__in=UNFINISHED)
-    skip = connection.features.has_select_for_update_skip_locked
-    items = list(free.select_for_update(skip_locked=skip).order_by("number")[:limit])
+    free_items = Item.objects.filter(leasing.free(), collection=collection, status__in=UNFINISHED)
+    can_skip_locked = connection.features.has_select_for_update_skip_locked
+    items = list(free_items.select_for_update(skip_locked=can_skip_locked).order_by("number")[:limit])
     Item.objects.filter(pk__in=[item.pk for item in items]).update(
         status=Item.Status.PLAYING, holder=holder, until=_lease_end(), attempts=F("attempts") + 1
     )

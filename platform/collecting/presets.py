@@ -183,13 +183,15 @@ def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None
     labels = {AGENT: first, SECOND_AGENT: second}
     studies = []
     for table, seats in preset.tables.items():
-        used = dict.fromkeys([first, *(labels[agent_name] for agent_name in seats.values() if agent_name in labels)])
+        used_agents = dict.fromkeys(
+            [first, *(labels[agent_name] for agent_name in seats.values() if agent_name in labels)]
+        )
         study = Study(
             title=f"{preset.title}: {table}",
             slug=f"{name}-{table}",
             game=key,
             config=dict(preset.config),
-            agents=agents_from_specs(*used, settings=preset.settings),
+            agents=agents_from_specs(*used_agents, settings=preset.settings),
             lineups=[
                 {"name": "", "seats": {seat: labels.get(agent_name, agent_name) for seat, agent_name in seats.items()}}
             ],

@@ -46,8 +46,8 @@ class Progress:
         return (self.finished + self.failed) / self.planned if self.planned else 1.0
 
     def as_dict(self) -> dict[str, Any]:
-        plain = asdict(self)
-        return {key: float(value) if isinstance(value, Decimal) else value for key, value in plain.items()}
+        fields = asdict(self)
+        return {key: float(value) if isinstance(value, Decimal) else value for key, value in fields.items()}
 
     def as_line(self) -> str:
         """Return one line for a terminal."""
@@ -96,8 +96,8 @@ def progress(collection: Collection) -> Progress:
 def failures(collection: Collection, limit: int = 20) -> list[tuple[str, int]]:
     """Return why matches failed, the most frequent reason first."""
     failed = Item.objects.filter(collection=collection, status=Item.Status.FAILED)
-    counted = failed.order_by().values_list("problem").annotate(count=Count("id")).order_by("-count", "problem")
-    return list(counted[:limit])
+    reasons = failed.order_by().values_list("problem").annotate(count=Count("id")).order_by("-count", "problem")
+    return list(reasons[:limit])
 
 
 def duration(seconds: float) -> str:

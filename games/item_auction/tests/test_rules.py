@@ -236,6 +236,6 @@ def test_money_is_conserved_and_the_highest_legal_bid_wins(settings, seed):
     assert budget_left + metrics["revenue"] == total_budget
     assert all(game.budget_left(play.state, role) >= 0 for role in game.roles())
     for lot in play.state.sold():
-        bids = [bid for played in lot.rounds for bid in played.answers.values() if bid is not None]
+        bids = [bid for bidding_round in lot.rounds for bid in bidding_round.answers.values() if bid is not None]
         assert lot.standing == max(bids)
     assert replay_moves(game, seed, moves)[0].payoffs() == play.payoffs()

@@ -317,10 +317,10 @@ def test_duplicate_short_name_is_refused(client, administrator):
 
 
 def test_game_is_chosen_before_the_form(client, administrator):
-    choice = client.get(ADD).content.decode()
+    page = client.get(ADD).content.decode()
     for key in registry.keys():
         game = registry.get(key)
-        assert f'href="?game={key}"' in choice
+        assert f'href="?game={key}"' in page
         fields = client.get(ADD, {"game": key}).context["adminform"].form.fields
         assert [parameter["name"] for parameter in fields["listed"].widget.data["parameters"]] == list(
             game.Config.model_fields
@@ -588,9 +588,9 @@ def test_get_requests_change_nothing(client, administrator, name):
 @pytest.mark.parametrize("name", ACTIONS)
 def test_forged_requests_are_refused(administrator, name):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(administrator)
-    assert strict.post(action_url(collection, name), {"budget": "9"}).status_code == 403
+    csrf_client = Client(enforce_csrf_checks=True)
+    csrf_client.force_login(administrator)
+    assert csrf_client.post(action_url(collection, name), {"budget": "9"}).status_code == 403
     assert progress(collection).failed == 1
 
 

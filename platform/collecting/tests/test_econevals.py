@@ -105,11 +105,11 @@ def test_a_model_plays_the_full_length_with_tools(monkeypatch, tmp_path, key: st
     match = Match.objects.get()
     problem = collection.items.get().problem
     assert (match.status, problem) == ("finished", "")
-    played = match.metrics["questions" if key == "patience" else "periods_played"]
-    assert played == LENGTHS[key] or (key == "scheduling" and match.metrics["solved"])
+    periods = match.metrics["questions" if key == "patience" else "periods_played"]
+    assert periods == LENGTHS[key] or (key == "scheduling" and match.metrics["solved"])
     seats = len(match.configured().roles())
     moves = [event.data["move"] for event in Event.objects.filter(match=match, kind="move")]
-    assert sum("note" not in move for move in moves) == played * seats
+    assert sum("note" not in move for move in moves) == periods * seats
     if key != "patience":
         assert any("note" in move for move in moves)
         assert all(call.record["tools"] for call in Call.objects.all()[:50])
@@ -125,5 +125,5 @@ def test_every_script_plays_the_full_length():
             while not play.over:
                 role = play.waiting_for()[0]
                 play, _events = submit(play, role, script_move(play, role, script))
-            played = play.metrics().get("periods_played", play.metrics().get("questions"))
-            assert played == length or (key == "scheduling" and play.metrics()["solved"]), (key, script)
+            periods = play.metrics().get("periods_played", play.metrics().get("questions"))
+            assert periods == length or (key == "scheduling" and play.metrics()["solved"]), (key, script)

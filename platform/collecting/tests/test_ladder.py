@@ -172,9 +172,9 @@ def test_paid_answer_counts_if_another_player_fails(monkeypatch):
 def test_old_collection_without_settings_continues(monkeypatch):
     collection = planned()
     new_keys = ("format", "environment", "cycle", "roles", "agents", "lineups", "seeds", "stages")
-    older = {key: value for key, value in collection.content.items() if key not in new_keys}
+    old_content = {key: value for key, value in collection.content.items() if key not in new_keys}
     old_keys = {"assignments": [{"alice": "openai:m", "bob": "openai:m"}], "delay": 0, "tries_after_first": 1}
-    Collection.objects.update(content={**older, **old_keys, "call_seconds": 30})
+    Collection.objects.update(content={**old_content, **old_keys, "call_seconds": 30})
     collection.refresh_from_db()
     settings = settings_in(collection)
     assert (settings.tries_after_first, settings.call_seconds, settings.structured) == (1, 30, False)

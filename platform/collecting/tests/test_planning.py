@@ -139,10 +139,12 @@ def test_agents_meet_the_same_instances():
     for number in range(1, collection.planned + 1):
         match = planned_match(collection, number)
         seeds.setdefault((match.configuration, match.repetition), set()).add(match.seed)
-    assert all(len(of) == 1 for of in seeds.values()), "no matter who plays"
+    assert all(len(instance_seeds) == 1 for instance_seeds in seeds.values()), "no matter who plays"
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 3, "each instance once"
-    alone = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
-    assert planned_match(alone, 1).seed == planned_match(collection, 2).seed, "another collection with this seed"
+    other_collection = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
+    assert planned_match(other_collection, 1).seed == planned_match(collection, 2).seed, (
+        "another collection with this seed"
+    )
 
 
 def test_seeds_by_match_differ():

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_later_stage_is_created_from_earlier_results(monkeypatch):
-    carried = []
+    stage_calls = []
 
     def stage_configurations(cls, stage, results):
-        carried.append((stage, list(results)))
+        stage_calls.append((stage, list(results)))
         return [{"money": 100 * stage + len(results)}]
 
     monkeypatch.setattr(get("bargaining"), "stage_configurations", classmethod(stage_configurations))
@@ -29,8 +29,8 @@ def test_later_stage_is_created_from_earlier_results(monkeypatch):
         driver.drive(collection, slot=0)
         collection.refresh_from_db()
     assert (collection.status, collection.planned) == ("done", 4 + 2 + 2)
-    assert [(stage, len(results)) for stage, results in carried] == [(1, 4), (2, 6)]
-    assert {"config", "agents", "payoffs", "metrics", "records"} == carried[0][1][0].keys()
+    assert [(stage, len(results)) for stage, results in stage_calls] == [(1, 4), (2, 6)]
+    assert {"config", "agents", "payoffs", "metrics", "records"} == stage_calls[0][1][0].keys()
     first, second = Stage.objects.order_by("number")
     assert [source["number"] for source in second.sources] == [1, 2, 3, 4, 5, 6] and len(first.sources) == 4
     amounts = [planned_match(collection, number).config["money"] for number in range(1, 9)]
