@@ -150,9 +150,9 @@ def _blocks(game: Any, outcome: Tournament, key: str) -> Iterator[Block]:
         cells,
     )
     last = len(outcome.path) - 1
-    steps = sorted({round(last * part / SHOWN_STEPS) for part in range(SHOWN_STEPS + 1)})
+    steps = sorted({round(last * index / SHOWN_STEPS) for index in range(SHOWN_STEPS + 1)})
     lines = tuple(
-        Series(label, tuple((float(step), round(float(outcome.path[step][at]), 4)) for step in steps))
-        for at, label in enumerate(outcome.types)
+        Series(label, tuple((float(step), round(float(outcome.path[step][index]), 4)) for step in steps))
+        for index, label in enumerate(outcome.types)
     )
     yield Chart(f"path_{key}", _("Replicator dynamics: {game}").format(game=name), _("Step"), _("Share"), lines)

@@ -61,16 +61,16 @@ class BaseGame:
 
     def range(self, position: int) -> tuple[float, float]:
         """Return the smallest and the largest payoff of a position."""
-        own = [points[position] for points in self.payoffs.values()]
-        return min(own), max(own)
+        own_points = [points[position] for points in self.payoffs.values()]
+        return min(own_points), max(own_points)
 
     def deviations(self, profile: Profile) -> Iterator[tuple[int, int, float]]:
         """Yield (seat from 0, action, points gained) for every deviation of a single seat from the profile."""
-        for seat, most in enumerate(self.actions):
-            for action in range(most):
+        for seat, action_count in enumerate(self.actions):
+            for action in range(action_count):
                 if action != profile[seat]:
-                    other = (*profile[:seat], action, *profile[seat + 1 :])
-                    yield seat, action, self.payoffs[other][seat] - self.payoffs[profile][seat]
+                    deviation = (*profile[:seat], action, *profile[seat + 1 :])
+                    yield seat, action, self.payoffs[deviation][seat] - self.payoffs[profile][seat]
 
     def equilibria(self) -> list[Profile]:
         """Return the Nash equilibria in pure strategies."""
@@ -132,12 +132,12 @@ class CustomGame(BaseModel):
                 "The custom game has {profiles} combinations of actions; the maximum is {most}.",
                 {"profiles": prod(self.actions), "most": MAX_PROFILES},
             )
-        wanted = {profile_key(profile) for profile in product(*map(range, self.actions))}
-        if missing := sorted(wanted - self.payoffs.keys()):
+        expected = {profile_key(profile) for profile in product(*map(range, self.actions))}
+        if missing := sorted(expected - self.payoffs.keys()):
             raise PydanticCustomError(
                 "missing_profile", "The custom game gives no points for {profile}.", {"profile": quoted(missing[0])}
             )
-        if unknown := sorted(self.payoffs.keys() - wanted):
+        if unknown := sorted(self.payoffs.keys() - expected):
             raise PydanticCustomError(
                 "unknown_profile", "The custom game has no combination {profile}.", {"profile": quoted(unknown[0])}
             )
@@ -161,8 +161,8 @@ class CustomGame(BaseModel):
                     {"key": key},
                 )
         if self.cooperate is not None and self.other is not None:
-            same = [one == other for one, other in zip(self.cooperate, self.other, strict=True)]
-            if any(same):
+            actions = zip(self.cooperate, self.other, strict=True)
+            if any(cooperative == uncooperative for cooperative, uncooperative in actions):
                 raise PydanticCustomError(
                     "same_action", "The custom game's “cooperate” and “other” must differ for every seat."
                 )
@@ -175,13 +175,13 @@ class CustomGame(BaseModel):
             other = self.other
         elif cooperate is not None:
             other = tuple(
-                max(number for number in range(most) if number != own)
-                for own, most in zip(cooperate, self.actions, strict=True)
+                max(number for number in range(most) if number != cooperative)
+                for cooperative, most in zip(cooperate, self.actions, strict=True)
             )
         else:
             other = (0,) * len(self.actions)
-        given = self.reference
-        reference = None if given is None else Reference(given.nash, given.cooperative)
+        references = self.reference
+        reference = None if references is None else Reference(references.nash, references.cooperative)
         payoffs = {
             profile: tuple(float(points) for points in self.payoffs[profile_key(profile)])
             for profile in product(*map(range, self.actions))
@@ -216,11 +216,11 @@ def _public_goods() -> dict[Profile, tuple[float, ...]]:
 def _travelers() -> dict[Profile, tuple[float, ...]]:
     """Return payoffs for claims of 2 to 5: both get the lower claim; its claimant gets 2 more, the other 2 less."""
 
-    def points(one: int, other: int) -> tuple[float, float]:
-        if one == other:
-            return (one + 2.0, one + 2.0)
-        low = min(one, other) + 2.0
-        return (low + 2, low - 2) if one < other else (low - 2, low + 2)
+    def points(claim: int, other_claim: int) -> tuple[float, float]:
+        if claim == other_claim:
+            return (claim + 2.0, claim + 2.0)
+        low = min(claim, other_claim) + 2.0
+        return (low + 2, low - 2) if claim < other_claim else (low - 2, low + 2)
 
     return {(i, j): points(i, j) for i, j in product(range(4), repeat=2)}
 

@@ -43,8 +43,10 @@ def tit_for_tat(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) ->
     """Cooperate first, then only if all current co-players did in the round before, as far as it is shown."""
     if not game.repeated:
         return always_cooperate(game, state, role, rng)
-    shown = state.rounds[-1:] if game.config.history_depth else ()
-    return _cooperate_if(game, role, all(_all_cooperated(game, played, _others(state, role)) for played in shown))
+    shown_rounds = state.rounds[-1:] if game.config.history_depth else ()
+    return _cooperate_if(
+        game, role, all(_all_cooperated(game, played, _others(state, role)) for played in shown_rounds)
+    )
 
 
 def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
@@ -57,7 +59,9 @@ def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
     windows = [(state.rounds[max(0, number - depth) : number], co_players) for number, co_players in meetings]
     if depth:
         windows += [((played,), _other_members(played.group(role), role)) for played in state.rounds]
-    all_cooperated = all(_all_cooperated(game, played, co_players) for shown, co_players in windows for played in shown)
+    all_cooperated = all(
+        _all_cooperated(game, played, co_players) for window, co_players in windows for played in window
+    )
     return _cooperate_if(game, role, all_cooperated)
 
 
@@ -127,8 +131,8 @@ def _cooperative(game: SocialDilemma, role: Role) -> str:
 
 
 def _cooperate_if(game: SocialDilemma, role: Role, condition: bool) -> MoveData:
-    other = game.actions(role)[game.base.other[game.position(role)]]
-    return _choose(game, role, _cooperative(game, role) if condition else other)
+    uncooperative = game.actions(role)[game.base.other[game.position(role)]]
+    return _choose(game, role, _cooperative(game, role) if condition else uncooperative)
 
 
 def _choose(game: SocialDilemma, role: Role, choice: str) -> MoveData:
@@ -159,7 +163,7 @@ def _named_contract(game: SocialDilemma, contract: Contract) -> dict[str, int]:
 
 
 def _other_members(group: tuple[Role, ...], role: Role) -> tuple[Role, ...]:
-    return tuple(other for other in group if other != role)
+    return tuple(member for member in group if member != role)
 
 
 def _others(state: Dilemma, role: Role) -> tuple[Role, ...]:

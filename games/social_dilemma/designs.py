@@ -36,8 +36,11 @@ def with_payments(base: BaseGame, contract: Contract, profile: Profile) -> tuple
     paid = [contract[action] for action in profile]
     points = base.payoffs[profile]
     total = sum(paid)
-    others = base.seats - 1
-    return tuple(own + received - (total - received) / others for own, received in zip(points, paid, strict=True))
+    other_seats = base.seats - 1
+    return tuple(
+        base_points + received - (total - received) / other_seats
+        for base_points, received in zip(points, paid, strict=True)
+    )
 
 
 def played_profile(base: BaseGame, mediator: Mediator, choices: Profile) -> Profile:

@@ -50,8 +50,10 @@ class TypedGame:
             return None
         chosen = [action for action in self.cooperate if action is not None]
         cooperate = tuple(chosen) if len(chosen) == len(self.actions) else None
-        points = {profile: tuple(own for own in row if own is not None) for profile, row in self.points.items()}
-        return BaseGame(self.actions, points, cooperate, (0,) * len(self.actions), None)
+        payoffs = {
+            profile: tuple(points for points in row if points is not None) for profile, row in self.points.items()
+        }
+        return BaseGame(self.actions, payoffs, cooperate, (0,) * len(self.actions), None)
 
 
 def read(typed: Typed) -> Json:
@@ -62,21 +64,21 @@ def read(typed: Typed) -> Json:
     """
     if typed.get(KEPT):
         return _stored_game(typed[KEPT])
-    found = _parse(typed)
-    if not any(points is not None for row in found.points.values() for points in row) and not found.problems:
+    parsed = _parse(typed)
+    if not any(points is not None for row in parsed.points.values() for points in row) and not parsed.problems:
         return None
-    problems = {**found.problems, **found.missing, **_problems(found)}
+    problems = {**parsed.problems, **parsed.missing, **_problems(parsed)}
     if problems:
         raise BadEntry(problems)
     value: dict[str, Any] = {
-        "actions": list(found.actions),
-        "payoffs": {profile_key(profile): row for profile, row in found.points.items()},
+        "actions": list(parsed.actions),
+        "payoffs": {profile_key(profile): row for profile, row in parsed.points.items()},
     }
-    for key, chosen in (("cooperate", found.cooperate), ("other", found.other)):
+    for key, chosen in (("cooperate", parsed.cooperate), ("other", parsed.other)):
         if None not in chosen:
             value[key] = chosen
-    if None not in found.reference.values():
-        value["reference"] = found.reference
+    if None not in parsed.reference.values():
+        value["reference"] = parsed.reference
     return value
 
 
@@ -93,22 +95,22 @@ def _parse(typed: Typed) -> TypedGame:
     seats = _one_of(typed.get("seats", ""), SEATS)
     actions = tuple(_one_of(typed.get(f"actions{seat}", ""), SIZES) for seat in range(1, seats + 1))
     names = tuple(name.strip() for name in typed.get("action_names", "").splitlines() if name.strip())
-    found = TypedGame(actions, names)
+    parsed = TypedGame(actions, names)
     for profile in product(*map(range, actions)):
-        found.points[profile] = [_points(found, profile, seat, typed) for seat in range(1, seats + 1)]
+        parsed.points[profile] = [_points(parsed, profile, seat, typed) for seat in range(1, seats + 1)]
     for seat, most in enumerate(actions, start=1):
-        found.cooperate.append(_action(typed.get(f"cooperate{seat}", ""), most))
-        found.other.append(_action(typed.get(f"other{seat}", ""), most))
+        parsed.cooperate.append(_action(typed.get(f"cooperate{seat}", ""), most))
+        parsed.other.append(_action(typed.get(f"other{seat}", ""), most))
     for key in ("nash", "cooperative"):
         text = typed.get(key, "").strip()
-        found.reference[key] = _number(text)
-        if text and found.reference[key] is None:
-            found.problems[key] = _("“{text}” is not a valid number of points.").format(text=text)
-    return found
+        parsed.reference[key] = _number(text)
+        if text and parsed.reference[key] is None:
+            parsed.problems[key] = _("“{text}” is not a valid number of points.").format(text=text)
+    return parsed
 
 
 def _one_of(text: str, allowed: Sequence[int]) -> int:
-    return next((one for one in allowed if str(one) == text), allowed[0])
+    return next((option for option in allowed if str(option) == text), allowed[0])
 
 
 def _action(text: str, most: int) -> int | None:
@@ -131,37 +133,40 @@ def control_name(profile: Sequence[int], seat: int) -> str:
     return f"{profile_key(profile)}/{seat}"
 
 
-def _points(found: TypedGame, profile: Profile, seat: int, typed: Typed) -> float | None:
+def _points(parsed: TypedGame, profile: Profile, seat: int, typed: Typed) -> float | None:
     name = control_name(profile, seat)
     text = typed.get(name, "").strip()
     points = _number(text)
-    where = {"profile": found.shown(profile), "seat": seat, "text": text, "most": f"{MAX_POINTS:,}"}
+    values = {"profile": parsed.shown(profile), "seat": seat, "text": text, "most": f"{MAX_POINTS:,}"}
     if not text:
-        found.missing[name] = _("{profile}: the points of player {seat} are missing.").format(**where)
+        parsed.missing[name] = _("{profile}: the points of player {seat} are missing.").format(**values)
     elif points is None:
         words = _("{profile}: “{text}” is not a number from -{most} to {most} for player {seat}.")
-        found.problems[name] = words.format(**where)
+        parsed.problems[name] = words.format(**values)
     return points
 
 
-def _problems(found: TypedGame) -> dict[str, str]:
+def _problems(parsed: TypedGame) -> dict[str, str]:
     """Return problems with the cooperative and uncooperative actions and the reference payoffs."""
     problems = {}
     for key, chosen, title in (
-        ("cooperate1", found.cooperate, _("cooperative")),
-        ("other1", found.other, _("uncooperative")),
+        ("cooperate1", parsed.cooperate, _("cooperative")),
+        ("other1", parsed.other, _("uncooperative")),
     ):
         if None in chosen and any(action is not None for action in chosen):
             problems[key] = _("Choose the {kind} action of every player or of no player.").format(kind=title)
-    if "other1" not in problems and found.other[0] is not None and found.cooperate[0] is None:
+    if "other1" not in problems and parsed.other[0] is not None and parsed.cooperate[0] is None:
         problems["other1"] = _("Choose a cooperative action as well as the uncooperative one.")
-    same = [one is not None and one == other for one, other in zip(found.cooperate, found.other, strict=True)]
+    same = [
+        cooperative is not None and cooperative == uncooperative
+        for cooperative, uncooperative in zip(parsed.cooperate, parsed.other, strict=True)
+    ]
     if any(same):
         seat = same.index(True) + 1
         problems[f"other{seat}"] = _(
             "Player {seat}: the cooperative and the uncooperative action are the same."
         ).format(seat=seat)
-    references = list(found.reference.values())
+    references = list(parsed.reference.values())
     if None in references and any(points is not None for points in references):
         problems["nash"] = _("Enter both reference points or neither.")
     elif references[0] is not None and references[0] == references[1]:
@@ -202,49 +207,49 @@ def context(typed: Typed) -> Mapping[str, Any]:
         except (ValueError, KeyError, TypeError):
             actions = []
         return {"kept": typed[KEPT], "seats": len(actions), "actions": " × ".join(map(str, actions))}
-    found = _parse(typed)
-    seats = len(found.actions)
+    parsed = _parse(typed)
+    seats = len(parsed.actions)
     return {
         "seats": seats,
-        "shape": f"{found.actions} {found.names}",
+        "shape": f"{parsed.actions} {parsed.names}",
         "size_options": [str(size) for size in SIZES],
         "seat_options": [str(size) for size in SEATS],
-        "sizes": [(seat, str(most)) for seat, most in enumerate(found.actions, start=1)],
-        "columns": [found.label(action) for action in range(found.actions[1])],
-        "layers": list(_tables(found, typed)),
+        "sizes": [(seat, str(most)) for seat, most in enumerate(parsed.actions, start=1)],
+        "columns": [parsed.label(action) for action in range(parsed.actions[1])],
+        "layers": list(_tables(parsed, typed)),
         "measures": [
             {
                 "control": f"{name}{seat}",
-                "label": words.format(seat=seat),
+                "label": label.format(seat=seat),
                 "value": typed.get(f"{name}{seat}", ""),
-                "options": [(str(action), found.label(action)) for action in range(most)],
+                "options": [(str(action), parsed.label(action)) for action in range(most)],
             }
-            for name, words in (
+            for name, label in (
                 ("cooperate", _("Player {seat} cooperates by")),
                 ("other", _("Player {seat} does not, by")),
             )
-            for seat, most in enumerate(found.actions, start=1)
+            for seat, most in enumerate(parsed.actions, start=1)
         ],
         "nash": typed.get("nash", ""),
         "cooperative": typed.get("cooperative", ""),
-        "missing": len(found.missing),
-        "says": list(_analysis(found)),
+        "missing": len(parsed.missing),
+        "says": list(_analysis(parsed)),
     }
 
 
-def _tables(found: TypedGame, typed: Typed) -> Iterator[dict[str, Any]]:
+def _tables(parsed: TypedGame, typed: Typed) -> Iterator[dict[str, Any]]:
     """Return one table per action of player 3, with player 1 in rows and player 2 in columns."""
-    rows, columns, *third = found.actions
+    rows, columns, *third = parsed.actions
     for third_action in product(*map(range, third)):
         yield {
-            "title": _("Player 3 plays {action}").format(action=found.label(third_action[0])) if third_action else "",
+            "title": _("Player 3 plays {action}").format(action=parsed.label(third_action[0])) if third_action else "",
             "rows": [
                 {
-                    "label": found.label(row),
+                    "label": parsed.label(row),
                     "cells": [
                         [
-                            _field(found, (row, column, *third_action), seat, typed)
-                            for seat in range(1, len(found.actions) + 1)
+                            _field(parsed, (row, column, *third_action), seat, typed)
+                            for seat in range(1, len(parsed.actions) + 1)
                         ]
                         for column in range(columns)
                     ],
@@ -254,45 +259,45 @@ def _tables(found: TypedGame, typed: Typed) -> Iterator[dict[str, Any]]:
         }
 
 
-def _field(found: TypedGame, profile: Profile, seat: int, typed: Typed) -> dict[str, Any]:
+def _field(parsed: TypedGame, profile: Profile, seat: int, typed: Typed) -> dict[str, Any]:
     name = control_name(profile, seat)
     plays = ", ".join(
-        _("player {seat} plays {action}").format(seat=at, action=found.label(action))
-        for at, action in enumerate(profile, start=1)
+        _("player {seat} plays {action}").format(seat=number, action=parsed.label(action))
+        for number, action in enumerate(profile, start=1)
     )
     return {
         "control": name,
         "seat": seat,
         "value": typed.get(name, ""),
-        "wrong": name in found.problems,
+        "invalid": name in parsed.problems,
         "label": _("Points of player {seat} where {plays}").format(seat=seat, plays=plays),
     }
 
 
-def _analysis(found: TypedGame) -> Iterator[str]:
+def _analysis(parsed: TypedGame) -> Iterator[str]:
     """Return sentences on the equilibria and the cooperative outcome."""
-    game = found.game()
+    game = parsed.game()
     if game is None:
         return
-    at_rest = game.equilibria()
-    shown = [_outcome(found, game, profile) for profile in at_rest[:MAX_LISTED]]
-    if not at_rest:
+    equilibria = game.equilibria()
+    outcomes = [_outcome(parsed, game, profile) for profile in equilibria[:MAX_LISTED]]
+    if not equilibria:
         yield _("No equilibrium in pure strategies: in every combination some player gains by deviating.")
-    elif len(at_rest) == 1:
-        yield _("The only equilibrium in pure strategies: {outcome}.").format(outcome=shown[0])
+    elif len(equilibria) == 1:
+        yield _("The only equilibrium in pure strategies: {outcome}.").format(outcome=outcomes[0])
     else:
-        more = _(", and {number} more").format(number=len(at_rest) - MAX_LISTED) if at_rest[MAX_LISTED:] else ""
+        rest = _(", and {number} more").format(number=len(equilibria) - MAX_LISTED) if equilibria[MAX_LISTED:] else ""
         words = _("{number} equilibria in pure strategies: {outcomes}{more}.")
-        yield words.format(number=len(at_rest), outcomes="; ".join(shown), more=more)
+        yield words.format(number=len(equilibria), outcomes="; ".join(outcomes), more=rest)
     if game.cooperate is None:
         best = max(game.payoffs, key=lambda profile: sum(game.payoffs[profile]))
         yield _(
             "The largest total is at {outcome}. Choose each player's cooperative action to measure cooperation."
-        ).format(outcome=_outcome(found, game, best))
+        ).format(outcome=_outcome(parsed, game, best))
         return
-    yield _("All cooperate: {outcome}.").format(outcome=_outcome(found, game, game.cooperate))
-    yield _temptation(found, game, game.cooperate)
-    others = [profile for profile in at_rest if profile != game.cooperate]
+    yield _("All cooperate: {outcome}.").format(outcome=_outcome(parsed, game, game.cooperate))
+    yield _temptation(parsed, game, game.cooperate)
+    others = [profile for profile in equilibria if profile != game.cooperate]
     worse = [profile for profile in others if _all_gain(game.payoffs[profile], game.payoffs[game.cooperate])]
     if others and len(worse) == len(others):
         yield _("Everybody gets more there than in any other equilibrium.")
@@ -300,14 +305,14 @@ def _analysis(found: TypedGame) -> Iterator[str]:
         yield _("Not everybody gets more there than in the other equilibria.")
 
 
-def _temptation(found: TypedGame, game: BaseGame, cooperative: Profile) -> str:
+def _temptation(parsed: TypedGame, game: BaseGame, cooperative: Profile) -> str:
     """Return a sentence on who gains most by not cooperating, and how much."""
     gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperative)]
-    gain, seat, action = max(gains, key=lambda one: one[0])
+    gain, seat, action = max(gains, key=lambda deviation: deviation[0])
     if gain <= TOLERANCE:
         return _("No player gains by deviating alone from cooperation: it is an equilibrium.")
     return _("Player {seat} would gain {gain} by deviating alone to {action}: a dilemma.").format(
-        seat=seat + 1, gain=number(gain), action=found.label(action)
+        seat=seat + 1, gain=number(gain), action=parsed.label(action)
     )
 
 
@@ -315,9 +320,9 @@ def _all_gain(before: Sequence[float], after: Sequence[float]) -> bool:
     return all(later > earlier + TOLERANCE for earlier, later in zip(before, after, strict=True))
 
 
-def _outcome(found: TypedGame, game: BaseGame, profile: Profile) -> str:
+def _outcome(parsed: TypedGame, game: BaseGame, profile: Profile) -> str:
     points = ", ".join(map(number, game.payoffs[profile]))
-    return _("{profile} ({points})").format(profile=found.shown(profile), points=points)
+    return _("{profile} ({points})").format(profile=parsed.shown(profile), points=points)
 
 
 ENTRIES: Mapping[str, Entry] = {

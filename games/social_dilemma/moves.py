@@ -79,7 +79,7 @@ def _named(title: str, actions: tuple[str, ...], labels: tuple[str, ...]) -> Any
 @lru_cache(maxsize=256)
 def acting(actions: tuple[str, ...], answer_with: str, labels: tuple[str, ...]) -> tuple[Form, ...]:
     """Return the forms for choosing an action, percentages, or either."""
-    one = Form(
+    certain_form = Form(
         "act",
         _("Choose your action"),
         _model("ActNow", Act, action=(Literal[actions], _named(_("Your action"), actions, labels))),
@@ -92,13 +92,13 @@ def acting(actions: tuple[str, ...], answer_with: str, labels: tuple[str, ...]) 
             for name, label in zip(actions, labels, strict=True)
         },
     )
-    mixed = Form(
+    mixed_form = Form(
         "mix",
         _("Choose at random"),
         _model("MixNow", Mix, percentages=(shares, Field(title=_("Percentages")))),
         help=_("Give every action a whole percentage. They must add up to 100; one action is then drawn at random."),
     )
-    return {"action": (one,), "percentages": (mixed,), "either": (one, mixed)}[answer_with]
+    return {"action": (certain_form,), "percentages": (mixed_form,), "either": (certain_form, mixed_form)}[answer_with]
 
 
 @lru_cache(maxsize=256)

@@ -25,13 +25,15 @@ def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
     profile = next((p for p in base.profiles() if len(set(base.payoffs[p])) > 1), None)
     if profile is None:
         return ()
-    own = base.payoffs[profile][position]
-    others = dict.fromkeys(points[position] for points in base.payoffs.values())
-    options = sorted([own, *[points for points in others if points != own][: MAX_OPTIONS - 1]])
+    own_points = base.payoffs[profile][position]
+    all_points = dict.fromkeys(points[position] for points in base.payoffs.values())
+    options = sorted([own_points, *[points for points in all_points if points != own_points][: MAX_OPTIONS - 1]])
     if len(options) < 2:
         return ()
-    mine = game.label(base.names(position)[profile[position]])
-    theirs = ", ".join(game.label(base.names(seat)[profile[seat]]) for seat in range(base.seats) if seat != position)
+    own_action = game.label(base.names(position)[profile[position]])
+    other_actions = ", ".join(
+        game.label(base.names(seat)[profile[seat]]) for seat in range(base.seats) if seat != position
+    )
     prompt = (
         _("You play {mine} and the other plays {theirs}. How many points do you get?")
         if base.seats == 2
@@ -40,9 +42,9 @@ def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
     return (
         Question(
             key="outcome",
-            prompt=prompt.format(mine=mine, theirs=theirs),
+            prompt=prompt.format(mine=own_action, theirs=other_actions),
             options=tuple(number(points) for points in options),
-            answer=number(own),
+            answer=number(own_points),
         ),
     )
 

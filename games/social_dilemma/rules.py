@@ -2,8 +2,7 @@
 
 Source: CoopEval. Each mechanism is a sequence of turns in which all seats move at once and nobody sees another's
 move before all have moved. Repetition and reputation play many rounds; reputation pairs the seats of a population
-again
-in each round. In mediation and contract, players propose, choose and enter an arrangement before they act.
+again in each round. In mediation and contract, players propose, choose and enter an arrangement before they act.
 """
 
 from __future__ import annotations
@@ -204,15 +203,15 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             return (roles,)
         if self.config.schedule is not None:
             return self.config.schedule[t]
-        by_position = [roles[place::seats] for place in range(seats)]
+        by_position = [roles[position::seats] for position in range(seats)]
         groups = self.config.population
         if self.config.matching == "rotation":
-            drawn = [[by_position[j][(g + j * t) % groups] for g in range(groups)] for j in range(seats)]
+            columns = [[by_position[j][(g + j * t) % groups] for g in range(groups)] for j in range(seats)]
         else:
-            drawn = [list(by_position[0])]
+            columns = [list(by_position[0])]
             for j in range(1, seats):
-                drawn.append(chance.draw(f"matching/{j + 1}", _shuffled(by_position[j])))
-        return tuple(zip(*drawn, strict=True))
+                columns.append(chance.draw(f"matching/{j + 1}", _shuffled(by_position[j])))
+        return tuple(zip(*columns, strict=True))
 
     def turn(self, state: Dilemma) -> Turn | None:
         if state.stage == "over":
@@ -256,9 +255,11 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     def _chosen(self, state: Dilemma, votes: Mapping[Role, tuple[int, ...]], chance: Chance) -> Dilemma:
         """Return the state after the vote: the proposal with the most approvals wins, even with none."""
-        counts = {number: sum(number in given for given in votes.values()) for number in range(1, self.base.seats + 1)}
-        best = [number for number, count in counts.items() if count == max(counts.values())]
-        winner = best[0] if len(best) == 1 else chance.draw("winner", lambda rng: rng.choice(best))
+        counts = {
+            number: sum(number in approved for approved in votes.values()) for number in range(1, self.base.seats + 1)
+        }
+        leaders = [number for number, count in counts.items() if count == max(counts.values())]
+        winner = leaders[0] if len(leaders) == 1 else chance.draw("winner", lambda rng: rng.choice(leaders))
         stage: Stage = "sign" if self.mechanism == "contract" else "act"
         return replace(state, stage=stage, votes=votes, winner=winner)
 
@@ -295,14 +296,14 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             return with_payments(self.base, self.contract(state), profile)
         return self.base.payoffs[profile]
 
-    def _stops(self, played: int, chance: Chance) -> bool:
+    def _stops(self, rounds_played: int, chance: Chance) -> bool:
         """Return whether the match is over after this many rounds."""
-        if played >= self.last_round():
+        if rounds_played >= self.last_round():
             return True
         if self.config.stopping != "drawn":
             return False
         if self.config.stop_after is not None:
-            return played >= self.config.stop_after
+            return rounds_played >= self.config.stop_after
         return not chance.draw("goes_on", lambda rng: rng.random() < self.config.continuation)
 
     def design_of(self, state: Dilemma, number: int) -> Design:
@@ -367,8 +368,12 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             "cooperation_rate": _share(
                 [self.cooperated(role, action) for played in state.rounds for role, action in played.actions.items()]
             ),
-            "coop_after_coop": _share([own for own, before in self._reactions(state) if before]),
-            "coop_after_other": _share([own for own, before in self._reactions(state) if not before]),
+            "coop_after_coop": _share(
+                [cooperated for cooperated, partner_cooperated in self._reactions(state) if partner_cooperated]
+            ),
+            "coop_after_other": _share(
+                [cooperated for cooperated, partner_cooperated in self._reactions(state) if not partner_cooperated]
+            ),
             **self._design_metrics(state),
         }
 
@@ -376,13 +381,13 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         """Return (a seat cooperated, its co-player cooperated in the round before) for every ordered pair that met."""
         if self.base.cooperate is None:
             return
-        for before, now in pairwise(state.rounds):
-            for group in now.groups:
+        for last_round, this_round in pairwise(state.rounds):
+            for group in this_round.groups:
                 for role in group:
-                    for other in group:
-                        if other != role:
-                            reaction = self.cooperated(role, now.actions[role])
-                            yield bool(reaction), bool(self.cooperated(other, before.actions[other]))
+                    for partner in group:
+                        if partner != role:
+                            reaction = self.cooperated(role, this_round.actions[role])
+                            yield bool(reaction), bool(self.cooperated(partner, last_round.actions[partner]))
 
     def _design_metrics(self, state: Dilemma) -> Metrics:
         if state.winner is None:
@@ -395,8 +400,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         mediated = self.mechanism == "mediation"
         return {
             "winner": state.winner,
-            "winner_approvals": sum(state.winner in given for given in state.votes.values()),
-            "approval_rate": sum(len(given) for given in state.votes.values()) / seats**2,
+            "winner_approvals": sum(state.winner in approved for approved in state.votes.values()),
+            "approval_rate": sum(len(approved) for approved in state.votes.values()) / seats**2,
             "design_nash": quality and quality.nash,
             "design_dominant": quality and quality.dominant,
             "delegation_rate": len(state.rounds[-1].delegated) / seats if mediated else None,
@@ -445,9 +450,9 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         """Return round and phase of each move: all seats move once per turn, so its number determines the turn."""
-        before = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
-        phases = (*before.get(self.mechanism, ()), "act")
-        turns = (at // self.seats() for at in range(len(moves)))
+        first_phases = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
+        phases = (*first_phases.get(self.mechanism, ()), "act")
+        turns = (index // self.seats() for index in range(len(moves)))
         return [(turn // len(phases) + 1, phases[turn % len(phases)]) for turn in turns]
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str | None:

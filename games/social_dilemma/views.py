@@ -76,14 +76,14 @@ def _status(game: SocialDilemma, state: Dilemma, role: Role) -> Text:
         return Text("status", _("A mediator was chosen. Choose an action, or delegate to the mediator."))
     if game.mechanism == "contract":
         active = game.contract_active(state)
-        words = (
+        contract_status = (
             _("Everybody signed: the contract is in effect.")
             if active
             else _("Not everybody signed: the contract has no effect.")
         )
-        return Text("status", words + " " + _("Choose your action."), tone="good" if active else "notice")
-    others = _listed([game.role_title(other) for other in state.group(role) if other != role])
-    return Text("status", _("Choose your action. You play with {others}.").format(others=others))
+        return Text("status", contract_status + " " + _("Choose your action."), tone="good" if active else "notice")
+    partners = _listed([game.role_title(other) for other in state.group(role) if other != role])
+    return Text("status", _("Choose your action. You play with {others}.").format(others=partners))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -96,19 +96,19 @@ def _situation(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
     """Return the round, the players, and the round's weight."""
     facts = [Fact("you", _("You are"), role, game.role_title(role))]
     if state.stage != "over":
-        others = [game.role_title(other) for other in state.group(role) if other != role]
-        facts.append(Fact("others", _("You play with"), ", ".join(others), _listed(others)))
+        partners = [game.role_title(other) for other in state.group(role) if other != role]
+        facts.append(Fact("others", _("You play with"), ", ".join(partners), _listed(partners)))
     if game.repeated and state.stage != "over":
-        played, stopping = len(state.rounds) + 1, game.config.stopping
+        round_number, stopping = len(state.rounds) + 1, game.config.stopping
         if stopping == "published":
-            shown = str(played)
+            round_text = str(round_number)
         elif stopping == "drawn":
-            shown = _("{round} of at most {rounds}").format(round=played, rounds=game.last_round())
+            round_text = _("{round} of at most {rounds}").format(round=round_number, rounds=game.last_round())
         else:
-            shown = _("{round} of {rounds}").format(round=played, rounds=game.last_round())
-        facts.append(Fact("round", _("Round"), played, shown))
+            round_text = _("{round} of {rounds}").format(round=round_number, rounds=game.last_round())
+        facts.append(Fact("round", _("Round"), round_number, round_text))
         if stopping == "weighted":
-            weight = game.weights(game.last_round())[played - 1]
+            weight = game.weights(game.last_round())[round_number - 1]
             facts.append(Fact("weight", _("Weight of this round"), weight, percent(weight)))
         else:
             chance = game.config.continuation
@@ -157,38 +157,38 @@ def payoff_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
             *(_("The other plays {action}").format(action=game.label(name)) for name in base.names(other)),
         )
         rows = []
-        for own, name in enumerate(base.names(position)):
+        for own_action, name in enumerate(base.names(position)):
             cells = []
-            for theirs in range(base.actions[other]):
-                gained = points((own, theirs) if position == 0 else (theirs, own))
+            for other_action in range(base.actions[other]):
+                earned = points((own_action, other_action) if position == 0 else (other_action, own_action))
                 cells.append(
                     _("you {own}, the other {theirs}").format(
-                        own=number(gained[position]), theirs=number(gained[other])
+                        own=number(earned[position]), theirs=number(earned[other])
                     )
                 )
             rows.append((game.label(name), *cells))
         return Table("points", title, columns, tuple(rows))
-    if (alike := _by_others(game, position, points)) is not None:
-        return Table("points", title, *alike)
+    if (short_table := _by_others(game, position, points)) is not None:
+        return Table("points", title, *short_table)
     columns = (
         _("You play"),
         *(_("Player {number} plays").format(number=seat + 1) for seat in range(base.seats) if seat != position),
         _("You get"),
         _("The others get"),
     )
-    table = []
+    outcome_rows = []
     for profile, _base_points in _by_own_action(game, position):
-        gained = points(profile)
+        earned = points(profile)
         others = [seat for seat in range(base.seats) if seat != position]
-        table.append(
+        outcome_rows.append(
             (
                 _action(game, position, profile),
                 *(_action(game, seat, profile) for seat in others),
-                number(gained[position]),
-                ", ".join(number(gained[seat]) for seat in others),
+                number(earned[position]),
+                ", ".join(number(earned[seat]) for seat in others),
             )
         )
-    return Table("points", title, columns, tuple(table))
+    return Table("points", title, columns, tuple(outcome_rows))
 
 
 def _by_others(
@@ -202,30 +202,30 @@ def _by_others(
     others = [seat for seat in range(base.seats) if seat != position]
     if len({base.actions[seat] for seat in others}) > 1 or prod(base.actions) > MAX_OUTCOMES:
         return None
-    played = list(combinations_with_replacement(range(base.actions[others[0]]), len(others)))
-    if len(played) > MAX_COLUMNS:
+    combinations = list(combinations_with_replacement(range(base.actions[others[0]]), len(others)))
+    if len(combinations) > MAX_COLUMNS:
         return None
 
-    def gained(own: int, theirs: Sequence[int]) -> tuple[float, tuple[tuple[int, float], ...]]:
+    def earned(own_action: int, other_actions: Sequence[int]) -> tuple[float, tuple[tuple[int, float], ...]]:
         """Return the role's own points, and each other player's action with its points."""
-        by_seat = dict(zip(others, theirs, strict=True)) | {position: own}
+        by_seat = dict(zip(others, other_actions, strict=True)) | {position: own_action}
         all_points = points(tuple(by_seat[seat] for seat in range(base.seats)))
         return round(all_points[position], 9), tuple((by_seat[seat], round(all_points[seat], 9)) for seat in others)
 
     rows = []
-    for own, name in enumerate(base.names(position)):
+    for own_action, name in enumerate(base.names(position)):
         cells = []
-        for theirs in played:
-            mine, each = gained(own, theirs)
-            for order in permutations(theirs):
-                own_again, points_again = gained(own, order)
-                if own_again != mine or sorted(points_again) != sorted(each):
+        for other_actions in combinations:
+            own_points, others_points = earned(own_action, other_actions)
+            for order in permutations(other_actions):
+                own_again, points_again = earned(own_action, order)
+                if own_again != own_points or sorted(points_again) != sorted(others_points):
                     return None
-            shown = ", ".join(number(one) for _action_of, one in each)
-            cells.append(_("you {own}, others {theirs}").format(own=number(mine), theirs=shown))
+            shown = ", ".join(number(seat_points) for _action_of, seat_points in others_points)
+            cells.append(_("you {own}, others {theirs}").format(own=number(own_points), theirs=shown))
         rows.append((game.label(name), *cells))
     names = base.names(others[0])
-    heads = (", ".join(game.label(names[action]) for action in theirs) for theirs in played)
+    heads = (", ".join(game.label(names[action]) for action in other_actions) for other_actions in combinations)
     return (_("You play"), *(_("Others: {actions}").format(actions=head) for head in heads)), tuple(rows)
 
 
@@ -267,18 +267,18 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         )
     ]
     facts += [_clause_fact(game, key, clause, mediated) for key, clause in design.items()]
-    approvals = sum(state.winner in given for given in state.votes.values())
+    approvals = sum(state.winner in approved for approved in state.votes.values())
     facts.append(
         Fact("approvals", _("Approvals"), approvals, _("{given} of {all}").format(given=approvals, all=game.base.seats))
     )
     if state.signed:
         refused = [_player_name(game, seat, role) for seat, yes in state.signed.items() if not yes]
-        shown = _("everybody signed") if not refused else _("refused by {names}").format(names=_listed(refused))
-        facts.append(Fact("signatures", _("Signatures"), not refused, shown))
+        signatures = _("everybody signed") if not refused else _("refused by {names}").format(names=_listed(refused))
+        facts.append(Fact("signatures", _("Signatures"), not refused, signatures))
     title = _("The mediator") if mediated else _("The contract")
     votes = tuple(
-        (_player_name(game, seat, role), ", ".join(f"{letter}{number}" for number in given) or _("none"))
-        for seat, given in state.votes.items()
+        (_player_name(game, seat, role), ", ".join(f"{letter}{number}" for number in approved) or _("none"))
+        for seat, approved in state.votes.items()
     )
     return [
         Facts("design", title, tuple(facts)),
@@ -293,16 +293,16 @@ def _clause(game: SocialDilemma, clause: str | int) -> Cell:
 def _clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: bool) -> Fact:
     """Return one clause of the chosen design."""
     if mediated:
-        words = _("If {number} of {seats} delegate").format(number=key, seats=game.base.seats)
-        return Fact(f"clause_{key}", words, clause, _("it plays {action}").format(action=game.label(str(clause))))
-    paid = int(clause)
-    if paid == 0:
-        shown = _("no payment")
-    elif paid > 0:
-        shown = _("gets {points} from the others").format(points=number(paid))
+        label = _("If {number} of {seats} delegate").format(number=key, seats=game.base.seats)
+        return Fact(f"clause_{key}", label, clause, _("it plays {action}").format(action=game.label(str(clause))))
+    points = int(clause)
+    if points == 0:
+        payment = _("no payment")
+    elif points > 0:
+        payment = _("gets {points} from the others").format(points=number(points))
     else:
-        shown = _("pays {points} to the others").format(points=number(-paid))
-    return Fact(f"clause_{key}", _("A player who plays {action}").format(action=game.label(key)), clause, shown)
+        payment = _("pays {points} to the others").format(points=number(-points))
+    return Fact(f"clause_{key}", _("A player who plays {action}").format(action=game.label(key)), clause, payment)
 
 
 def _played(game: SocialDilemma, played: Round, seat: Role) -> str:
@@ -347,17 +347,19 @@ def _meetings(
     game: SocialDilemma, rounds: Sequence[Round], player: Role, window: range, depth: int
 ) -> tuple[Meeting, ...]:
     """Return a seat's matches in these rounds; under each, its co-players' earlier ones, `depth` levels deep."""
-    found = []
+    meetings = []
     for index in reversed(window):
         played = rounds[index]
         group = played.group(player)
         players = tuple((seat, _played(game, played, seat), played.points[seat]) for seat in group)
-        before = range(window.start, index)
+        earlier_window = range(window.start, index)
         earlier = tuple(
-            (other, _meetings(game, rounds, other, before, depth - 1)) for other in group if other != player and before
+            (partner, _meetings(game, rounds, partner, earlier_window, depth - 1))
+            for partner in group
+            if partner != player and earlier_window
         )
-        found.append(Meeting(index + 1, players, earlier if depth > 1 else ()))
-    return tuple(found)
+        meetings.append(Meeting(index + 1, players, earlier if depth > 1 else ()))
+    return tuple(meetings)
 
 
 def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
@@ -366,8 +368,10 @@ def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         return [_rounds_table(game, state, role)]
     blocks: list[Block] = []
     for member, meetings in histories(game, state, role):
-        own = member == role
-        title = _("Your earlier rounds") if own else _("Earlier rounds of {name}").format(name=game.role_title(member))
+        is_own = member == role
+        title = (
+            _("Your earlier rounds") if is_own else _("Earlier rounds of {name}").format(name=game.role_title(member))
+        )
         columns = (_("Round"), _("Who"), _("Played"), _("Points"), _("Part"))
         blocks.append(Table(f"history_{member}", title, columns, tuple(_match_rows(game, meetings, role, title))))
     return blocks
@@ -381,17 +385,19 @@ def _match_rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, ti
     rows: list[tuple[Cell, ...]] = []
     shown: set[tuple[Role, int]] = set()
     parts = [(title, meetings)]
-    for part, part_meetings in parts:
+    for part_title, part_meetings in parts:
         for meeting in part_meetings:
             rows += [
-                (meeting.round, _player_name(game, seat, role), action, number(points), part)
+                (meeting.round, _player_name(game, seat, role), action, number(points), part_title)
                 for seat, action, points in meeting.players
             ]
-            for other, before in meeting.earlier:
-                if (other, meeting.round) not in shown and before:
-                    shown.add((other, meeting.round))
-                    words = _("What {name} had done before round {round}")
-                    parts.append((words.format(name=_player_name(game, other, role), round=meeting.round), before))
+            for partner, earlier in meeting.earlier:
+                if (partner, meeting.round) not in shown and earlier:
+                    shown.add((partner, meeting.round))
+                    template = _("What {name} had done before round {round}")
+                    parts.append(
+                        (template.format(name=_player_name(game, partner, role), round=meeting.round), earlier)
+                    )
     return rows
 
 
@@ -434,8 +440,8 @@ def _result(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
         for seat in played.group(role):
             action, points = _played(game, played, seat), number(played.points[seat])
             by = _(" (by the mediator)") if seat in played.delegated else ""
-            shown = _("{action}{by}: {points} points").format(action=action, by=by, points=points)
-            facts.append(Fact(f"played_{seat}", _player_name(game, seat, role).capitalize(), action, shown))
+            outcome = _("{action}{by}: {points} points").format(action=action, by=by, points=points)
+            facts.append(Fact(f"played_{seat}", _player_name(game, seat, role).capitalize(), action, outcome))
     else:
         facts.append(Fact("rounds", _("Rounds played"), len(state.rounds), str(len(state.rounds))))
     facts.append(Fact("payoff", _("Your result"), payoff, _("{points} points").format(points=number(payoff))))

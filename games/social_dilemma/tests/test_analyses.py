@@ -25,10 +25,10 @@ def test_meta_game_averages_repetitions_and_seat_orders():
         (("b", "a"), (6, 3)),
         (("b", "b"), (1, 3)),
     ]
-    found = meta_game(outcomes, ("a", "b"))
-    assert found is not None
+    payoffs = meta_game(outcomes, ("a", "b"))
+    assert payoffs is not None
     # a against b: (0 + 2)/2 in the first seat, 3 in the second.
-    assert found == pytest.approx(np.array([[2, 2], [5, 2]]))
+    assert payoffs == pytest.approx(np.array([[2, 2], [5, 2]]))
 
 
 def test_no_meta_game_if_some_types_never_met():
@@ -51,44 +51,44 @@ def test_tournament_reports_cooperation_and_dynamics():
                 ],
             }
         )
-    found = tournament(game, matches)
-    assert found.cooperation == {"kind": 1, "mean": 0}
-    assert found.mean_payoff == {"kind": 1, "mean": 2}
-    assert found.meta == pytest.approx(np.array([[2, 0], [3, 1]]))
-    assert found.score == pytest.approx(0, abs=1e-4)
-    assert found.ratings == pytest.approx({"kind": -1, "mean": 0}, abs=1e-6)
+    outcome = tournament(game, matches)
+    assert outcome.cooperation == {"kind": 1, "mean": 0}
+    assert outcome.mean_payoff == {"kind": 1, "mean": 2}
+    assert outcome.meta == pytest.approx(np.array([[2, 0], [3, 1]]))
+    assert outcome.score == pytest.approx(0, abs=1e-4)
+    assert outcome.ratings == pytest.approx({"kind": -1, "mean": 0}, abs=1e-6)
 
 
 def test_three_seat_tournament_matches_the_toolbox():
     game = play.configure(SocialDilemma, {"base_game": "public_goods"})
     assert isinstance(game, SocialDilemma)
-    chance = Random(17)
+    rng = Random(17)
     matches = [
         {
             "agents": dict(zip(game.roles(), labels, strict=True)),
-            "payoffs": {role: chance.uniform(0, 2) for role in game.roles()},
+            "payoffs": {role: rng.uniform(0, 2) for role in game.roles()},
             "records": [],
         }
         for labels in product("abc", repeat=3)
         for _repetition in range(2)
     ]
-    found = tournament(game, matches)
-    assert found.meta is not None and found.path is not None
-    dynamics = toolbox.replicator(found.meta)
-    assert found.path[-1] == pytest.approx(dynamics["population"], abs=1e-12)
-    assert len(found.path) == dynamics["steps"] + 1
-    assert found.score == pytest.approx((dynamics["average"] - 1) / 0.5)
-    assert list(found.ratings.values()) == pytest.approx(toolbox.deviation_ratings(found.meta))
+    outcome = tournament(game, matches)
+    assert outcome.meta is not None and outcome.path is not None
+    dynamics = toolbox.replicator(outcome.meta)
+    assert outcome.path[-1] == pytest.approx(dynamics["population"], abs=1e-12)
+    assert len(outcome.path) == dynamics["steps"] + 1
+    assert outcome.score == pytest.approx((dynamics["average"] - 1) / 0.5)
+    assert list(outcome.ratings.values()) == pytest.approx(toolbox.deviation_ratings(outcome.meta))
     points = [match["payoffs"][role] for match in matches for role in game.roles() if match["agents"][role] == "a"]
-    assert found.mean_payoff["a"] == pytest.approx(fmean(points))
+    assert outcome.mean_payoff["a"] == pytest.approx(fmean(points))
 
 
 def test_results_show_one_tournament_per_base_game():
     config = {"base_game": "prisoners_dilemma"}
     records = [{"role": role, "cooperated": True} for role in ("p1", "p2")]
     match = {"config": config, "agents": {"p1": "a", "p2": "a"}, "payoffs": {"p1": 2, "p2": 2}, "records": records}
-    other = {**match, "config": {"base_game": "stag_hunt"}}
-    blocks = results(SocialDilemma, [match, match, other])
+    stag_hunt_match = {**match, "config": {"base_game": "stag_hunt"}}
+    blocks = results(SocialDilemma, [match, match, stag_hunt_match])
     assert [block.key for block in blocks if block.key.startswith("matrix")] == ["matrix_1", "matrix_2"]
     (agents,) = next(block for block in blocks if block.key == "agents_1").rows
     assert agents == ("a", "2", "100%", "0", "100%")

@@ -43,9 +43,9 @@ def test_tit_for_tat_repeats_the_last_round():
 def test_grim_never_forgives():
     game = configure(SocialDilemma, {"mechanism": "repetition", "rounds": 5, "history_depth": 1})
     play, _events = start(game, 1)
-    for other in ("A0", "A1", "A0", "A0", "A0"):
+    for action in ("A0", "A1", "A0", "A0", "A0"):
         play, _events = submit(play, "p1", script_move(play, "p1", "grim"))
-        play, _events = submit(play, "p2", {"action": other})
+        play, _events = submit(play, "p2", {"action": action})
     assert actions(play, "p1") == "CCDDD"
 
 

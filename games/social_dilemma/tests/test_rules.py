@@ -100,8 +100,8 @@ def test_percentages_result_in_one_action():
     game = dilemma()
     play = play_after(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
     assert play.payoffs() in ({"p1": 2, "p2": 2}, {"p1": 0, "p2": 3})
-    again = play_after(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
-    assert again.payoffs() == play.payoffs()
+    repeated = play_after(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
+    assert repeated.payoffs() == play.payoffs()
 
 
 def test_published_stopping_is_never_played_by_people():
@@ -137,7 +137,7 @@ def test_contract_beyond_the_bound_is_refused(contract):
         submit(play, "p1", {"contract": contract})
 
 
-GOOD = {
+CUSTOM_GAME = {
     "actions": [2, 2],
     "payoffs": {"0,0": [4, 4], "0,1": [0, 5], "1,0": [5, 0], "1,1": [1, 1]},
 }
@@ -147,8 +147,8 @@ GOOD = {
     ("change", "expected_text"),
     [
         ({"payoffs": {"0,0": [4, 4], "0,1": [0, 5], "1,0": [5, 0]}}, "“1,1”"),
-        ({"payoffs": {**GOOD["payoffs"], "2,0": [1, 1]}}, "“2,0”"),
-        ({"payoffs": {**GOOD["payoffs"], "1,1": [1]}}, "“1,1”"),
+        ({"payoffs": {**CUSTOM_GAME["payoffs"], "2,0": [1, 1]}}, "“2,0”"),
+        ({"payoffs": {**CUSTOM_GAME["payoffs"], "1,1": [1]}}, "“1,1”"),
         ({"actions": [10] * 6}, "10000"),
         ({"actions": [11, 2]}, "at most 10"),
         ({"cooperate": [0, 2]}, "cooperate"),
@@ -157,14 +157,14 @@ GOOD = {
 )
 def test_invalid_custom_game_is_refused_with_its_error(change, expected_text):
     with pytest.raises(BadConfig, match=expected_text):
-        dilemma(base_game="custom", custom_game={**GOOD, **change})
+        dilemma(base_game="custom", custom_game={**CUSTOM_GAME, **change})
 
 
 @pytest.mark.parametrize(
     "config",
     [
         {"base_game": "custom"},
-        {"custom_game": GOOD},
+        {"custom_game": CUSTOM_GAME},
         {"rounds": 3, "stop_after": 4},
         {
             "mechanism": "reputation_first_order",
@@ -201,8 +201,8 @@ def test_payments_sum_to_zero(name, payments):
 
 
 @given(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.lists(st.integers(0, 2), min_size=3, max_size=3))
-def test_mediator_acts_by_number_of_delegators(one, two, three, choices):
-    base, mediator = PUBLISHED["public_goods"], {1: one, 2: two, 3: three}
+def test_mediator_acts_by_number_of_delegators(for_one, for_two, for_three, choices):
+    base, mediator = PUBLISHED["public_goods"], {1: for_one, 2: for_two, 3: for_three}
     actions = played_profile(base, mediator, tuple(choices))
     delegators = choices.count(2)
     for choice, action in zip(choices, actions, strict=True):
@@ -239,18 +239,18 @@ def test_every_round_seats_everybody_once_by_position(seed, matching, population
     st.sampled_from(["repetition", "reputation_first_order", "mediation", "contract"]),
     st.randoms(use_true_random=False),
 )
-def test_draws_do_not_depend_on_the_order_of_moves(seed, mechanism, order):
+def test_draws_do_not_depend_on_the_order_of_moves(seed, mechanism, order_rng):
     game = dilemma(mechanism=mechanism, rounds=3, population=2, stopping="drawn")
-    found = []
+    results = []
     for shuffled in (False, True):
         play, _events = start(game, seed)
         while not play.over:
-            chance, roles = Random(len(play.state.rounds)), list(play.waiting_for())
-            moves = {role: game.scripts["random"](game, play.state, role, chance) for role in roles}
-            for role in order.sample(roles, len(roles)) if shuffled else roles:
+            rng, roles = Random(len(play.state.rounds)), list(play.waiting_for())
+            moves = {role: game.scripts["random"](game, play.state, role, rng) for role in roles}
+            for role in order_rng.sample(roles, len(roles)) if shuffled else roles:
                 play, _events = submit(play, role, moves[role])
-        found.append((play.state, play.payoffs()))
-    assert found[0] == found[1]
+        results.append((play.state, play.payoffs()))
+    assert results[0] == results[1]
 
 
 def test_drawn_matches_continue_with_the_stated_chance():
@@ -271,16 +271,16 @@ def test_drawn_matches_continue_with_the_stated_chance():
 @pytest.mark.parametrize("points", [["x", 5], [True, 5], [float("nan"), 5], [1e7, 5], [None, 5], 5])
 def test_non_numeric_points_are_refused_with_their_profile(points):
     with pytest.raises(BadConfig, match=r"0,1"):
-        dilemma(base_game="custom", custom_game={**GOOD, "payoffs": {**GOOD["payoffs"], "0,1": points}})
+        dilemma(base_game="custom", custom_game={**CUSTOM_GAME, "payoffs": {**CUSTOM_GAME["payoffs"], "0,1": points}})
 
 
 def test_pure_equilibria_of_the_published_games():
-    found = {name: base.equilibria() for name, base in PUBLISHED.items()}
-    assert found["prisoners_dilemma"] == [(1, 1)]
-    assert found["public_goods"] == [(1, 1, 1)]
-    assert found["travelers_dilemma"] == [(0, 0)]
-    assert found["stag_hunt"] == [(0, 0), (1, 1)]
-    assert found["matching_pennies"] == []
+    equilibria = {name: base.equilibria() for name, base in PUBLISHED.items()}
+    assert equilibria["prisoners_dilemma"] == [(1, 1)]
+    assert equilibria["public_goods"] == [(1, 1, 1)]
+    assert equilibria["travelers_dilemma"] == [(0, 0)]
+    assert equilibria["stag_hunt"] == [(0, 0), (1, 1)]
+    assert equilibria["matching_pennies"] == []
 
 
 # ---- designs: refusals, choice and payoffs ---------------------------------------------------------------
@@ -305,9 +305,9 @@ ZEROS = {"contract": {"A0": 0, "A1": 0}}
         ("mediation", (), {"mediator": {"1": 0, "2": "A0"}}),
     ],
 )
-def test_move_of_another_step_is_refused(mechanism, before, move):
+def test_move_of_another_step_is_refused(mechanism, earlier_moves, move):
     game = dilemma(mechanism=mechanism)
-    play = play_after(game, *((one, one) for one in before))
+    play = play_after(game, *((earlier_move, earlier_move) for earlier_move in earlier_moves))
     with pytest.raises(Refused):
         submit(play, "p1", move)
 
@@ -329,8 +329,8 @@ def test_tied_approvals_are_drawn_even_without_approvals(votes):
 def test_default_contract_bound_is_the_largest_payoff_rounded_down():
     assert dilemma(mechanism="contract", base_game="public_goods").contract_bound == 2
     assert dilemma(mechanism="contract", base_game="trust").contract_bound == 20
-    small = {"actions": [2, 2], "payoffs": {key: [0.5, -0.25] for key in GOOD["payoffs"]}}
-    assert dilemma(mechanism="contract", base_game="custom", custom_game=small).contract_bound == 1
+    low_payoffs = {"actions": [2, 2], "payoffs": {key: [0.5, -0.25] for key in CUSTOM_GAME["payoffs"]}}
+    assert dilemma(mechanism="contract", base_game="custom", custom_game=low_payoffs).contract_bound == 1
     assert dilemma(mechanism="contract", contract_bound=0).contract_bound == 0
 
 
@@ -338,12 +338,12 @@ def test_bonus_share_follows_the_base_games_payoff_range():
     game = dilemma(base_game="trust")
     assert [game.bonus_share("p1", points) for points in (-5, 0, 5, 10, 30)] == [0, 0, 0.5, 1, 1]
     assert [game.bonus_share("p2", points) for points in (2, 11, 20, 99)] == [0, 0.5, 1, 1]
-    flat = {"actions": [2, 2], "payoffs": {key: [1, 2] for key in GOOD["payoffs"]}}
+    flat = {"actions": [2, 2], "payoffs": {key: [1, 2] for key in CUSTOM_GAME["payoffs"]}}
     assert dilemma(base_game="custom", custom_game=flat).bonus_share("p1", 1) == 0.5
 
 
 def test_metrics_are_empty_without_cooperative_actions_or_references():
-    play = play_after(dilemma(base_game="custom", custom_game=GOOD, mechanism="contract"), *[(ZEROS,) * 2])
+    play = play_after(dilemma(base_game="custom", custom_game=CUSTOM_GAME, mechanism="contract"), *[(ZEROS,) * 2])
     for move in ({"approve": {"C1": True, "C2": False}}, {"sign": True}, {"action": "A1"}):
         for role in ("p1", "p2"):
             play, _events = submit(play, role, move)

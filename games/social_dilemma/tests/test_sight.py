@@ -32,43 +32,43 @@ def after_rounds(rounds, **config):
 
 def test_first_order_shows_only_co_players_own_matches():
     play = after_rounds(["CDCC", "CCCC"], mechanism="reputation_first_order")
-    other = after_rounds(["CDCD", "CCCC"], mechanism="reputation_first_order")
-    shown = dict(histories(play.game, play.state, "p1"))
-    assert [meeting.round for meeting in shown["p2"]] == [2, 1]
-    assert {seat for seat, _action, _points in shown["p2"][0].players} == {"p3", "p2"}
+    other_play = after_rounds(["CDCD", "CCCC"], mechanism="reputation_first_order")
+    meetings_of = dict(histories(play.game, play.state, "p1"))
+    assert [meeting.round for meeting in meetings_of["p2"]] == [2, 1]
+    assert {seat for seat, _action, _points in meetings_of["p2"][0].players} == {"p3", "p2"}
     # p4 chose its action of round 1 against p3: neither p1 nor p2 was there.
-    assert seen(play, "p1").count("p4") == seen(other, "p1").count("p4")
+    assert seen(play, "p1").count("p4") == seen(other_play, "p1").count("p4")
 
 
 def test_higher_order_shows_partners_earlier_matches():
-    one = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
-    two = after_rounds(["CDCD", "CCCC"], mechanism="reputation_higher_order")
-    assert seen(one, "p1") != seen(two, "p1")
-    shown = dict(histories(one.game, one.state, "p1"))
-    ((partner, before),) = shown["p2"][0].earlier
+    first = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
+    second = after_rounds(["CDCD", "CCCC"], mechanism="reputation_higher_order")
+    assert seen(first, "p1") != seen(second, "p1")
+    meetings_of = dict(histories(first.game, first.state, "p1"))
+    ((partner, earlier_meetings),) = meetings_of["p2"][0].earlier
     assert partner == "p3"
-    assert [meeting.round for meeting in before] == [1]
+    assert [meeting.round for meeting in earlier_meetings] == [1]
 
 
 def test_rounds_outside_the_window_are_not_shown():
-    one = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order", history_depth=1)
-    two = after_rounds(["CCCC", "CCCC"], mechanism="reputation_higher_order", history_depth=1)
-    assert seen(one, "p1") == seen(two, "p1")
+    first = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order", history_depth=1)
+    second = after_rounds(["CCCC", "CCCC"], mechanism="reputation_higher_order", history_depth=1)
+    assert seen(first, "p1") == seen(second, "p1")
 
 
 def test_history_depth_zero_shows_nothing():
     for mechanism in ("repetition", "reputation_first_order", "reputation_higher_order"):
         config = {"mechanism": mechanism, "history_depth": 0}
         rounds = ("CDCC", "DDDD") if mechanism != "repetition" else ("CD", "DD")
-        one, two = after_rounds([rounds[0]], **config), after_rounds([rounds[1]], **config)
-        assert seen(one, "p1") == seen(two, "p1")
+        first, second = after_rounds([rounds[0]], **config), after_rounds([rounds[1]], **config)
+        assert seen(first, "p1") == seen(second, "p1")
 
 
 def test_schedule_is_hidden():
-    other = [SCHEDULE[0], SCHEDULE[0], SCHEDULE[1]]
-    one = after_rounds([], mechanism="reputation_first_order")
-    two = after_rounds([], mechanism="reputation_first_order", schedule=other)
-    assert all(seen(one, role) == seen(two, role) for role in one.game.roles())
+    other_schedule = [SCHEDULE[0], SCHEDULE[0], SCHEDULE[1]]
+    first = after_rounds([], mechanism="reputation_first_order")
+    second = after_rounds([], mechanism="reputation_first_order", schedule=other_schedule)
+    assert all(seen(first, role) == seen(second, role) for role in first.game.roles())
 
 
 MATCHINGS = [[["p1", a], ["p3", b], ["p5", c]] for a, b, c in permutations(("p2", "p4", "p6"))]
@@ -85,18 +85,20 @@ BITS = list(product("CD", repeat=6))
 )
 def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth, role):
     number, seat = changed
-    other = [list(actions) for actions in rounds]
-    other[number][seat] = "D" if other[number][seat] == "C" else "C"
+    changed_rounds = [list(actions) for actions in rounds]
+    changed_rounds[number][seat] = "D" if changed_rounds[number][seat] == "C" else "C"
     config = {"population": 3, "schedule": schedule, "history_depth": depth}
-    first, higher = "reputation_first_order", "reputation_higher_order"
-    one, two = (after_rounds(played, mechanism=first, **config) for played in (rounds, other))
-    higher_one, higher_two = (after_rounds(played, mechanism=higher, **config) for played in (rounds, other))
-    there = next(group for group in schedule[number] if f"p{seat + 1}" in group)
-    if not set(there) & set(one.state.group(role)):
-        assert seen(one, role) == seen(two, role)
+    first_order, higher_order = "reputation_first_order", "reputation_higher_order"
+    play, changed_play = (after_rounds(played, mechanism=first_order, **config) for played in (rounds, changed_rounds))
+    higher_play, higher_changed_play = (
+        after_rounds(played, mechanism=higher_order, **config) for played in (rounds, changed_rounds)
+    )
+    changed_group = next(group for group in schedule[number] if f"p{seat + 1}" in group)
+    if not set(changed_group) & set(play.state.group(role)):
+        assert seen(play, role) == seen(changed_play, role)
     # Higher order also shows everything that first order shows.
-    if seen(one, role) != seen(two, role):
-        assert seen(higher_one, role) != seen(higher_two, role)
+    if seen(play, role) != seen(changed_play, role):
+        assert seen(higher_play, role) != seen(higher_changed_play, role)
 
 
 @settings(max_examples=30)
@@ -106,12 +108,12 @@ def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth
     mechanism=st.sampled_from(["reputation_first_order", "reputation_higher_order"]),
     role=st.sampled_from([f"p{number}" for number in range(1, 7)]),
 )
-def test_later_matchings_are_hidden(before, after, mechanism, role):
+def test_later_matchings_are_hidden(same_matchings, later_matchings, mechanism, role):
     config = {"population": 3, "mechanism": mechanism}
-    played = ["CDCDCC"] * (len(before) - 1)
-    one = after_rounds(played, **config, schedule=[*before, *after[:2]])
-    two = after_rounds(played, **config, schedule=[*before, *after[2:]])
-    assert seen(one, role) == seen(two, role)
+    played = ["CDCDCC"] * (len(same_matchings) - 1)
+    first = after_rounds(played, **config, schedule=[*same_matchings, *later_matchings[:2]])
+    second = after_rounds(played, **config, schedule=[*same_matchings, *later_matchings[2:]])
+    assert seen(first, role) == seen(second, role)
 
 
 def test_published_stopping_hides_the_number_of_rounds():
