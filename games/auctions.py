@@ -98,7 +98,7 @@ def others_values(config: AuctionConfig, roles: Sequence[Role], role: Role) -> f
     """Return the listed values that a seat must not see, as config keys."""
     if config.values is None:
         return frozenset()
-    return frozenset(f"values[{at}]" for at, seat in enumerate(roles) if seat != role)
+    return frozenset(f"values[{index}]" for index, seat in enumerate(roles) if seat != role)
 
 
 def equilibrium_assets(config: AuctionConfig, values: Sequence[float]) -> tuple[float, ...]:

@@ -122,7 +122,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         self.globals = {"range": _range}
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        numbers = all(isinstance(one, Real | Decimal | Undefined) for one in (left, right))
+        numbers = all(isinstance(operand, Real | Decimal | Undefined) for operand in (left, right))
         if operator != "+" and not numbers:
             raise LimitExceeded(_("“{sign}” works only with numbers.").format(sign=operator))
         if operator == "**" and not isinstance(right, Undefined) and abs(right) > MAX_EXPONENT:
@@ -169,7 +169,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         if node.name not in self.filters or node.name in (_LOOP, _JOIN):
             raise TemplateAssertionError(f"No filter named {node.name!r}.", node.lineno)
         arguments = [*node.args, *(keyword.value for keyword in node.kwargs)]
-        if not all(isinstance(one, nodes.Const | nodes.Name | nodes.Neg) for one in arguments):
+        if not all(isinstance(argument, nodes.Const | nodes.Name | nodes.Neg) for argument in arguments):
             raise TemplateSyntaxError(_("A filter's arguments must be plain values."), node.lineno)
 
     def rendered(self, compiled: Any, variables: Mapping[str, Any]) -> str:
@@ -179,7 +179,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             LimitExceeded, and any error from Jinja
         """
         usage = _Usage()
-        before = _usage.set(usage)
+        token = _usage.set(usage)
         try:
             pieces, length = [], 0
             for piece in compiled.generate(variables):
@@ -192,14 +192,14 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 pieces.append(piece)
             return "".join(pieces)
         finally:
-            _usage.reset(before)
+            _usage.reset(token)
 
 
 def _with_bounded_joins(node: Any) -> Any:
     """Return the tree with every `a ~ b` replaced by a filter that checks the length."""
     for name, value in node.iter_fields():
         if isinstance(value, list):
-            setattr(node, name, [_with_bounded_joins(one) if isinstance(one, nodes.Node) else one for one in value])
+            setattr(node, name, [_with_bounded_joins(item) if isinstance(item, nodes.Node) else item for item in value])
         elif isinstance(value, nodes.Node):
             setattr(node, name, _with_bounded_joins(value))
     if isinstance(node, nodes.Concat):

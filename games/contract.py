@@ -88,8 +88,8 @@ def identity_is_complete(case: Case) -> None:
 def configuration_is_plain_data(case: Case) -> None:
     """A configuration survives JSON; defaults are valid; unknown keys are refused."""
     kind, config = type(case.game), case.game.config
-    again = configure(kind, json.loads(json.dumps(config.model_dump(mode="json"), allow_nan=False)))
-    require(again.config == config, "the configuration changes when it is converted to JSON and back")
+    reread = configure(kind, json.loads(json.dumps(config.model_dump(mode="json"), allow_nan=False)))
+    require(reread.config == config, "the configuration changes when it is converted to JSON and back")
     configure(kind, {})
     json.dumps(kind.Config.model_json_schema())
     try:
@@ -117,8 +117,8 @@ def roles_are_stable(case: Case) -> None:
 @_in_contract
 def same_seed_same_log(case: Case) -> None:
     """The same seed and scripts produce byte-identical events."""
-    again = play_random(case.game, case.seed, sorted(case.game.scripts))
-    require(_bytes(again.events) == _bytes(case.walk().events), "two matches of the same seed and scripts differ")
+    repeated = play_random(case.game, case.seed, sorted(case.game.scripts))
+    require(_bytes(repeated.events) == _bytes(case.walk().events), "two matches of the same seed and scripts differ")
 
 
 @_in_contract
@@ -141,11 +141,11 @@ def results_are_flat_rows(case: Case) -> None:
     """The rows of `seat_metrics` and of `records` are flat and share their keys: each becomes a table in datasets."""
     end, game = case.walk().end, case.game
     seats = {role: game.seat_metrics(end.state, role) for role in game.roles()}
-    for what, rows in (("seat_metrics", list(seats.values())), ("records", list(game.records(end.state)))):
+    for method, rows in (("seat_metrics", list(seats.values())), ("records", list(game.records(end.state)))):
         keys = [list(row) for row in rows]
-        require(all(row == keys[0] for row in keys), f"the rows of {what} have different keys: {keys}")
+        require(all(row == keys[0] for row in keys), f"the rows of {method} have different keys: {keys}")
         for name, value in (item for row in rows for item in row.items()):
-            require(_flat(value), f"{what}: {name} is not a flat value: {value!r}")
+            require(_flat(value), f"{method}: {name} is not a flat value: {value!r}")
     metrics = game.metrics(end.state)
     repeated = [f"{role}_{key}" for role, row in seats.items() for key in row if f"{role}_{key}" in metrics]
     require(not repeated, f"seat_metrics repeats keys of metrics: {repeated}")
@@ -170,10 +170,10 @@ def log_replays(case: Case) -> None:
     walk = case.walk()
     log = [_event(json.loads(json.dumps(event.as_dict(), allow_nan=False))) for event in walk.events]
     moves = [(moment.role, moment.move) for moment in walk.moments]
-    for again in (replay_events(case.game, log), replay_moves(case.game, case.seed, moves)[0]):
-        require(again.state == walk.end.state, "a replay ends in a different state")
-        require(again.payoffs() == walk.end.payoffs(), "a replay gives different payoffs")
-        require(again.metrics() == walk.end.metrics(), "a replay gives different metrics")
+    for replayed in (replay_events(case.game, log), replay_moves(case.game, case.seed, moves)[0]):
+        require(replayed.state == walk.end.state, "a replay ends in a different state")
+        require(replayed.payoffs() == walk.end.payoffs(), "a replay gives different payoffs")
+        require(replayed.metrics() == walk.end.metrics(), "a replay gives different metrics")
 
 
 @_in_contract
@@ -188,13 +188,13 @@ def events_are_numbered(case: Case) -> None:
 def snapshots_change_nothing(case: Case) -> None:
     """A play saved as JSON and restored is the same play and continues the same way."""
     for moment in case.walk().selected_moments():
-        written = json.dumps(snapshot(moment.before), allow_nan=False)
-        require(len(written) <= MAX_SNAPSHOT_BYTES, f"a saved play has {len(written)} bytes: keep less in the state")
-        saved = json.loads(written)
-        again = restore(case.game, saved)
-        require(again.state == moment.before.state, "a restored state differs (are its fields typed?)")
-        require(_shown_to_all(again) == _shown_to_all(moment.before), "a restored play shows something different")
-        after, events = submit(again, moment.role, moment.move)
+        text = json.dumps(snapshot(moment.before), allow_nan=False)
+        require(len(text) <= MAX_SNAPSHOT_BYTES, f"a saved play has {len(text)} bytes: keep less in the state")
+        saved = json.loads(text)
+        restored = restore(case.game, saved)
+        require(restored.state == moment.before.state, "a restored state differs (are its fields typed?)")
+        require(_shown_to_all(restored) == _shown_to_all(moment.before), "a restored play shows something different")
+        after, events = submit(restored, moment.role, moment.move)
         require(after.state == moment.after.state, "a restored play continues differently")
         require(events[0].number == moment.before.last + 1, "a restored play numbers its events differently")
 
@@ -225,14 +225,14 @@ def warnings_change_nothing(case: Case) -> None:
     for moment in case.walk().selected_moments():
         before = moment.before
         for role in before.waiting_for():
-            own = [moment.move] if role == moment.role else []
-            for move in (case.game.default(before.state, role), *own):
+            own_moves = [moment.move] if role == moment.role else []
+            for move in (case.game.default(before.state, role), *own_moves):
                 state = repr(before.state)
                 warning = case.game.warning(before.state, role, check(before, role, move)[1])
                 require(warning is None or warning.words, "a warning must give its reason")
                 require(repr(before.state) == state, "warning changed the state")
-                default = move is not moment.move
-                require(warning is None or warning.may_send or not default, f"a page refuses the default of {role}")
+                is_default = move is not moment.move
+                require(warning is None or warning.may_send or not is_default, f"a page refuses the default of {role}")
 
 
 @_in_contract
@@ -255,10 +255,10 @@ def refusals_change_nothing(case: Case) -> None:
     for moment in walk.selected_moments():
         play = moment.before
         for role in play.waiting_for():
-            legal = [case.game.default(play.state, role), *([moment.move] if role == moment.role else [])]
-            for move in legal:
-                for wrong in _misshapen(play, role, move):
-                    _refuses(play, role, wrong)
+            legal_moves = [case.game.default(play.state, role), *([moment.move] if role == moment.role else [])]
+            for move in legal_moves:
+                for invalid_move in _misshapen(play, role, move):
+                    _refuses(play, role, invalid_move)
         for role in set(case.game.roles()) - set(play.waiting_for()):
             _refuses(play, role, moment.move)
         _refuses(play, "no such role", moment.move)
@@ -286,11 +286,13 @@ def _with_numbers_replaced(value: Json, invalid: Json) -> Iterator[Json]:
     if isinstance(value, int | float):
         yield invalid
     elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from ({**value, key: other} for other in _with_numbers_replaced(part, invalid))
+        for key, item in value.items():
+            yield from ({**value, key: changed} for changed in _with_numbers_replaced(item, invalid))
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        for at, part in enumerate(value):
-            yield from ([*value[:at], other, *value[at + 1 :]] for other in _with_numbers_replaced(part, invalid))
+        for index, item in enumerate(value):
+            yield from (
+                [*value[:index], changed, *value[index + 1 :]] for changed in _with_numbers_replaced(item, invalid)
+            )
 
 
 def _refuses(play: Play, role: Role, move: Any) -> None:
@@ -313,8 +315,8 @@ def forms_can_be_told_apart(case: Case) -> None:
             require(len({form.name for form in forms}) == len(forms) > 0, f"forms of {role} share a name")
             required = [key for form in forms for key in _required(form.model)]
             require(len(set(required)) == len(required), f"forms of {role} share required keys: {required}")
-            shown = [form for form in forms if form.ends_turn and not form.on_request]
-            require(shown, f"{role} has no form that ends its turn and is always shown")
+            always_shown = [form for form in forms if form.ends_turn and not form.on_request]
+            require(always_shown, f"{role} has no form that ends its turn and is always shown")
             for form in forms:
                 require(form.title, "a form needs a title")
                 require(issubclass(form.model, Move), f"{form.model.__name__} is not a Move")
@@ -333,11 +335,11 @@ def views_can_be_rendered(case: Case) -> None:
             _renderable(learnt(moment.before, moment.role, moment.move, moment.after, role), f"a notice to {role}")
 
 
-def _renderable(view: View, where: str) -> None:
+def _renderable(view: View, view_name: str) -> None:
     keys = [block.key for block in view]
-    require(len(set(keys)) == len(keys), f"{where} has two blocks with the same key: {keys}")
+    require(len(set(keys)) == len(keys), f"{view_name} has two blocks with the same key: {keys}")
     for block in view:
-        require(_well_formed(block), f"{where} has a block that cannot be rendered: {block!r}")
+        require(_well_formed(block), f"{view_name} has a block that cannot be rendered: {block!r}")
 
 
 def _well_formed(block: Block) -> bool:
@@ -478,12 +480,12 @@ def secret_parameters_stay_secret(case: Case) -> None:
     """Config keys in `secrets(role)` change nothing that the role sees or that scripts do in that role."""
     for role in case.game.roles():
         for key in sorted(case.game.secrets(role)):
-            others = case.alternatives(key)
-            require(others, f"no other valid value of {key} found: add some to Examples.alternatives")
-            for other in others:
-                shadow, _events = start(other, case.seed)
-                what, revealing = f"{key} = {config_value(other, key)!r}", case.examples.reveals_secrets
-                _alike(case, role, case.walk().opening, shadow, what, revealing=revealing)
+            alternatives = case.alternatives(key)
+            require(alternatives, f"no other valid value of {key} found: add some to Examples.alternatives")
+            for alternative in alternatives:
+                shadow, _events = start(alternative, case.seed)
+                secret, revealing = f"{key} = {config_value(alternative, key)!r}", case.examples.reveals_secrets
+                _alike(case, role, case.walk().opening, shadow, secret, revealing=revealing)
 
 
 @_in_contract
@@ -494,8 +496,8 @@ def paired_configurations_look_alike(case: Case) -> None:
     kind = type(case.game)
     for pair in case.examples.pairs:
         for seed in range(case.seed, case.seed + 3):
-            one, other = (start(configure(kind, config), seed)[0] for config in (pair.one, pair.other))
-            _alike(case, pair.role, one, other, f"{dict(pair.one)} and not {dict(pair.other)}", revealing=True)
+            true, shadow = (start(configure(kind, config), seed)[0] for config in (pair.one, pair.other))
+            _alike(case, pair.role, true, shadow, f"{dict(pair.one)} and not {dict(pair.other)}", revealing=True)
 
 
 @_in_contract
@@ -510,11 +512,11 @@ def hidden_draws_stay_hidden(case: Case) -> None:
             _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}", revealing=True)
         for moment in rng.sample(walk.moments, min(4, len(walk.moments))):
             redrawn = replace(moment.before, redraw_unknown_to=role)
-            since = f"draws unknown to it since event {moment.before.last}"
-            _alike(case, role, moment.before, redrawn, since, revealing=True)
+            secret = f"draws unknown to it since event {moment.before.last}"
+            _alike(case, role, moment.before, redrawn, secret, revealing=True)
 
 
-def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revealing: bool) -> None:
+def _alike(case: Case, role: Role, true: Play, shadow: Play, secret: str, *, revealing: bool) -> None:
     """Make the same moves in both plays and check that `role` cannot tell them apart.
 
     Stops once they may differ: when a move is legal in only one of them, when only one is over, or when a step
@@ -522,17 +524,17 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
     """
     scripts = sorted(set(case.game.scripts) - case.game.oracles)
     disclosed = case.examples.discloses
-    rng = Random(f"{case.seed}/{role}/{what}")
+    rng = Random(f"{case.seed}/{role}/{secret}")
     for _number in range(2 * MOMENTS_CHECKED):
         if true.over != shadow.over:
             return
         views = seen(true, role, without=disclosed), seen(shadow, role, without=disclosed)
-        require(views[0] == views[1], f"{role} sees a difference, but must not know: {what}")
+        require(views[0] == views[1], f"{role} sees a difference, but must not know: {secret}")
         if role in true.waiting_for() and not disclosed:
             for script in scripts:
                 seed = rng.random()
                 moves = script_answer(true, role, script, seed), script_answer(shadow, role, script, seed)
-                require(moves[0] == moves[1], f"script {script} as {role} uses hidden information: {what}")
+                require(moves[0] == moves[1], f"script {script} as {role} uses hidden information: {secret}")
         if true.over:
             return
         mover = rng.choice(true.waiting_for())
@@ -543,14 +545,14 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
             return
         if mover == role:
             warnings = [play.game.warning(play.state, role, check(play, role, move)[1]) for play in (true, shadow)]
-            require(warnings[0] == warnings[1], f"{role} gets a different warning, but must not know: {what}")
+            require(warnings[0] == warnings[1], f"{role} gets a different warning, but must not know: {secret}")
         differed = true.state != shadow.state or true.game.config != shadow.game.config
         if next_true.over != next_shadow.over:
             return
         if revealing and differed and _reveals(case, true, mover, move, next_true, role):
             return
         notices = learnt(true, mover, move, next_true, role), learnt(shadow, mover, move, next_shadow, role)
-        require(notices[0] == notices[1], f"{role} gets different notices, but must not know: {what}")
+        require(notices[0] == notices[1], f"{role} gets different notices, but must not know: {secret}")
         true, shadow = next_true, next_shadow
 
 
@@ -608,18 +610,18 @@ PARTS = {
 def missing_parts(key: str) -> list[str]:
     """Return the parts that the game's folder lacks."""
     folder = FOLDER / key
-    wanted = {pattern.format(key=key): what for pattern, what in PARTS.items()}
-    return [f"{pattern} ({what})" for pattern, what in wanted.items() if not list(folder.glob(pattern))]
+    parts = {pattern.format(key=key): description for pattern, description in PARTS.items()}
+    return [f"{pattern} ({description})" for pattern, description in parts.items() if not list(folder.glob(pattern))]
 
 
 def failed_checks(key: str) -> list[str]:
     """Return the checks that the game fails, each with its reason."""
     problems = []
     try:
-        played = cases(key)
+        game_cases = cases(key)
     except GameError as error:
         return [f"cannot be configured: {error}"]
-    for case in played:
+    for case in game_cases:
         for name, contract_check in CHECKS.items():
             try:
                 contract_check(case)
@@ -632,7 +634,7 @@ def main(keys: Sequence[str] = ()) -> int:
     """Print what each game lacks; return 1 if any game lacks something."""
     failed = False
     for key in keys or registry.keys():
-        started = time.monotonic()
+        started_at = time.monotonic()
         try:
             registry.get(key)
             problems = [f"missing: {part}" for part in missing_parts(key)] + failed_checks(key)
@@ -640,7 +642,7 @@ def main(keys: Sequence[str] = ()) -> int:
             problems = [str(error)]
         failed = failed or bool(problems)
         state = f"{len(problems)} problems" if problems else "ok"
-        print(f"{key}: {state} ({len(CHECKS)} checks, {time.monotonic() - started:.1f} s)")
+        print(f"{key}: {state} ({len(CHECKS)} checks, {time.monotonic() - started_at:.1f} s)")
         for problem in problems:
             print(f"  {problem}")
     return int(failed)

@@ -93,13 +93,13 @@ class _Sessions:
         settings: Mapping[str, Any] | None = None,
     ) -> Environment:
         """Return an environment with `sessions` of each group; session s rotates the seats by s."""
-        each = 1 if self.one_per_group else sessions
+        per_group = 1 if self.one_per_group else sessions
         return Environment(
             name,
-            [{**self.treatment(group, session), **config} for group in groups for session in range(each)],
+            [{**self.treatment(group, session), **config} for group in groups for session in range(per_group)],
             lineups,
             repetitions=sessions,
-            cycle=each,
+            cycle=per_group,
             settings=settings or {},
         )
 

@@ -97,9 +97,9 @@ def score_tables(game: type[Any], matches: Iterable[Result]) -> list[Block]:
 def mean_of(metric: str) -> Callable[[Sequence[Result]], float | None]:
     """Return a function for the mean of a metric over the matches that have it."""
 
-    def mean(played: Sequence[Result]) -> float | None:
-        known = [match["metrics"][metric] for match in played if match["metrics"][metric] is not None]
-        return fmean(known) if known else None
+    def mean(matches: Sequence[Result]) -> float | None:
+        values = [match["metrics"][metric] for match in matches if match["metrics"][metric] is not None]
+        return fmean(values) if values else None
 
     return mean
 

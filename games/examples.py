@@ -126,33 +126,35 @@ class Case:
 
     def alternatives(self, key: str, most: int = 3) -> list[Game[Any, Any]]:
         """Return the game with other valid values of one config key, or of one entry of a list ("values[2]")."""
-        known = self.game.config.model_dump(mode="json")
-        name, at = split_key(key)
-        require(name in known, f"secrets() names “{key}”, which is not a config key")
-        current = known[name]
+        values = self.game.config.model_dump(mode="json")
+        name, index = split_key(key)
+        require(name in values, f"secrets() names “{key}”, which is not a config key")
+        current = values[name]
         require(
-            at is None or (isinstance(current, list) and at < len(current)), f"secrets() names “{key}”; {name} has none"
+            index is None or (isinstance(current, list) and index < len(current)),
+            f"secrets() names “{key}”; {name} has none",
         )
         games: list[Game[Any, Any]] = []
-        for value in self._variants(key, name, at, current):
+        for value in self._variants(key, name, index, current):
             try:
-                other = configure(type(self.game), {**known, name: value})
+                alternative = configure(type(self.game), {**values, name: value})
             except BadConfig:
                 continue
-            if other.config != self.game.config:
-                games.append(other)
+            if alternative.config != self.game.config:
+                games.append(alternative)
         Random(f"{self.seed}/{key}").shuffle(games)
         return games[:most]
 
-    def _variants(self, key: str, name: str, at: int | None, current: Json) -> list[Json]:
+    def _variants(self, key: str, name: str, index: int | None, current: Json) -> list[Json]:
         """Return values of the key to try; for an entry of a list, lists that differ only in that entry."""
-        given = self.examples.alternatives.get(key)
-        if at is None:
-            return list(given or candidates(type(self.game), name, current))
-        if given:
-            return [[*current[:at], value, *current[at + 1 :]] for value in given]
+        example_values = self.examples.alternatives.get(key)
+        if index is None:
+            return list(example_values or candidates(type(self.game), name, current))
+        if example_values:
+            return [[*current[:index], value, *current[index + 1 :]] for value in example_values]
         guesses = [value for value in candidates(type(self.game), name, current) if isinstance(value, list)]
-        return [v for v in guesses if len(v) == len(current) and v == [*current[:at], v[at], *current[at + 1 :]]]
+        same_length = [value for value in guesses if len(value) == len(current)]
+        return [value for value in same_length if value == [*current[:index], value[index], *current[index + 1 :]]]
 
 
 def split_key(key: str) -> tuple[str, int | None]:
@@ -163,9 +165,9 @@ def split_key(key: str) -> tuple[str, int | None]:
 
 def config_value(game: Game[Any, Any], key: str) -> Json:
     """Return the configuration's value for a key as named by `secrets`."""
-    name, at = split_key(key)
+    name, index = split_key(key)
     value = getattr(game.config, name)
-    return value if at is None else value[at]
+    return value if index is None else value[index]
 
 
 def play_random(game: Game[Any, Any], seed: int, scripts: Sequence[str]) -> Walk:
@@ -218,27 +220,31 @@ def _candidates(schema: Mapping[str, Any], definitions: Mapping[str, Any], value
     if kind == "array" and isinstance(value, list):
         yield from _lists(schema.get("items", {}), definitions, value)
     if kind == "object" and isinstance(value, dict):
-        for name, part in value.items():
-            inner = schema.get("properties", {}).get(name) or schema.get("additionalProperties") or {}
-            yield from ({**value, name: other} for other in _candidates(inner, definitions, part) if other != part)
+        for name, entry in value.items():
+            entry_schema = schema.get("properties", {}).get(name) or schema.get("additionalProperties") or {}
+            yield from (
+                {**value, name: candidate}
+                for candidate in _candidates(entry_schema, definitions, entry)
+                if candidate != entry
+            )
 
 
 def _numbers(schema: Mapping[str, Any], value: Json, kind: Callable[[float], float]) -> Iterator[Json]:
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
     high = schema.get("exclusiveMaximum") if high is None else high
-    found = [limit for limit in (low, high) if limit is not None]
+    numbers = [limit for limit in (low, high) if limit is not None]
     if low is not None and high is not None:
-        found += [low + (high - low) * share for share in (0.25, 0.5, 0.75)]
-    at = value if isinstance(value, int | float) and not isinstance(value, bool) else 5
-    found += [at * 0.5, at * 0.8, at * 1.2, at * 2, at + 1, at - 1]
-    yield from dict.fromkeys(kind(number) for number in found)
+        numbers += [low + (high - low) * share for share in (0.25, 0.5, 0.75)]
+    base = value if isinstance(value, int | float) and not isinstance(value, bool) else 5
+    numbers += [base * 0.5, base * 0.8, base * 1.2, base * 2, base + 1, base - 1]
+    yield from dict.fromkeys(kind(number) for number in numbers)
 
 
-def _lists(items: Mapping[str, Any], definitions: Mapping[str, Any], value: list[Json]) -> Iterator[Json]:
+def _lists(item_schema: Mapping[str, Any], definitions: Mapping[str, Any], value: list[Json]) -> Iterator[Json]:
     yield value[::-1]
-    for at, part in enumerate(value):
-        for other in _candidates(items, definitions, part):
-            yield [*value[:at], other, *value[at + 1 :]]
+    for index, item in enumerate(value):
+        for candidate in _candidates(item_schema, definitions, item):
+            yield [*value[:index], candidate, *value[index + 1 :]]
     yield value[:-1]
     yield [*value, *value[-1:]]
 
@@ -247,8 +253,8 @@ def examples_of(key: str) -> Examples:
     """Return the game's `EXAMPLES`; empty if it has no `examples.py`."""
     if find_spec(f"games.{key}.examples") is None:
         return Examples()
-    found: Examples = import_module(f"games.{key}.examples").EXAMPLES
-    return found
+    examples: Examples = import_module(f"games.{key}.examples").EXAMPLES
+    return examples
 
 
 def cases(key: str) -> list[Case]:
@@ -265,17 +271,17 @@ def cases_of(game: type[Game[Any, Any]], examples: Examples) -> list[Case]:
 def _guesses(game: type[Game[Any, Any]], most: int = 4) -> list[dict[str, Json]]:
     """Return valid configurations: each switch of the default flipped, and some random changes."""
     defaults, rng = game.Config().model_dump(mode="json"), Random(f"guesses/{game.key}")
-    wanted = [{key: not value} for key, value in defaults.items() if isinstance(value, bool)]
+    guesses = [{key: not value} for key, value in defaults.items() if isinstance(value, bool)]
     for _trial in range(most):
         keys = [key for key in defaults if rng.random() < 0.4]
-        wanted.append({key: rng.choice([*candidates(game, key, defaults[key]), defaults[key]]) for key in keys})
-    return [config for config in map(partial(_valid_part, game), wanted) if config]
+        guesses.append({key: rng.choice([*candidates(game, key, defaults[key]), defaults[key]]) for key in keys})
+    return [config for config in map(partial(_valid_part, game), guesses) if config]
 
 
-def _valid_part(game: type[Game[Any, Any]], wanted: Mapping[str, Json]) -> dict[str, Json]:
-    """Return as many of the wanted values as are valid together."""
+def _valid_part(game: type[Game[Any, Any]], guess: Mapping[str, Json]) -> dict[str, Json]:
+    """Return as many of the guessed values as are valid together."""
     config: dict[str, Json] = {}
-    for key, value in wanted.items():
+    for key, value in guess.items():
         try:
             configure(game, {**config, key: value})
         except BadConfig:

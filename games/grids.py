@@ -65,18 +65,18 @@ def listed(game: type[Game[Any, Any]], configurations: Sequence[Mapping[str, Jso
 
 
 def _refuse_unreadable(game: type[Game[Any, Any]], values: Mapping[str, Any]) -> None:
-    known = game.Config.model_fields
+    parameters = game.Config.model_fields
     for key, options in values.items():
-        if key not in known:
+        if key not in parameters:
             raise BadConfig(
                 _("{game} has no parameter “{key}”; it has {names}.").format(
-                    game=game.key, key=key, names=", ".join(known)
+                    game=game.key, key=key, names=", ".join(parameters)
                 )
             )
         if not isinstance(options, Sequence) or isinstance(options, str) or not options:
             raise BadConfig(_("The grid needs a list of at least one value for “{key}”.").format(key=key))
-        seen = [json.dumps(option, sort_keys=True) for option in options]
-        if len(set(seen)) < len(seen):
+        json_texts = [json.dumps(option, sort_keys=True) for option in options]
+        if len(set(json_texts)) < len(json_texts):
             raise BadConfig(_("The grid contains a value of “{key}” twice.").format(key=key))
 
 
@@ -97,12 +97,12 @@ def _configuration(game: type[Game[Any, Any]], values: Configuration) -> Configu
             configure(game, {key: value})
         except BadConfig as error:
             if str(error) == reason:
-                shown = json.dumps(value)
+                json_text = json.dumps(value)
                 raise BadConfig(
-                    _("“{key}” cannot be {value}. {reason}").format(key=key, value=shown, reason=reason)
+                    _("“{key}” cannot be {value}. {reason}").format(key=key, value=json_text, reason=reason)
                 ) from None
-    shown = json.dumps(values)
-    raise BadConfig(_("This combination cannot be played: {values}. {reason}").format(values=shown, reason=reason))
+    json_text = json.dumps(values)
+    raise BadConfig(_("This combination cannot be played: {values}. {reason}").format(values=json_text, reason=reason))
 
 
 # ---- published modules --------------------------------------------------------------------------

@@ -103,8 +103,8 @@ class Lineups(BaseModel):
 
     def labels(self) -> tuple[str, ...]:
         """Return every agent that may be seated, each once."""
-        named = [*self.agents, *self.fixed.values(), *(label for one in self.listed for label in one.values())]
-        return tuple(dict.fromkeys(named))
+        labels = [*self.agents, *self.fixed.values(), *(label for lineup in self.listed for label in lineup.values())]
+        return tuple(dict.fromkeys(labels))
 
     # ---- helpers -----------------------------------------------------------------------------------
 
@@ -147,11 +147,11 @@ class Lineups(BaseModel):
         if not self.listed:
             raise BadLineup(_("Line-ups: at least one is needed."))
         for number, lineup in enumerate(self.listed, start=1):
-            wrong = [role for role in lineup if role not in roles] or [role for role in roles if role not in lineup]
-            if wrong:
+            unfit = [role for role in lineup if role not in roles] or [role for role in roles if role not in lineup]
+            if unfit:
                 raise BadLineup(
                     _("Line-up {number}: seat “{seat}” is missing or unknown; the seats are {seats}.").format(
-                        number=number, seat=wrong[0], seats=", ".join(roles)
+                        number=number, seat=unfit[0], seats=", ".join(roles)
                     )
                 )
 
@@ -205,8 +205,8 @@ def _subset(index: int, pool: int, size: int) -> list[int]:
     """Return subset `index` of 0…pool-1 with `size` members, in lexicographic order."""
     chosen: list[int] = []
     first = 0
-    for left in range(size, 0, -1):
-        while index >= (count_from_first := comb(pool - first - 1, left - 1)):
+    for remaining in range(size, 0, -1):
+        while index >= (count_from_first := comb(pool - first - 1, remaining - 1)):
             index -= count_from_first
             first += 1
         chosen.append(first)

@@ -164,12 +164,12 @@ def _named(model: type[Move], names: tuple[str, ...], choices: tuple[str, ...], 
     (field,) = model.model_fields
 
     def add_schema(schema: dict[str, Any]) -> None:
-        part = schema["properties"][field]
-        part["propertyNames"] = {"enum": list(names)}
+        field_schema = schema["properties"][field]
+        field_schema["propertyNames"] = {"enum": list(names)}
         if every:
-            part["minProperties"] = len(names)
+            field_schema["minProperties"] = len(names)
         if choices:
-            part["additionalProperties"] = {**part["additionalProperties"], "enum": list(choices)}
+            field_schema["additionalProperties"] = {**field_schema["additionalProperties"], "enum": list(choices)}
 
     body = {
         "model_config": ConfigDict(json_schema_extra=add_schema),
@@ -238,13 +238,13 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         """Return each move's period, from 1, and "note" or "submission"."""
-        submitted = dict.fromkeys(self.roles(), 0)
-        found = []
+        submissions = dict.fromkeys(self.roles(), 0)
+        stages = []
         for role, move in moves:
-            note = "note" in move
-            found.append((submitted[role] + 1, "note" if note else "submission"))
-            submitted[role] += not note
-        return found
+            is_note = "note" in move
+            stages.append((submissions[role] + 1, "note" if is_note else "submission"))
+            submissions[role] += not is_note
+        return stages
 
     # ---- implemented by each environment -----------------------------------------------------------
 
@@ -301,9 +301,9 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
         if not isinstance(move, NoteMove):
             return self.refuse_submission(state, role, move)
-        now = self.period(state)
-        written = sum(note.period == now and note.role == role for note in state.notes)
-        if written >= MAX_NOTES_PER_PERIOD:
+        period = self.period(state)
+        note_count = sum(note.period == period and note.role == role for note in state.notes)
+        if note_count >= MAX_NOTES_PER_PERIOD:
             return _("You can write at most {most} notes per period.").format(most=MAX_NOTES_PER_PERIOD)
         return None
 
@@ -348,9 +348,9 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         Raises:
             Refused: there is no such period yet.
         """
-        now = self.period(state)
-        if not 0 <= period <= now:
-            raise Refused(_("There is no period {period} yet; there are 0 to {now}.").format(period=period, now=now))
+        latest = self.period(state)
+        if not 0 <= period <= latest:
+            raise Refused(_("There is no period {period} yet; there are 0 to {now}.").format(period=period, now=latest))
         return "\n".join(note.text for note in state.notes if note.period == period and note.role == role)
 
     # ---- what players see --------------------------------------------------------------------------
@@ -429,47 +429,49 @@ STRATEGIES: Mapping[str, Strategy] = {PLAIN: _TOOLS, TOOLS: _TOOLS}
 # ---- checking submissions --------------------------------------------------------------------------
 
 
-def whole(value: Any, most: int) -> bool:
+def is_count(value: Any, most: int) -> bool:
     """Return whether a value is an integer from 0 to `most`, and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
 
-def refuse_names(given: Mapping[Any, Any], known: Sequence[str], what: str, *, every: bool = True) -> str | None:
+def refuse_names(
+    entries: Mapping[Any, Any], known_names: Sequence[str], kind: str, *, every: bool = True
+) -> str | None:
     """Return a refusal that names the first unknown entry, or the first missing one if all are needed; None otherwise.
 
     Args:
-        what: the kind of thing that is named, such as "offer".
+        kind: what is named, such as "offer".
     """
-    unknown = next((name for name in given if name not in known), None)
+    unknown = next((name for name in entries if name not in known_names), None)
     if unknown is not None:
-        names = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+        names = ", ".join(known_names[:12]) + (", …" if len(known_names) > 12 else "")
         words = _("There is no {what} {name}; there are {names}.")
-        return words.format(what=what, name=quoted(str(unknown)), names=names)
-    missing = next((name for name in known if name not in given), None)
+        return words.format(what=kind, name=quoted(str(unknown)), names=names)
+    missing = next((name for name in known_names if name not in entries), None)
     if missing is None or not every:
         return None
-    return _("The {what} {name} is missing: all of them are needed.").format(what=what, name=quoted(missing))
+    return _("The {what} {name} is missing: all of them are needed.").format(what=kind, name=quoted(missing))
 
 
 def refuse_matching(
-    given: Mapping[Any, Any], lines: Sequence[str], options: Sequence[str], what: str, of_what: str
+    entries: Mapping[Any, Any], lines: Sequence[str], options: Sequence[str], line_kind: str, option_kind: str
 ) -> str | None:
     """Return a refusal unless every line has a different option; it names the first wrong entry.
 
     Args:
-        what: the kind of the lines, such as "worker".
-        of_what: the kind of the options, such as "task".
+        line_kind: the kind of the lines, such as "worker".
+        option_kind: the kind of the options, such as "task".
     """
-    if problem := refuse_names(given, lines, what):
+    if problem := refuse_names(entries, lines, line_kind):
         return problem
     assigned: dict[str, str] = {}
-    for line, option in given.items():
+    for line, option in entries.items():
         if not isinstance(option, str) or option not in options:
             words = _("{line} needs one {of_what}, such as {option}; {found} is not one.")
-            return words.format(line=line, of_what=of_what, option=options[0], found=quoted(str(option)))
+            return words.format(line=line, of_what=option_kind, option=options[0], found=quoted(str(option)))
         if option in assigned:
             words = _("The {of_what} {option} is assigned twice: to {one} and to {other}.")
-            return words.format(of_what=of_what, option=option, one=assigned[option], other=line)
+            return words.format(of_what=option_kind, option=option, one=assigned[option], other=line)
         assigned[option] = line
     return None
 
@@ -498,7 +500,7 @@ def plain(value: Json) -> Json:
     if isinstance(value, float):
         return two_decimals(value)
     if isinstance(value, Mapping):
-        return {key: plain(part) for key, part in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain(item) for item in value]
     return value

@@ -37,8 +37,8 @@ class SeededChance:
         hidden = known_to is not None and self.redraw_unknown_to is not None and self.redraw_unknown_to not in known_to
         salt = "/redrawn" if hidden else ""
         value = sample(Random(f"{self.seed}/{self.step}/{name}{salt}"))
-        known = None if known_to is None else list(known_to)
-        self.draws.append({"name": name, "value": value, "known_to": known})
+        roles = None if known_to is None else list(known_to)
+        self.draws.append({"name": name, "value": value, "known_to": roles})
         return value
 
 
@@ -153,10 +153,10 @@ def _exact(data: Any) -> bool:
 
 
 def _explain(error: ValidationError, model: type[Any]) -> str:
-    found = error.errors()
+    errors = error.errors()
     # A list with invalid entries is also reported as too short: report only the entries.
-    entries = [e["loc"][: len(e["loc"]) - n] for e in found for n in range(1, len(e["loc"]))]
-    return "; ".join(_problem(e, model)[0] for e in found if e["type"] != "too_short" or e["loc"] not in entries)
+    entries = [e["loc"][: len(e["loc"]) - n] for e in errors for n in range(1, len(e["loc"]))]
+    return "; ".join(_problem(e, model)[0] for e in errors if e["type"] != "too_short" or e["loc"] not in entries)
 
 
 _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -203,19 +203,19 @@ def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tu
     model = form.model if isinstance(form, Form) else form
     key = str(error["loc"][0]) if error["loc"] else None
     describe = _PROBLEMS.get(error["type"])
-    what = describe(error) if describe else error["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    clause = describe(error) if describe else error["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if key is None:
-        return what, None
-    known = model.model_fields.get(key)
-    label = quoted(key) if known is None else known.title or key
-    if on_page and isinstance(form, Form) and known is not None:
+        return clause, None
+    info = model.model_fields.get(key)
+    label = quoted(key) if info is None else info.title or key
+    if on_page and isinstance(form, Form) and info is not None:
         label = quoted(form.labels.get(key, label), most=60)
     # Pydantic adds its own steps (validators, union branches) to the path, with brackets; leave them out.
-    where = ".".join(str(part) for part in error["loc"][1:] if "[" not in str(part))
-    name = f"{label} ({key})" if not on_page and known is not None and known.title else label
-    if on_page and known is not None and not where and (example := _example(model, key)):
-        what = _("{what}, for example {example}").format(what=what, example=example)
-    return f"{name}{f' [{where}]' if where else ''} {what}", key
+    path = ".".join(str(part) for part in error["loc"][1:] if "[" not in str(part))
+    name = f"{label} ({key})" if not on_page and info is not None and info.title else label
+    if on_page and info is not None and not path and (example := _example(model, key)):
+        clause = _("{what}, for example {example}").format(what=clause, example=example)
+    return f"{name}{f' [{path}]' if path else ''} {clause}", key
 
 
 _EXAMPLE_NUMBER = 12.5
@@ -224,14 +224,14 @@ _EXAMPLE_NUMBER = 12.5
 
 def _example(model: type[Any], key: str) -> str:
     """Return a valid number for the field, as people type it; empty for other kinds of fields."""
-    part = model.model_json_schema()["properties"].get(key, {})
-    part = next((kind for kind in part.get("anyOf", ()) if kind.get("type") != "null"), part)
-    if part.get("type") not in ("number", "integer"):
+    schema = model.model_json_schema()["properties"].get(key, {})
+    schema = next((kind for kind in schema.get("anyOf", ()) if kind.get("type") != "null"), schema)
+    if schema.get("type") not in ("number", "integer"):
         return ""
-    low = part.get("minimum", part.get("exclusiveMinimum", 0))
-    high = part.get("maximum", part.get("exclusiveMaximum", max(_EXAMPLE_NUMBER, 2 * low)))
-    one = _EXAMPLE_NUMBER if low <= _EXAMPLE_NUMBER <= high else (low + high) / 2
-    return _without_point_zero(round(one) if part["type"] == "integer" else one)
+    low = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+    high = schema.get("maximum", schema.get("exclusiveMaximum", max(_EXAMPLE_NUMBER, 2 * low)))
+    example = _EXAMPLE_NUMBER if low <= _EXAMPLE_NUMBER <= high else (low + high) / 2
+    return _without_point_zero(round(example) if schema["type"] == "integer" else example)
 
 
 # ---- playing -----------------------------------------------------------------------------------
@@ -382,12 +382,12 @@ def filled_in(form: Form, move: MoveData) -> Move:
     try:
         return form.model.model_validate_json(_as_json(move))
     except ValidationError as error:
-        first = error.errors()[0]
-        problem, field_name = _problem(first, form)
+        first_error = error.errors()[0]
+        problem, field_name = _problem(first_error, form)
         if field_name is None:
             raise Refused(_("The move could not be read.")) from None
-        plain = _problem(first, form, on_page=True)[0]
-        raise Refused(_with_limits(problem, form), field_name, _with_limits(plain, form)) from None
+        plain_problem = _problem(first_error, form, on_page=True)[0]
+        raise Refused(_with_limits(problem, form), field_name, _with_limits(plain_problem, form)) from None
     except (TypeError, ValueError, RecursionError):
         raise Refused(_("The move could not be read.")) from None
 
@@ -494,19 +494,19 @@ def record_moves(
         Refused: a move out of turn or one that cannot be read; the message names its number, role and reason.
     """
     play, new_events = start(game, seed)
-    events, first = list(new_events), None
+    events, first_refusal = list(new_events), None
     for number, (role, move) in enumerate(moves, start=1):
         try:
             play, new_events = submit(play, role, move)
         except Refused as refusal:
             reason = _("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)
-            first = first or reason
+            first_refusal = first_refusal or reason
             try:
                 play, new_events = _submit_beyond_limits(play, role, move)
             except Refused:
                 raise Refused(reason) from None
         events += new_events
-    return play, tuple(events), first
+    return play, tuple(events), first_refusal
 
 
 def _submit_beyond_limits(play: Play, role: Role, move: MoveData) -> tuple[Play, tuple[Event, ...]]:
@@ -555,11 +555,11 @@ def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
                 _("Event {number} is not legal: {reason}").format(number=event.number, reason=refusal)
             ) from None
         log += new_events
-    for expected, found in zip(events, log, strict=False):
-        if _comparable(expected) != _comparable(found):
+    for expected, replayed in zip(events, log, strict=False):
+        if _comparable(expected) != _comparable(replayed):
             raise LogMismatch(
                 _("Event {number} differs: the log has {logged}, the rules give {made}").format(
-                    number=expected.number, logged=_comparable(expected), made=_comparable(found)
+                    number=expected.number, logged=_comparable(expected), made=_comparable(replayed)
                 )
             )
     if len(events) != len(log):
@@ -577,15 +577,15 @@ def stages(
     game: Game[Any, Any], seed: int, moves: Sequence[tuple[Role, MoveData]]
 ) -> Sequence[tuple[int | None, str | None]]:
     """Return the round and phase of each move of a match, in order; needs a replay if the moves alone do not tell."""
-    if (given := game.stages(moves)) is not None:
-        return given
+    if (from_moves := game.stages(moves)) is not None:
+        return from_moves
     if type(game).stage is Game.stage:
         return [(None, None)] * len(moves)
-    play, found = start(game, seed)[0], []
+    play, from_replay = start(game, seed)[0], []
     for role, move in moves:
-        found.append(game.stage(play.state))
+        from_replay.append(game.stage(play.state))
         play, _new_events = submit(play, role, move)
-    return found
+    return from_replay
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,8 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
     @cached_property
     def practice_game(self) -> WithPractice[C, S]:
         """The game of the practice period."""
-        own = {"periods": 1, "practice": False, **self.practice_config()}
-        return type(self)(self.config.model_copy(update=own), amounts=self.amounts)
+        overrides = {"periods": 1, "practice": False, **self.practice_config()}
+        return type(self)(self.config.model_copy(update=overrides), amounts=self.amounts)
 
     def practice_config(self) -> Mapping[str, Json]:
         """Return the parameters that differ in the practice period, so that it reveals nothing about the real game."""
@@ -71,8 +71,8 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
 
     def active_practice_state(self, state: S) -> S | None:
         """Return the state of the practice period while it lasts; None otherwise."""
-        now = self.practice_state(state)
-        return None if now is None or self.practice_game.over(now) else now
+        practice = self.practice_state(state)
+        return None if practice is None or self.practice_game.over(practice) else practice
 
     def _with_practice_state(self, state: S, rehearsal: S) -> S:
         return replace(state, rehearsal=_adapter(self.State).dump_python(rehearsal, mode="json"))
@@ -88,59 +88,61 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         )
 
     def turn(self, state: S) -> Turn | None:
-        now = self.active_practice_state(state)
-        return super().turn(state) if now is None else self.practice_game.turn(now)
+        practice = self.active_practice_state(state)
+        return super().turn(state) if practice is None else self.practice_game.turn(practice)
 
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
-        now = self.active_practice_state(state)
-        return super().refuse(state, role, move) if now is None else self.practice_game.refuse(now, role, move)
+        practice = self.active_practice_state(state)
+        return (
+            super().refuse(state, role, move) if practice is None else self.practice_game.refuse(practice, role, move)
+        )
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
-        now = self.active_practice_state(state)
-        if now is None:
+        practice = self.active_practice_state(state)
+        if practice is None:
             return super().apply(state, moves, chance)
-        return self._with_practice_state(state, self.practice_game.apply(now, moves, _PracticeChance(chance)))
+        return self._with_practice_state(state, self.practice_game.apply(practice, moves, _PracticeChance(chance)))
 
     def default(self, state: S, role: Role) -> MoveData:
-        now = self.active_practice_state(state)
-        return super().default(state, role) if now is None else self.practice_game.default(now, role)
+        practice = self.active_practice_state(state)
+        return super().default(state, role) if practice is None else self.practice_game.default(practice, role)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         """Return each move's period, from 1, and "note" or "submission"; for practice, 0 and "practice"."""
         if not self.config.practice:
             return super().stages(moves)
-        found = ((period - 1, phase) for period, phase in super().stages(moves))
-        return [(period, phase if period else "practice") for period, phase in found]
+        stages = ((period - 1, phase) for period, phase in super().stages(moves))
+        return [(period, phase if period else "practice") for period, phase in stages]
 
     # ---- what players see --------------------------------------------------------------------------
 
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
-        now = self.active_practice_state(state)
-        return super().tools(state, role) if now is None else self.practice_game.tools(now, role)
+        practice = self.active_practice_state(state)
+        return super().tools(state, role) if practice is None else self.practice_game.tools(practice, role)
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:
         return {**super().template_variables(role), "practice": self.config.practice}
 
     def view(self, state: S, role: Role) -> View:
-        now = self.practice_state(state)
-        if now is None or self.period(state):
+        practice = self.practice_state(state)
+        if practice is None or self.period(state):
             return super().view(state, role)
-        if self.practice_game.over(now):
+        if self.practice_game.over(practice):
             announcement = _("The practice period is over and does not count. From now on, every period counts.")
-            first, *others = super().view(state, role)
+            status, *blocks = super().view(state, role)
             return (
-                _with_text_before(announcement, first),
-                *self.practice_game.screen.outcome(self.practice_game, now, role),
-                *others,
+                _with_text_before(announcement, status),
+                *self.practice_game.screen.outcome(self.practice_game, practice, role),
+                *blocks,
             )
-        first, *others = self.practice_game.view(now, role)
-        return (_with_text_before(_("This is a practice period: it does not count."), first), *others)
+        status, *blocks = self.practice_game.view(practice, role)
+        return (_with_text_before(_("This is a practice period: it does not count."), status), *blocks)
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
-        now, finished = self.active_practice_state(before), self.practice_state(after)
-        if now is None or finished is None:
+        practice, finished = self.active_practice_state(before), self.practice_state(after)
+        if practice is None or finished is None:
             return super().notices(before, moves, after, role)
-        blocks = self.practice_game.notices(now, moves, finished, role)
+        blocks = self.practice_game.notices(practice, moves, finished, role)
         return (*blocks, Text("practice", _("That was practice and does not count."))) if blocks else ()
 
 
@@ -181,8 +183,10 @@ def also_in_practice(scripts: Mapping[str, Script]) -> dict[str, Script]:
 
     def playing(script: Script) -> Script:
         def play(game: Any, state: Any, role: Role, rng: Random) -> MoveData:
-            now = game.active_practice_state(state)
-            return script(game, state, role, rng) if now is None else script(game.practice_game, now, role, rng)
+            practice = game.active_practice_state(state)
+            return (
+                script(game, state, role, rng) if practice is None else script(game.practice_game, practice, role, rng)
+            )
 
         return play
 

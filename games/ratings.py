@@ -41,14 +41,14 @@ def rate_agents(matches: Iterable[Seats]) -> list[Rating]:
     """
     scored = [scores for seats in matches if len(scores := mean_scores(seats)) > 1]
     played = Counter(label for scores in scored for label in scores)
-    ratings = plackett_luce(scored)
-    found = [Rating(label, one["mu"], one["sigma"], played[label]) for label, one in ratings.items()]
-    return sorted(found, key=lambda rating: (-rating.mean, rating.label))
+    estimates = plackett_luce(scored)
+    ratings = [Rating(label, estimate["mu"], estimate["sigma"], played[label]) for label, estimate in estimates.items()]
+    return sorted(ratings, key=lambda rating: (-rating.mean, rating.label))
 
 
 def mean_scores(seats: Seats) -> dict[str, float]:
     """Return each agent's mean score over its seats in one match."""
-    return {label: fmean(score for other, score in seats if other == label) for label, _score in seats}
+    return {label: fmean(score for seat_label, score in seats if seat_label == label) for label, _score in seats}
 
 
 def scores_of(metrics: Mapping[str, Any], labels: Mapping[str, str], measure: str) -> Seats:

@@ -29,11 +29,11 @@ def get(key: str) -> type[Game[Any, Any]]:
     if key not in keys():
         raise UnknownGame(_("There is no game “{key}”; there are {keys}.").format(key=key, keys=", ".join(keys())))
     rules = import_module(f"games.{key}.rules")
-    found = [
+    classes = [
         member
         for _name, member in inspect.getmembers(rules, inspect.isclass)
         if issubclass(member, Game) and member.__module__ == rules.__name__
     ]
-    if len(found) != 1 or found[0].key != key:
+    if len(classes) != 1 or classes[0].key != key:
         raise UnknownGame(_("games/{key}/rules.py must define exactly one Game whose key is “{key}”.").format(key=key))
-    return found[0]
+    return classes[0]

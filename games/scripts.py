@@ -29,11 +29,12 @@ def random_move(game: Game[Any, Any], state: Any, role: Role, rng: Random) -> Mo
     """Return a random legal move of the forms that are always shown; the game's default move if none was found."""
     turn = game.turn(state)
     assert turn is not None
-    shown = [form for form in turn.forms[role] if not form.on_request] or list(turn.forms[role])
-    ending = [form for form in shown if form.ends_turn]
-    notes = [form for form in shown if not form.ends_turn]
+    shown_forms = [form for form in turn.forms[role] if not form.on_request] or list(turn.forms[role])
+    ending_forms = [form for form in shown_forms if form.ends_turn]
+    note_forms = [form for form in shown_forms if not form.ends_turn]
     for _trial in range(TRIES):
-        forms = notes if notes and game.open_moves >= MANY_NOTES and rng.random() < NOTES else ending or shown
+        writes_note = note_forms and game.open_moves >= MANY_NOTES and rng.random() < NOTES
+        forms = note_forms if writes_note else ending_forms or shown_forms
         move = random_filling(rng.choice(forms), rng)
         if allowed(game, state, role, forms, move):
             return move
@@ -55,8 +56,8 @@ def random_filling(form: Form, rng: Random) -> dict[str, Json]:
     """Return the form filled in at random, within the limits of its schema; the rules may still refuse it."""
     schema = schema_of(form.model)
     return {
-        name: value_of(part, schema.get("$defs", {}), rng)
-        for name, part in schema.get("properties", {}).items()
+        name: value_of(field_schema, schema.get("$defs", {}), rng)
+        for name, field_schema in schema.get("properties", {}).items()
         if name in schema.get("required", ()) or rng.random() < 0.5
     }
 
@@ -107,34 +108,34 @@ def _number(schema: Mapping[str, Any], rng: Random) -> int | float:
 def _list(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> list[Json]:
     items, least = schema.get("items", {}), schema.get("minItems", 0)
     items = definitions[items["$ref"].rsplit("/", 1)[-1]] if "$ref" in items else items
-    parts = schema.get("prefixItems", ())
-    if parts:
-        return [value_of(part, definitions, rng) for part in parts]
+    item_schemas = schema.get("prefixItems", ())
+    if item_schemas:
+        return [value_of(item_schema, definitions, rng) for item_schema in item_schemas]
     length = rng.randint(least, max(least, min(schema.get("maxItems", least + 3), least + 3)))
-    found: list[Json] = []
+    values: list[Json] = []
     for _trial in range(TRIES):
-        if len(found) == length:
+        if len(values) == length:
             break
         value = value_of(items, definitions, rng)
-        if not schema.get("uniqueItems") or value not in found:
-            found.append(value)
+        if not schema.get("uniqueItems") or value not in values:
+            values.append(value)
     if schema.get("uniqueItems"):  # a set: the order does not matter
-        order = items.get("enum", found)
-        found.sort(key=order.index)
-    return found
+        order = items.get("enum", values)
+        values.sort(key=order.index)
+    return values
 
 
 def _dictionary(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> dict[str, Json]:
     required = schema.get("required", ())
-    named = {
-        name: value_of(part, definitions, rng)
-        for name, part in schema.get("properties", {}).items()
+    values = {
+        name: value_of(value_schema, definitions, rng)
+        for name, value_schema in schema.get("properties", {}).items()
         if name in required or rng.random() < 0.5
     }
     keys = schema.get("propertyNames", {}).get("enum", ())
-    inner = schema.get("additionalProperties")
-    if isinstance(inner, Mapping):
+    extra_schema = schema.get("additionalProperties")
+    if isinstance(extra_schema, Mapping):
         least = schema.get("minProperties", 0)
         chosen = rng.sample(list(keys), rng.randint(min(least, len(keys)), len(keys)))
-        named |= {key: value_of(inner, definitions, rng) for key in chosen}
-    return named
+        values |= {key: value_of(extra_schema, definitions, rng) for key in chosen}
+    return values

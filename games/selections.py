@@ -67,14 +67,16 @@ def select(game: type[Game[Any, Any]], selection: Selection, seed: int) -> list[
     for config in main:
         if config not in configurations:
             raise BadConfig(_("A main configuration of {game} is not in its table.").format(game=game.key))
-    rest = [config for config in configurations if config not in main]
-    variants = [config for config in rest if any(changes(selection, config, to) == 1 for to in main)]
-    rest = [config for config in rest if config not in variants]
+    others = [config for config in configurations if config not in main]
+    variants = [
+        config for config in others if any(changes(selection, config, main_config) == 1 for main_config in main)
+    ]
+    others = [config for config in others if config not in variants]
     chosen = [_chosen(game, selection, config, "main") for config in main]
     chosen += [_chosen(game, selection, config, "variant") for config in variants]
     rng = Random(f"selection/{game.key}/{seed}")
     for roles in dict.fromkeys(_people(game, config) for config in main):
-        alike = [config for config in rest if _people(game, config) == roles]
+        alike = [config for config in others if _people(game, config) == roles]
         drawn = rng.sample(range(len(alike)), math.floor(selection.share * len(alike)))
         chosen += [_chosen(game, selection, alike[i], "random") for i in sorted(drawn)]
     return chosen

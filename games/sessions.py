@@ -172,13 +172,13 @@ class SealedNumbers(EqualSeats[C, Session]):
 
     def visible(self, state: Session) -> range:
         """Return the indices of the runs that each seat may see now: the last ones, or all when the game is over."""
-        held = len(state.runs)
-        return range(0 if self.over(state) else max(0, held - self.config.history_depth), held)
+        run_count = len(state.runs)
+        return range(0 if self.over(state) else max(0, run_count - self.config.history_depth), run_count)
 
     def own_numbers(self, state: Session, role: Role) -> tuple[float | None, ...]:
         """Return one seat's numbers, run by run."""
-        at = self.roles().index(role)
-        return tuple(numbers[at] for numbers in state.runs)
+        seat = self.roles().index(role)
+        return tuple(numbers[seat] for numbers in state.runs)
 
     def valid_numbers(self, state: Session, role: Role) -> list[float]:
         """Return one seat's valid numbers, in order of the runs."""
@@ -200,20 +200,20 @@ class SealedNumbers(EqualSeats[C, Session]):
         run = min(len(state.runs) + 1, runs)
         return Fact("run", _("Run"), run, _("{run} of {runs}").format(run=run, runs=runs))
 
-    def held(self, state: Session) -> str:
+    def runs_over_text(self, state: Session) -> str:
         """Return a sentence on how many runs are over; empty in the first run and at the end."""
-        held = len(state.runs)
-        if not held or self.over(state):
+        run_count = len(state.runs)
+        if not run_count or self.over(state):
             return ""
-        return (_("One run is over.") if held == 1 else _("{held} runs are over.").format(held=held)) + " "
+        return (_("One run is over.") if run_count == 1 else _("{held} runs are over.").format(held=run_count)) + " "
 
     def shown_number(self, number: float | None) -> str:
         """Return a seat's number for the history; any foul is shown as "not valid"."""
         return exact(number) if number is not None and self.valid(number) else _("not valid")
 
-    def number_line(self, state: Session, at: int, role: Role, mark: Fact, winners: Fact) -> Facts:
+    def number_line(self, state: Session, index: int, role: Role, mark: Fact, winners: Fact) -> Facts:
         """Return a run for the page's number line: a fact per seat, the decisive number (`mark`) and the winners."""
-        numbers = zip(self.roles(), state.runs[at], strict=True)
+        numbers = zip(self.roles(), state.runs[index], strict=True)
         seats = (
             Fact(
                 seat,
@@ -223,7 +223,7 @@ class SealedNumbers(EqualSeats[C, Session]):
             )
             for seat, number in numbers
         )
-        title = _("Run {run}").format(run=at + 1) if self.config.runs > 1 else _("Everybody's numbers")
+        title = _("Run {run}").format(run=index + 1) if self.config.runs > 1 else _("Everybody's numbers")
         return Facts("last_run", title, (*seats, mark, winners))
 
     def winners_fact(self, label: str, winners: Sequence[Role], role: Role) -> Fact:
@@ -240,7 +240,7 @@ class SealedNumbers(EqualSeats[C, Session]):
             "history",
             _("Runs so far"),
             (_("Run"), *titles, *columns),
-            tuple((at + 1, *map(self.shown_number, state.runs[at]), *cells(at)) for at in self.visible(state)),
+            tuple((run + 1, *map(self.shown_number, state.runs[run]), *cells(run)) for run in self.visible(state)),
         )
 
     def view(self, state: Session, role: Role) -> View:

@@ -116,7 +116,7 @@ def of(game: Game[Any, Any] | type[Game[Any, Any]]) -> Mapping[str, Strategy]:
 @cache
 def _of(game: type[Game[Any, Any]]) -> Mapping[str, Strategy]:
     folder, _dot, module = game.__module__.rpartition(".")
-    beside = f"{folder}.strategies"
-    home = beside if module == "rules" and find_spec(beside) is not None else game.__module__
-    own: Mapping[str, Strategy] = getattr(import_module(home), "STRATEGIES", {})
-    return {**USUAL, **own}
+    strategies_module = f"{folder}.strategies"
+    home = strategies_module if module == "rules" and find_spec(strategies_module) is not None else game.__module__
+    own_strategies: Mapping[str, Strategy] = getattr(import_module(home), "STRATEGIES", {})
+    return {**USUAL, **own_strategies}

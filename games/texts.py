@@ -85,9 +85,9 @@ def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str]
                         line=name.lineno, name=name.name, names=", ".join(sample)
                     )
                 )
-        whole = {id(name) for name in _printed_or_tested(parsed)}
+        unchanged = {id(name) for name in _printed_or_tested(parsed)}
         for name in parsed.find_all(nodes.Name):
-            if name.name in verbatim and id(name) not in whole:
+            if name.name in verbatim and id(name) not in unchanged:
                 raise BadText(
                     _("Line {line}: “{name}” can only be printed unchanged or tested for being empty.").format(
                         line=name.lineno, name=name.name

@@ -19,7 +19,7 @@ def _status(game: BeautyContest, state: Session) -> Text:
     if game.over(state):
         return Text("status", _("The game is over."), tone="good")
     prompt = _("Choose a number from 0 to {upper}.").format(upper=exact(game.config.upper))
-    return Text("status", game.held(state) + prompt)
+    return Text("status", game.runs_over_text(state) + prompt)
 
 
 def _situation(game: BeautyContest, state: Session, role: Role) -> Facts:

@@ -38,10 +38,10 @@ from games.periods import (
     Submitted,
     form_for_instance,
     instance_of,
+    is_count,
     lookup,
     plain,
     refuse_names,
-    whole,
 )
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
@@ -190,7 +190,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         if unknown := refuse_names(move.plan, list(state.instance.by_id), _("offer"), every=False):
             return unknown
         for name, quantity in move.plan.items():
-            if not whole(quantity, MOST_UNITS):
+            if not is_count(quantity, MOST_UNITS):
                 return _("The quantity of {offer} must be a whole number from 0 to {most}.").format(
                     offer=quoted(str(name)), most=f"{MOST_UNITS:,}"
                 )

@@ -25,7 +25,7 @@ def _status(game: SealedAuction, state: Session) -> Text:
         )
     unchanged = _("Your assets and your value are the same as before.") + " " if state.runs else ""
     prompt = _("Bid from 0 to {assets}.").format(assets=units(game.config.assets))
-    return Text("status", game.held(state) + unchanged + prompt)
+    return Text("status", game.runs_over_text(state) + unchanged + prompt)
 
 
 def _situation(game: SealedAuction, state: Session, role: Role) -> Facts:
