@@ -20,8 +20,8 @@ INDIFFERENCE_TOLERANCE = 1e-9
 
 def _own_and_assumed_factor(game: Bargaining, role: Role) -> tuple[float, float]:
     """Return the role's discount factor and the other's; an unknown one is assumed to equal the role's own."""
-    own = game.delta(role)
-    return own, game.delta(other(role)) if game.config.complete_information else own
+    own_factor = game.delta(role)
+    return own_factor, game.delta(other(role)) if game.config.complete_information else own_factor
 
 
 def _rounds_left(game: Bargaining, state: Rounds) -> int | None:
@@ -37,14 +37,16 @@ def _offer(game: Bargaining, role: Role, own_part: float, message: str | None = 
 
 def equilibrium(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Play the subgame-perfect equilibrium; accept when indifferent."""
-    own, assumed = _own_and_assumed_factor(game, role)
+    own_factor, other_factor = _own_and_assumed_factor(game, role)
     rounds_left = _rounds_left(game, state)
     offer = state.on_table
     if offer is None:
-        return _offer(game, role, game.config.money * proposer_share(own, assumed, rounds_left))
+        return _offer(game, role, game.config.money * proposer_share(own_factor, other_factor, rounds_left))
     if rounds_left == 1:
         return {"decision": "accept"}
-    continuation = own * proposer_share(own, assumed, None if rounds_left is None else rounds_left - 1)
+    continuation = own_factor * proposer_share(
+        own_factor, other_factor, None if rounds_left is None else rounds_left - 1
+    )
     enough = offer.gain(role) >= game.config.money * (continuation - INDIFFERENCE_TOLERANCE)
     return {"decision": "accept" if enough else "reject"}
 
@@ -63,9 +65,9 @@ def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveDat
         next_demand = max(HAGGLE_TO, demand - HAGGLE_STEP)
         enough = offer.gain(role) >= game.config.money * (next_demand - INDIFFERENCE_TOLERANCE)
         return {"decision": "accept" if enough or (is_last_round and offer.gain(role) > 0) else "reject"}
-    part = round(game.config.money * demand, 2)
+    own_part = round(game.config.money * demand, 2)
     sentences = OPENINGS if offers_made == 0 else LAST_OFFERS if demand == HAGGLE_TO else CONCESSIONS
-    return _offer(game, role, part, rng.choice(sentences)())
+    return _offer(game, role, own_part, rng.choice(sentences)())
 
 
 # Sentences are translated only when used: looking them all up costs more than the move.

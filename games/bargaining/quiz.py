@@ -16,14 +16,14 @@ def questions(own_factor: float) -> tuple[Question, ...]:
     answer = percent(1 - own_factor)
     options = [answer]
     for loss in (*GRID, *NEARBY):
-        shown = percent(loss)
-        if shown not in options and len(options) < 4:
-            options.append(shown)
+        option = percent(loss)
+        if option not in options and len(options) < 4:
+            options.append(option)
     return (
         Question(
             key="loss_rate",
             prompt=_("How much of its value did money lose for you with every round that passed?"),
-            options=tuple(sorted(options, key=lambda shown: float(shown.rstrip("%")))),
+            options=tuple(sorted(options, key=lambda option: float(option.rstrip("%")))),
             answer=answer,
         ),
     )

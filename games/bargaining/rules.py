@@ -89,12 +89,12 @@ class SilentOffer(_Split):
 
 
 @lru_cache(maxsize=256)
-def _own_part(whole: float, amounts: Amounts, full: type[_Split]) -> type[Move]:
+def _own_part(money: float, amounts: Amounts, full: type[_Split]) -> type[Move]:
     """Return the short form of an offer: the part of `whole` that the proposer keeps, and the `full` form's message."""
-    words = f"Your part of {_with_all_digits(whole, amounts)}; the rest goes to the other player."
-    keeps = Field(ge=0, le=whole, title="You get", description=words)
+    description = f"Your part of {_with_all_digits(money, amounts)}; the rest goes to the other player."
+    own_gain = Field(ge=0, le=money, title="You get", description=description)
     message: Any = full.model_fields["message"]
-    return create_model("OwnPart", __base__=Move, your_gain=(float, keeps), message=(message.annotation, message))
+    return create_model("OwnPart", __base__=Move, your_gain=(float, own_gain), message=(message.annotation, message))
 
 
 class Answer(Move):
@@ -138,8 +138,8 @@ def _with_all_digits(amount: float, amounts: Amounts) -> str:
     """Return `amount` with all its digits: players could not reach a rounded sum exactly."""
     if abs(round(amount, 2) - amount) <= 1e-9 * abs(amount):
         return in_amounts(amount, amounts)
-    every = f"{amount:,.15g}"
-    return _("{number} points").format(number=every) if amounts == "points" else f"${every}"
+    digits = f"{amount:,.15g}"
+    return _("{number} points").format(number=digits) if amounts == "points" else f"${digits}"
 
 
 class Bargaining(Game[BargainingConfig, Rounds]):
@@ -246,17 +246,17 @@ class Bargaining(Game[BargainingConfig, Rounds]):
                 money=_with_all_digits(self.config.money, self.amounts)
             ),
             short=_own_part(self.config.money, self.amounts, full),
-            expand=lambda own: self.split(role, own.your_gain, own.message),
+            expand=lambda short: self.split(role, short.your_gain, short.message),
             labels={f"{role}_gain": _("You get")},
         )
 
     def split(self, role: Role, own_part: float, message: str | None) -> MoveData:
         """Return an offer that keeps `own_part` of the money; the parts add up exactly, in cents if possible."""
-        whole = self.config.money
-        rest = whole - own_part
-        if own_part + round(rest, 2) == whole:
-            rest = round(rest, 2)
-        gains = (own_part, rest) if role == ALICE else (rest, own_part)
+        money = self.config.money
+        other_part = money - own_part
+        if own_part + round(other_part, 2) == money:
+            other_part = round(other_part, 2)
+        gains = (own_part, other_part) if role == ALICE else (other_part, own_part)
         return {"alice_gain": gains[0], "bob_gain": gains[1], **({"message": message} if message else {})}
 
     @cached_property
@@ -340,7 +340,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         )
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        return [(at // 2 + 1, "answer" if at % 2 else "offer") for at in range(len(moves))]
+        return [(index // 2 + 1, "answer" if index % 2 else "offer") for index in range(len(moves))]
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
         last = moves[-1][1].get("decision")

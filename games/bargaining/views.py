@@ -63,8 +63,8 @@ def _rejection_news(game: Bargaining, state: Rounds, role: Role) -> tuple[Text, 
 
 
 def _answer_notice(game: Bargaining, proposal: Proposal, mover: Role) -> str:
-    words = _("{name} accepted your offer.") if proposal.answer == "accept" else _("{name} rejected your offer.")
-    return words.format(name=game.role_title(mover))
+    sentence = _("{name} accepted your offer.") if proposal.answer == "accept" else _("{name} rejected your offer.")
+    return sentence.format(name=game.role_title(mover))
 
 
 def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
@@ -72,11 +72,11 @@ def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
     name = game.role_title(other(role))
     turn = game.turn(state)
     if turn is None:
-        words = _("You have agreed.") if state.agreed else _("The game ended without an agreement.")
-        return Text("status", words, tone="good" if state.agreed else "notice")
+        outcome = _("You have agreed.") if state.agreed else _("The game ended without an agreement.")
+        return Text("status", outcome, tone="good" if state.agreed else "notice")
     if role not in turn.forms:
-        waits_for = _("{name} is thinking about your offer.") if state.on_table else _("{name} is preparing an offer.")
-        return Text("status", waits_for.format(name=name))
+        waiting = _("{name} is thinking about your offer.") if state.on_table else _("{name} is preparing an offer.")
+        return Text("status", waiting.format(name=name))
     if state.on_table:
         return Text("status", _answer_question(game, state).format(name=name))
     if game.round_of(state) == game.config.rounds:
@@ -97,21 +97,21 @@ def _answer_question(game: Bargaining, state: Rounds) -> str:
 def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     """Return the round and what the money is worth now."""
     number = game.round_of(state)
-    shown = (
+    round_text = (
         str(number)
         if game.config.rounds is None
         else _("{number} of {rounds}").format(number=number, rounds=game.config.rounds)
     )
-    worth = game.worth(role, number)
+    own_worth = game.worth(role, number)
     facts = [
-        Fact("round", _("Round"), number, shown),
+        Fact("round", _("Round"), number, round_text),
         Fact("money", _("Money to divide"), game.config.money, game.money(game.config.money)),
-        Fact("worth_now", _own_unit_label(game), worth, _unit_worth(game, worth)),
+        Fact("worth_now", _own_unit_label(game), own_worth, _unit_worth(game, own_worth)),
         Fact(
             "stake_now",
             _("All of it is now worth to you"),
-            game.config.money * worth,
-            game.money(game.config.money * worth),
+            game.config.money * own_worth,
+            game.money(game.config.money * own_worth),
         ),
         Fact("loss", _("Loss of value for you per round"), 1 - game.delta(role), percent(1 - game.delta(role))),
     ]
@@ -120,10 +120,15 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
         loss = 1 - game.delta(other(role))
         facts.append(Fact("other_loss", label, loss, percent(loss)))
     if game.knows_other():
-        theirs = game.worth(other(role), number)
+        other_worth = game.worth(other(role), number)
         name = game.role_title(other(role))
         facts.append(
-            Fact("other_worth_now", _other_unit_label(game).format(name=name), theirs, _unit_worth(game, theirs))
+            Fact(
+                "other_worth_now",
+                _other_unit_label(game).format(name=name),
+                other_worth,
+                _unit_worth(game, other_worth),
+            )
         )
     return Facts("situation", _("Where you stand"), tuple(facts))
 
@@ -149,12 +154,12 @@ def _unit_worth(game: Bargaining, worth: float) -> str:
 def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Facts:
     """Return an offer as shown to the player who answers it."""
     name = game.role_title(proposal.by)
-    yours, theirs = proposal.gain(role), proposal.gain(proposal.by)
-    now = yours * game.worth(role, number)
+    own_gain, other_gain = proposal.gain(role), proposal.gain(proposal.by)
+    worth_now = own_gain * game.worth(role, number)
     facts = [
-        Fact("your_gain", _("You would get"), yours, game.money(yours)),
-        Fact("other_gain", _("{name} would get").format(name=name), theirs, game.money(theirs)),
-        Fact("your_gain_now", _("Worth to you now"), now, game.money(now)),
+        Fact("your_gain", _("You would get"), own_gain, game.money(own_gain)),
+        Fact("other_gain", _("{name} would get").format(name=name), other_gain, game.money(other_gain)),
+        Fact("your_gain_now", _("Worth to you now"), worth_now, game.money(worth_now)),
     ]
     if number == game.config.rounds:
         facts.append(Fact("last", _("If you reject"), True, _("the game ends and neither of you gets anything")))
@@ -210,15 +215,15 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
 
 def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
     """Return the finished rounds, and the role's own offer if it awaits an answer."""
-    shown = [p for p in state.proposals if p.answer is not None or p.by == role]
+    proposals = [p for p in state.proposals if p.answer is not None or p.by == role]
     name = game.role_title(other(role))
     answers = {"accept": _("accepted"), "reject": _("rejected"), None: _("waiting")}
 
     def row(number: int, proposal: Proposal) -> tuple[Any, ...]:
-        who = _("You") if proposal.by == role else name
+        proposer = _("You") if proposal.by == role else name
         cells: tuple[Any, ...] = (
             number,
-            who,
+            proposer,
             game.money(proposal.gain(role)),
             game.money(proposal.gain(other(role))),
             game.money(proposal.gain(role) * game.worth(role, number)),
@@ -237,4 +242,4 @@ def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
     )
     if game.config.messages_allowed:
         columns = (*columns, _("Message"))
-    return Table("history", _("Offers so far"), columns, tuple(row(i, p) for i, p in enumerate(shown, start=1)))
+    return Table("history", _("Offers so far"), columns, tuple(row(i, p) for i, p in enumerate(proposals, start=1)))

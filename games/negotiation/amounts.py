@@ -23,15 +23,15 @@ def dollars(amount: float) -> str:
     return money(amount)
 
 
-def written(amount: float, amounts: Amounts) -> str:
+def formatted(amount: float, amounts: Amounts) -> str:
     """Return `amount` in the study's unit, points or dollars."""
     return points(amount) if amounts == "points" else dollars(amount)
 
 
 def earnings(gain: float, amounts: Amounts = "dollars") -> str:
     """Return what a trade would earn, as an unmistakable clause: "you would lose $5"."""
-    size = written(abs(gain), amounts)
-    if size == written(0, amounts):
+    size = formatted(abs(gain), amounts)
+    if size == formatted(0, amounts):
         return _("you would earn nothing")
-    words = _("you would earn {amount}") if gain > 0 else _("you would lose {amount}")
-    return words.format(amount=size)
+    sentence = _("you would earn {amount}") if gain > 0 else _("you would lose {amount}")
+    return sentence.format(amount=size)

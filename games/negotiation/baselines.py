@@ -69,35 +69,35 @@ def equilibrium(game: Negotiation, state: Rounds, role: Role, rng: Random) -> Mo
     Accept when indifferent. Without a surplus, name its own value and walk away from losses. If the other's value
     is unknown, ask for a margin over its own value that halves with each offer, and for none in the last round.
     """
-    own, theirs = game.value(role), game.value_of_other(role)
-    if theirs is None:
+    own_value, other_value = game.value(role), game.value_of_other(role)
+    if other_value is None:
         return _with_unknown_value(game, state, role)
-    if not at_least_as_good(role, theirs, own):
+    if not at_least_as_good(role, other_value, own_value):
         return _without_surplus(game, state, role)
-    seller_value, buyer_value = (own, theirs) if role == SELLER else (theirs, own)
+    seller_value, buyer_value = (own_value, other_value) if role == SELLER else (other_value, own_value)
     price = equilibrium_price(seller_value, buyer_value, game.config.rounds)
     if state.on_table is None:
         return {"price": price}
-    acceptable = own if game.ends_with(_current_round(state)) else price
+    acceptable = own_value if game.ends_with(_current_round(state)) else price
     return ACCEPT if at_least_as_good(role, state.on_table.price, acceptable) else REJECT
 
 
 def _without_surplus(game: Negotiation, state: Rounds, role: Role) -> MoveData:
-    own = game.value(role)
+    own_value = game.value(role)
     if state.on_table is None:
-        return {"price": own}
-    if at_least_as_good(role, state.on_table.price, own):
+        return {"price": own_value}
+    if at_least_as_good(role, state.on_table.price, own_value):
         return ACCEPT
     return WALK_AWAY if game.config.outside_option else REJECT
 
 
 def _with_unknown_value(game: Negotiation, state: Rounds, role: Role) -> MoveData:
-    own, offers_made = game.value(role), _offers_made(state, role)
+    own_value, offers_made = game.value(role), _offers_made(state, role)
     is_last_round = game.ends_with(_current_round(state))
     if state.on_table is None:
-        return {"price": own if is_last_round else _price_with_margin(game, role, FIRST_MARGIN / 2**offers_made)}
+        return {"price": own_value if is_last_round else _price_with_margin(game, role, FIRST_MARGIN / 2**offers_made)}
     # The next offer would ask for this much; after the last round there is nothing to wait for.
-    acceptable = own if is_last_round else _price_with_margin(game, role, FIRST_MARGIN / 2**offers_made)
+    acceptable = own_value if is_last_round else _price_with_margin(game, role, FIRST_MARGIN / 2**offers_made)
     if at_least_as_good(role, state.on_table.price, acceptable):
         return ACCEPT
     out_of_patience = game.config.rounds is None and offers_made >= PATIENCE

@@ -14,20 +14,20 @@ SPARE_MULTIPLES = (1.5, 0.8, 1.2, 8.0, 16.0, 32.0)
 """Used for values so small that other multiples look the same."""
 
 
-def questions(own_value: float, written: Callable[[float], str]) -> tuple[Question, ...]:
+def questions(own_value: float, format_amount: Callable[[float], str]) -> tuple[Question, ...]:
     """Return one question with four options that depend only on the player's own value."""
-    answer = written(own_value)
+    answer = format_amount(own_value)
     # A different multiple is left out for each value; otherwise the correct answer would have a fixed position.
     multiples = Random(f"negotiation/quiz/{own_value!r}").sample(MULTIPLES, len(MULTIPLES))
     options = {answer: own_value}
     for multiple in (*multiples, *SPARE_MULTIPLES):
         if len(options) < 4:
-            options.setdefault(written(own_value * multiple), own_value * multiple)
+            options.setdefault(format_amount(own_value * multiple), own_value * multiple)
     return (
         Question(
             key="own_value",
             prompt=_("What was the product worth to you?"),
-            options=tuple(sorted(options, key=lambda shown: options[shown])),
+            options=tuple(sorted(options, key=lambda option: options[option])),
             answer=answer,
         ),
     )

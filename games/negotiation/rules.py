@@ -35,7 +35,7 @@ from games.interface import (
     View,
 )
 from games.negotiation import baselines, quiz, views
-from games.negotiation.amounts import written
+from games.negotiation.amounts import formatted
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain, other
 from games.words import gettext as _
 
@@ -223,7 +223,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return {SELLER: _("Alice, the seller"), BUYER: _("Bob, the buyer")}[role]
 
     def money(self, amount: float) -> str:
-        return written(amount, self.amounts)
+        return formatted(amount, self.amounts)
 
     def length(self) -> str:
         if self.config.rounds is None:
@@ -359,27 +359,27 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         offer, number = state.on_table, len(state.proposals)
         if offer is None or offer.by == role:
             return ()
-        found = [self._prospect(_("If you accept"), role, gain(role, offer.price, self.value(role)), "accept")]
+        prospects = [self._prospect(_("If you accept"), role, gain(role, offer.price, self.value(role)), "accept")]
         if self.ends_with(number):
-            found.append(self._prospect(_("If you reject"), role, 0.0, "reject"))
+            prospects.append(self._prospect(_("If you reject"), role, 0.0, "reject"))
         if self.config.outside_option:
-            found.append(self._prospect(_("If you walk away"), role, 0.0, "walk_away"))
-        return tuple(found)
+            prospects.append(self._prospect(_("If you walk away"), role, 0.0, "walk_away"))
+        return tuple(prospects)
 
     def _prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
         """Return a prospect; without its share if that would reveal the other's value."""
-        known = self.config.complete_information or payoff == 0
-        return Prospect(words, payoff, self.bonus_share(role, payoff) if known else None, key)
+        share_is_known = self.config.complete_information or payoff == 0
+        return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         nothing = self._prospect(_("if you earn {amount}").format(amount=self.money(0)), role, 0.0)
         if not self.config.complete_information:
             return (nothing,)
-        part = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10) / 2
-        return (nothing, self._prospect(_("if you earn {amount}").format(amount=self.money(part)), role, part))
+        half = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10) / 2
+        return (nothing, self._prospect(_("if you earn {amount}").format(amount=self.money(half)), role, half))
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        return [(at // 2 + 1, "answer" if at % 2 else "offer") for at in range(len(moves))]
+        return [(index // 2 + 1, "answer" if index % 2 else "offer") for index in range(len(moves))]
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
         last = moves[-1][1].get("decision")

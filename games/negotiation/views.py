@@ -60,12 +60,12 @@ def _rejection_news(game: Negotiation, state: Rounds, role: Role) -> tuple[Text,
 
 
 def _answer_notice(game: Negotiation, proposal: Proposal, mover: Role) -> str:
-    words = {
+    sentences = {
         "accept": _("{name} accepted your price."),
         "reject": _("{name} rejected your price."),
         "walk_away": _("{name} walked away."),
     }
-    return words[proposal.answer or "reject"].format(name=game.role_title(mover))
+    return sentences[proposal.answer or "reject"].format(name=game.role_title(mover))
 
 
 def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
@@ -78,8 +78,8 @@ def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
             return Text("status", words, tone="good")
         return Text("status", _("The game ended without a trade."), tone="notice")
     if role not in turn.forms:
-        waits_for = _("{name} is thinking about your price.") if state.on_table else _("{name} is choosing a price.")
-        return Text("status", waits_for.format(name=name))
+        waiting = _("{name} is thinking about your price.") if state.on_table else _("{name} is choosing a price.")
+        return Text("status", waiting.format(name=name))
     if state.on_table:
         words = _("{name} asks for {price}.") if role != SELLER else _("{name} offers you {price}.")
         price = game.money(state.on_table.price)
@@ -94,23 +94,23 @@ def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
 def _situation(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Return the round and what the product is worth."""
     number, name = game.round_of(state), game.role_title(other(role))
-    shown = (
+    round_text = (
         str(number)
         if game.config.rounds is None
         else _("{number} of {rounds}").format(number=number, rounds=game.config.rounds)
     )
-    own, theirs = game.value(role), game.value_of_other(role)
+    own_value, other_value = game.value(role), game.value_of_other(role)
     return Facts(
         "situation",
         _("Where you stand"),
         (
-            Fact("round", _("Round"), number, shown),
-            Fact("your_value", _("Worth to you"), own, game.money(own)),
+            Fact("round", _("Round"), number, round_text),
+            Fact("your_value", _("Worth to you"), own_value, game.money(own_value)),
             Fact(
                 "other_value",
                 _("Worth to {name}").format(name=name),
-                theirs,
-                game.money(theirs) if theirs is not None else _("unknown to you"),
+                other_value,
+                game.money(other_value) if other_value is not None else _("unknown to you"),
             ),
         ),
     )
@@ -119,17 +119,17 @@ def _situation(game: Negotiation, state: Rounds, role: Role) -> Facts:
 def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Facts:
     """Return a price and what each answer leads to, as shown to the player who answers."""
     name = game.role_title(proposal.by)
-    last = game.ends_with(number)
-    yours, their_value = gain(role, proposal.price, game.value(role)), game.value_of_other(role)
+    is_last = game.ends_with(number)
+    own_gain, other_value = gain(role, proposal.price, game.value(role)), game.value_of_other(role)
     facts = [
         Fact("price", _("Price"), proposal.price, game.money(proposal.price)),
-        Fact("your_gain", _("If you accept"), yours, earnings(yours, game.amounts)),
+        Fact("your_gain", _("If you accept"), own_gain, earnings(own_gain, game.amounts)),
     ]
-    if their_value is not None:
-        theirs = gain(proposal.by, proposal.price, their_value)
-        facts.append(Fact("other_gain", _("{name} would earn").format(name=name), theirs, game.money(theirs)))
-    rejecting = _("the game ends without a trade") if last else _("you name the next price")
-    facts.append(Fact("last", _("If you reject"), last, rejecting))
+    if other_value is not None:
+        other_gain = gain(proposal.by, proposal.price, other_value)
+        facts.append(Fact("other_gain", _("{name} would earn").format(name=name), other_gain, game.money(other_gain)))
+    rejecting = _("the game ends without a trade") if is_last else _("you name the next price")
+    facts.append(Fact("last", _("If you reject"), is_last, rejecting))
     if game.config.outside_option:
         facts.append(Fact("leaving", _("If you walk away"), 0, _("you earn nothing")))
     if proposal.message:
@@ -177,40 +177,40 @@ class _Mark:
 
 def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Return values and prices in order. A fact's `value` is its position, from 0 at the top to 100 at the price 0."""
-    own, theirs = game.value(role), game.value_of_other(role)
-    marks = [_Mark(own, "your_value", _("Worth to you"), game.money(own))]
-    if theirs is not None:
+    own_value, other_value = game.value(role), game.value_of_other(role)
+    marks = [_Mark(own_value, "your_value", _("Worth to you"), game.money(own_value))]
+    if other_value is not None:
         label = _("Worth to {name}").format(name=game.role_title(other(role)))
-        marks.append(_Mark(theirs, "other_value", label, game.money(theirs)))
+        marks.append(_Mark(other_value, "other_value", label, game.money(other_value)))
     for number, proposal in list(enumerate(state.proposals, start=1))[-MAX_MARKS:]:
         marks += _marks_of_round(game, proposal, number, role)
     marks.sort(key=lambda mark: -mark.price)
-    known = max(own, theirs or 0.0)
-    top = min(max(known * LADDER_TOP, marks[0].price), known * MAX_LADDER_TOP)
-    facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 4), r.shown) for r in marks)
+    largest_value = max(own_value, other_value or 0.0)
+    top = min(max(largest_value * LADDER_TOP, marks[0].price), largest_value * MAX_LADDER_TOP)
+    facts = (Fact(mark.key, mark.label, round(100 * (1 - min(mark.price / top, 1)), 4), mark.shown) for mark in marks)
     return Facts("ladder", _("Prices, from high to low"), tuple(facts))
 
 
 def _marks_of_round(game: Negotiation, proposal: Proposal, number: int, role: Role) -> list[_Mark]:
     """Return a round's price; also what it would earn, while it awaits an answer."""
-    price, mine, name = proposal.price, proposal.by == role, game.role_title(proposal.by)
+    price, is_own, name = proposal.price, proposal.by == role, game.role_title(proposal.by)
     if proposal.answer is None:
-        label = _("Your price now") if mine else _("{name}'s price now").format(name=name)
-        earns = earnings(gain(role, price, game.value(role)), game.amounts)
+        label = _("Your price now") if is_own else _("{name}'s price now").format(name=name)
+        earnings_text = earnings(gain(role, price, game.value(role)), game.amounts)
         return [
             _Mark(price, "current", label, game.money(price)),
-            _Mark(price, "current_gain", _("At this price"), earns),
+            _Mark(price, "current_gain", _("At this price"), earnings_text),
         ]
     if proposal.answer == "accept":
         return [_Mark(price, "current", _("Price of the trade"), game.money(price))]
-    label = _("You in round {number}") if mine else _("{name} in round {number}")
-    key = f"{'yours' if mine else 'theirs'}_{number}"
+    label = _("You in round {number}") if is_own else _("{name} in round {number}")
+    key = f"{'yours' if is_own else 'theirs'}_{number}"
     return [_Mark(price, key, label.format(name=name, number=number), game.money(price))]
 
 
 def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
     """Return the finished rounds, and the role's own price if it awaits an answer."""
-    shown = [p for p in state.proposals if p.answer is not None or p.by == role]
+    proposals = [p for p in state.proposals if p.answer is not None or p.by == role]
     name = game.role_title(other(role))
     answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
 
@@ -228,4 +228,4 @@ def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
     columns: tuple[str, ...] = (_("Round"), _("Named by"), _("Price"), _("Your gain"), _("Answer"))
     if game.config.messages_allowed:
         columns = (*columns, _("Message"))
-    return Table("history", _("Prices so far"), columns, tuple(row(i, p) for i, p in enumerate(shown, start=1)))
+    return Table("history", _("Prices so far"), columns, tuple(row(i, p) for i, p in enumerate(proposals, start=1)))

@@ -40,9 +40,9 @@ _NEGATIVE_WORDS = re.compile(
 
 # Cached, since the Bayesian buyer reads all earlier messages again in every round.
 @lru_cache(maxsize=1024)
-def recommends(words: str) -> bool:
+def recommends(message: str) -> bool:
     """Return whether a message recommends a product: true unless it contains a negative word."""
-    return _NEGATIVE_WORDS.search(words) is None
+    return _NEGATIVE_WORDS.search(message) is None
 
 
 def recommended(played: Round) -> bool:
@@ -62,8 +62,8 @@ def _buy(yes: bool) -> MoveData:
 
 def honest(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
     """Recommend high quality only; as a buyer, buy what is recommended."""
-    now = state.rounds[-1]
-    return _buy(recommended(now)) if role == BUYER else _say(game, now.quality == HIGH, rng)
+    current = state.rounds[-1]
+    return _buy(recommended(current)) if role == BUYER else _say(game, current.quality == HIGH, rng)
 
 
 def always_yes(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
@@ -102,13 +102,13 @@ def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveDa
     """
     if role != BUYER:
         return commitment(game, state, role, rng)
-    now = state.rounds[-1]
+    current = state.rounds[-1]
     high, count = 2 * game.config.prior, 2.0
     for past in state.played:
         if game.myopic:
             is_counted = past.bought
         else:
-            is_counted = game.revealed(past) and recommended(past) == recommended(now)
+            is_counted = game.revealed(past) and recommended(past) == recommended(current)
         if is_counted:
             high, count = high + (past.quality == HIGH), count + 1
     chance = high / count

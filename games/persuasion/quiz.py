@@ -14,20 +14,20 @@ SPARE_MULTIPLES = (8.0, 16.0, 32.0, 1e3, 1e6)
 """Used for prices so small that other multiples look the same."""
 
 
-def questions(price: float, written: Callable[[float], str]) -> tuple[Question, ...]:
+def questions(price: float, format_amount: Callable[[float], str]) -> tuple[Question, ...]:
     """Return one question with four options that depend only on the price."""
-    answer = written(price)
+    answer = format_amount(price)
     # A different multiple is left out for each price; otherwise the correct answer would have a fixed position.
     multiples = Random(f"persuasion/quiz/{price!r}").sample(MULTIPLES, len(MULTIPLES))
     options = {answer: price}
     for multiple in (*multiples, *SPARE_MULTIPLES):
         if len(options) < 4:
-            options.setdefault(written(price * multiple), price * multiple)
+            options.setdefault(format_amount(price * multiple), price * multiple)
     return (
         Question(
             key="price",
             prompt=_("What did a product cost?"),
-            options=tuple(sorted(options, key=lambda shown: options[shown])),
+            options=tuple(sorted(options, key=lambda option: options[option])),
             answer=answer,
         ),
     )

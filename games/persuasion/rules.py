@@ -249,8 +249,8 @@ class Persuasion(Game[PersuasionConfig, Market]):
 
     def gain(self, quality: Quality) -> float:
         """Return what buying a product of this quality earns the buyer, in the game's own unit."""
-        worth = self.config.high_value if quality == HIGH else self.config.low_value
-        return self.config.price * (worth - 1)
+        value = self.config.high_value if quality == HIGH else self.config.low_value
+        return self.config.price * (value - 1)
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -269,10 +269,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return chance.draw("quality", sample, known_to=(SELLER,))
 
     def turn(self, state: Market) -> Turn | None:
-        now = state.now
-        if now is None:
+        current = state.now
+        if current is None:
             return None
-        return self._buyers_turn if now.offered else self._sellers_turn
+        return self._buyers_turn if current.offered else self._sellers_turn
 
     @cached_property
     def _sellers_turn(self) -> Turn:
@@ -291,16 +291,16 @@ class Persuasion(Game[PersuasionConfig, Market]):
 
     def apply(self, state: Market, moves: Mapping[Role, Any], chance: Chance) -> Market:
         ((_role, move),) = moves.items()
-        now = state.rounds[-1]
+        current = state.rounds[-1]
         if isinstance(move, Pitch):
-            return self._with_last(state, replace(now, message=move.message))
+            return self._with_last(state, replace(current, message=move.message))
         if isinstance(move, Recommendation):
-            return self._with_last(state, replace(now, recommendation=move.recommendation))
-        decided = self._with_last(state, replace(now, decision=move.decision))
-        played = len(decided.rounds)
+            return self._with_last(state, replace(current, recommendation=move.recommendation))
+        after_decision = self._with_last(state, replace(current, decision=move.decision))
+        played = len(after_decision.rounds)
         if played >= self.last_round:
-            return decided
-        return Market((*decided.rounds, Round(self._draw(played + 1, chance))))
+            return after_decision
+        return Market((*after_decision.rounds, Round(self._draw(played + 1, chance))))
 
     @staticmethod
     def _with_last(state: Market, last: Round) -> Market:
@@ -319,9 +319,9 @@ class Persuasion(Game[PersuasionConfig, Market]):
     def earned(self, rounds: tuple[Round, ...], role: Role) -> float:
         """Return what the role earned in these rounds, in the game's own unit."""
         if role == SELLER:
-            return self.config.price * sum(one.bought for one in rounds)
-        high = sum(one.bought and one.quality == HIGH for one in rounds)
-        low = sum(one.bought and one.quality == LOW for one in rounds)
+            return self.config.price * sum(past.bought for past in rounds)
+        high = sum(past.bought and past.quality == HIGH for past in rounds)
+        low = sum(past.bought and past.quality == LOW for past in rounds)
         return high * self.gain(HIGH) + low * self.gain(LOW)
 
     def payoffs(self, state: Market) -> Payoffs:
@@ -333,10 +333,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         Efficiency is sold_high/high, fairness (low - sold_low)/low; gains are divided by T and M·T.
         """
         rounds = state.played
-        high = sum(one.quality == HIGH for one in rounds)
+        high = sum(past.quality == HIGH for past in rounds)
         low = len(rounds) - high
-        sold_high = sum(one.bought and one.quality == HIGH for one in rounds)
-        sold_low = sum(one.bought and one.quality == LOW for one in rounds)
+        sold_high = sum(past.bought and past.quality == HIGH for past in rounds)
+        sold_low = sum(past.bought and past.quality == LOW for past in rounds)
         return {
             "high_quality_rounds": high,
             "sold": sold_high + sold_low,
@@ -380,15 +380,15 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return (nothing, example)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        return [(at // 2 + 1, "purchase" if at % 2 else "recommendation") for at in range(len(moves))]
+        return [(index // 2 + 1, "purchase" if index % 2 else "recommendation") for index in range(len(moves))]
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return sales/T for the seller, ½ + payoff/(2·M·T·p·(v - 1)) for the buyer, within [0, 1]."""
-        whole = self.config.price * self.last_round
+        total_price = self.config.price * self.last_round
         if role == SELLER:
-            share = payoff / whole
+            share = payoff / total_price
         else:
-            best = whole * self.config.prior * (self.config.high_value - 1)
+            best = total_price * self.config.prior * (self.config.high_value - 1)
             share = 0.5 + payoff / (2 * best) if best else 0.5
         return min(max(share, 0.0), 1.0)
 

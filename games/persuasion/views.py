@@ -59,19 +59,19 @@ def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: 
 def _status(game: Persuasion, state: Market, role: Role) -> Text:
     """Return one sentence on what happens now."""
     name = game.role_title(other(role))
-    now = state.now
-    if now is None:
+    current = state.now
+    if current is None:
         return Text("status", _("The game is over."), tone="good")
     if role == SELLER:
-        if now.offered:
+        if current.offered:
             return Text("status", _("{name} is deciding whether to buy.").format(name=name))
         words = (
             _("This product is of high quality. What do you tell {name}?")
-            if now.quality == HIGH
+            if current.quality == HIGH
             else _("This product is of low quality. What do you tell {name}?")
         )
         return Text("status", words.format(name=name))
-    if now.offered:
+    if current.offered:
         words = (
             _("Last round: {name} has a product for you. Do you buy it?")
             if game.is_last(state)
@@ -85,9 +85,9 @@ def _situation(game: Persuasion, state: Market, role: Role) -> Facts:
     """Return the round, and what is at stake in every round."""
     number = len(state.rounds)
     rounds = game.config.rounds
-    shown = str(number) if rounds is None else _("{number} of {rounds}").format(number=number, rounds=rounds)
+    round_text = str(number) if rounds is None else _("{number} of {rounds}").format(number=number, rounds=rounds)
     facts = [
-        Fact("round", _("Round"), number, shown),
+        Fact("round", _("Round"), number, round_text),
         Fact("price", _("Price"), game.config.price, game.money(game.config.price)),
         Fact("prior", _("Chance of high quality"), game.config.prior, percent(game.config.prior)),
     ]
@@ -106,12 +106,12 @@ def _quality(quality: Quality) -> str:
     return _("high") if quality == HIGH else _("low")
 
 
-def _product(game: Persuasion, now: Round) -> Facts:
+def _product(game: Persuasion, current: Round) -> Facts:
     """Return this round's product as the seller sees it."""
-    facts = [Fact("quality", _("Its quality"), now.quality, _quality(now.quality))]
+    facts = [Fact("quality", _("Its quality"), current.quality, _quality(current.quality))]
     name = game.role_title(BUYER)
     if game.knows_values(SELLER):
-        gain = game.gain(now.quality)
+        gain = game.gain(current.quality)
         label = _("{name} would earn by buying it") if gain > 0 else _("{name} would lose by buying it")
         facts.append(Fact("buyer_gain", label.format(name=name), gain, game.money(abs(gain))))
     facts.append(
@@ -125,25 +125,27 @@ def _product(game: Persuasion, now: Round) -> Facts:
     return Facts("product", _("This round's product"), tuple(facts))
 
 
-def _pitch(game: Persuasion, now: Round, number: int) -> Facts:
+def _pitch(game: Persuasion, current: Round, number: int) -> Facts:
     """Return the seller's message or recommendation as the buyer sees it."""
     name = game.role_title(SELLER)
-    if now.message is not None:
-        statement = Fact("message", _("{name} writes").format(name=name), Said(name, now.message), "")
+    if current.message is not None:
+        statement = Fact("message", _("{name} writes").format(name=name), Said(name, current.message), "")
     else:
-        statement = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, _advice(now))
+        statement = Fact(
+            "recommendation", _("{name} recommends").format(name=name), current.recommendation, _advice(current)
+        )
     title = _("The product in round {number}").format(number=number)
     return Facts(
         "pitch", title, (statement, Fact("price", _("Price"), game.config.price, game.money(game.config.price)))
     )
 
 
-def _own_words(game: Persuasion, now: Round) -> Facts:
+def _own_words(game: Persuasion, current: Round) -> Facts:
     """Return what the seller said about the product, shown while the buyer decides."""
-    if now.message is not None:
-        statement = Fact("message", _("You wrote"), Said(game.role_title(SELLER), now.message), "")
+    if current.message is not None:
+        statement = Fact("message", _("You wrote"), Said(game.role_title(SELLER), current.message), "")
     else:
-        statement = Fact("recommendation", _("You recommended"), now.recommendation, _advice(now))
+        statement = Fact("recommendation", _("You recommended"), current.recommendation, _advice(current))
     return Facts("own_words", _("What you said"), (statement,))
 
 
@@ -179,8 +181,8 @@ def _ending(game: Persuasion, past: Round, role: Role) -> str:
 
 def _tally(game: Persuasion, state: Market, role: Role) -> Text:
     """Return how many products were bought so far, and how many of them were of low quality."""
-    sold = sum(one.bought for one in state.played)
-    low = sum(one.bought and one.quality == LOW for one in state.played)
+    sold = sum(past.bought for past in state.played)
+    low = sum(past.bought and past.quality == LOW for past in state.played)
     words = (
         _("{name} has bought {sold} of {rounds} products, {low} of them of low quality.")
         if role == SELLER
@@ -196,8 +198,8 @@ def _statistics(game: Persuasion, state: Market) -> Facts:
     if not played:
         none = Fact("rounds_before", _("Rounds before this one"), 0, _("none: this is the first"))
         return Facts("statistics", _("Earlier buyers"), (none,))
-    bought = sum(one.bought for one in played) / len(played)
-    low = sum(one.bought and one.quality == LOW for one in played) / len(played)
+    bought = sum(past.bought for past in played) / len(played)
+    low = sum(past.bought and past.quality == LOW for past in played) / len(played)
     return Facts(
         "statistics",
         _("Earlier buyers"),
@@ -224,13 +226,13 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
         earned = game.money(game.earned((past,), role))
         return (number, heading, bought, quality, earned)
 
-    words = game.config.message_type == "text"
+    is_text = game.config.message_type == "text"
     if seller:
-        heading = _("You said") if words else _("Your advice")
+        heading = _("You said") if is_text else _("Your advice")
         columns = (_("Round"), heading, _("Bought"), _("Quality"), _("You earned"))
     else:
         name = game.role_title(SELLER)
-        heading = (_("{name} said") if words else _("{name}'s advice")).format(name=name)
+        heading = (_("{name} said") if is_text else _("{name}'s advice")).format(name=name)
         columns = (_("Round"), heading, _("You bought"), _("Quality"), _("You earned"))
     rows = tuple(row(number, past) for number, past in enumerate(state.played, start=1))
     return Table("history", _("Rounds so far"), columns, rows)
@@ -239,17 +241,17 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
 def _result(game: Persuasion, state: Market, role: Role) -> Facts:
     """Return how the game ended for this role."""
     rounds = len(state.played)
-    sold = sum(one.bought for one in state.played)
+    sold = sum(past.bought for past in state.played)
     of_all = _("{sold} of {rounds}").format(sold=sold, rounds=rounds)
     facts = []
     if game.remembers(role):
         label = _("Products you sold") if role == SELLER else _("Products you bought")
         facts.append(Fact("sold", label, sold, of_all))
     if role == SELLER:
-        low = sum(one.bought and one.quality == LOW for one in state.played)
+        low = sum(past.bought and past.quality == LOW for past in state.played)
         facts.append(Fact("sold_low", _("Of these, of low quality"), low, str(low)))
     elif game.remembers(role):
-        low = sum(one.bought and one.quality == LOW for one in state.played)
+        low = sum(past.bought and past.quality == LOW for past in state.played)
         facts.append(Fact("bought_low", _("Of these, of low quality"), low, str(low)))
     earned = game.earned(state.played, role)
     label = _("You earned") if game.remembers(role) else _("All buyers together earned")

@@ -49,7 +49,7 @@ def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> 
 
 class TestEquilibriumShare:
     @pytest.mark.parametrize(
-        ("own", "other", "left", "share"),
+        ("own_factor", "other_factor", "rounds_left", "share"),
         [
             (0.9, 0.9, None, 1 / 1.9),
             (1.0, 1.0, None, 0.5),
@@ -62,18 +62,20 @@ class TestEquilibriumShare:
             (1.0, 1.0, 3, 1.0),
         ],
     )
-    def test_known_values(self, own, other, left, share):
-        assert proposer_share(own, other, left) == pytest.approx(share)
+    def test_known_values(self, own_factor, other_factor, rounds_left, share):
+        assert proposer_share(own_factor, other_factor, rounds_left) == pytest.approx(share)
 
-    @given(own=FACTORS, other=FACTORS, left=st.integers(1, 60))
-    def test_responder_is_offered_its_continuation_value(self, own, other, left):
-        offered = 1 - proposer_share(own, other, left)
-        waiting = other * proposer_share(other, own, left - 1) if left > 1 else 0
+    @given(own_factor=FACTORS, other_factor=FACTORS, rounds_left=st.integers(1, 60))
+    def test_responder_is_offered_its_continuation_value(self, own_factor, other_factor, rounds_left):
+        offered = 1 - proposer_share(own_factor, other_factor, rounds_left)
+        waiting = other_factor * proposer_share(other_factor, own_factor, rounds_left - 1) if rounds_left > 1 else 0
         assert offered == pytest.approx(waiting)
 
-    @given(own=st.floats(0.05, 0.95), other=st.floats(0.05, 0.95))
-    def test_long_horizon_approaches_infinite_horizon(self, own, other):
-        assert proposer_share(own, other, 801) == pytest.approx(proposer_share(own, other, None), abs=1e-6)
+    @given(own_factor=st.floats(0.05, 0.95), other_factor=st.floats(0.05, 0.95))
+    def test_long_horizon_approaches_infinite_horizon(self, own_factor, other_factor):
+        assert proposer_share(own_factor, other_factor, 801) == pytest.approx(
+            proposer_share(own_factor, other_factor, None), abs=1e-6
+        )
 
 
 class TestEquilibriumPlayer:
@@ -83,14 +85,14 @@ class TestEquilibriumPlayer:
         assert play.metrics()["rounds_played"] == 1
         assert play.metrics()["alice_share"] == pytest.approx(proposer_share(delta_alice, delta_bob, rounds))
 
-    @given(delta_alice=FACTORS, delta_bob=FACTORS, rounds=st.integers(2, 8), less=st.floats(0.01, 0.5))
-    def test_offer_below_continuation_value_is_rejected(self, delta_alice, delta_bob, rounds, less):
+    @given(delta_alice=FACTORS, delta_bob=FACTORS, rounds=st.integers(2, 8), shortfall=st.floats(0.01, 0.5))
+    def test_offer_below_continuation_value_is_rejected(self, delta_alice, delta_bob, rounds, shortfall):
         game = bargaining(delta_alice=delta_alice, delta_bob=delta_bob, rounds=rounds)
-        due = delta_bob * proposer_share(delta_bob, delta_alice, rounds - 1)
-        offered = max(0.0, due - less)
+        continuation = delta_bob * proposer_share(delta_bob, delta_alice, rounds - 1)
+        offered = max(0.0, continuation - shortfall)
         state = Rounds((Proposal("alice", 10_000 * (1 - offered), 10_000 * offered),))
         answer = game.scripts["equilibrium"](game, state, "bob", Random(1))
-        assert answer == {"decision": "reject" if offered < due - 1e-6 else "accept"}
+        assert answer == {"decision": "reject" if offered < continuation - 1e-6 else "accept"}
 
     @given(
         delta_alice=DELTAS,
@@ -103,12 +105,12 @@ class TestEquilibriumPlayer:
         if rounds is not None and played >= rounds:
             return
         game = bargaining(delta_alice=delta_alice, delta_bob=delta_bob, rounds=rounds)
-        before = start_of_round(game, played + 1)
-        (proposer,) = before.waiting_for()
+        play = start_of_round(game, played + 1)
+        (proposer,) = play.waiting_for()
         deviation = {"alice_gain": share * 10_000, "bob_gain": (1 - share) * 10_000}
-        assert payoff_after(before, proposer, deviation) <= payoff_after(before, proposer) + 0.01
+        assert payoff_after(play, proposer, deviation) <= payoff_after(play, proposer) + 0.01
 
-        offered, _events = games.play.submit(before, proposer, deviation)
+        offered, _events = games.play.submit(play, proposer, deviation)
         (answerer,) = offered.waiting_for()
         for decision in ("accept", "reject"):
             assert payoff_after(offered, answerer, {"decision": decision}) <= payoff_after(offered, answerer) + 0.01
@@ -137,9 +139,9 @@ class TestHaggler:
         assert demands == sorted(demands, reverse=True)
         assert demands[-1] == 5000
 
-    @given(one=DELTAS, other=DELTAS, seed=st.integers(0, 100))
-    def test_messages_and_offers_do_not_reveal_own_factor(self, one, other, seed):
-        games_played = [match("haggler", "haggler", seed=seed, delta_alice=delta) for delta in (one, other)]
+    @given(factor=DELTAS, other_factor=DELTAS, seed=st.integers(0, 100))
+    def test_messages_and_offers_do_not_reveal_own_factor(self, factor, other_factor, seed):
+        games_played = [match("haggler", "haggler", seed=seed, delta_alice=delta) for delta in (factor, other_factor)]
         assert games_played[0].state == games_played[1].state
 
     @pytest.mark.parametrize(
@@ -187,10 +189,10 @@ def test_random_offers_are_in_cents_and_add_up_exactly(seed, money):
     assert all(round(gain, 2) == gain for gain in (offer.alice_gain, offer.bob_gain))
 
 
-@given(shown=st.sampled_from([0.8, 0.85, 0.9, 0.95, 1.0, 0.873]), hidden=FACTORS)
-def test_quiz_depends_only_on_own_factor(shown, hidden):
-    (question,) = bargaining(delta_bob=shown, delta_alice=hidden).quiz("bob")
+@given(own_factor=st.sampled_from([0.8, 0.85, 0.9, 0.95, 1.0, 0.873]), other_factor=FACTORS)
+def test_quiz_depends_only_on_own_factor(own_factor, other_factor):
+    (question,) = bargaining(delta_bob=own_factor, delta_alice=other_factor).quiz("bob")
     assert len(set(question.options)) == 4
     assert question.answer in question.options
-    assert question.answer == f"{100 * (1 - shown):.4g}%"
-    assert bargaining(delta_bob=shown).quiz("bob") == (question,)
+    assert question.answer == f"{100 * (1 - own_factor):.4g}%"
+    assert bargaining(delta_bob=own_factor).quiz("bob") == (question,)

@@ -136,14 +136,14 @@ class TestOffers:
 
 class TestTurns:
     def test_alice_proposes_in_odd_rounds_and_bob_in_even_rounds(self):
-        asked = []
+        turns = []
         play, _events = games.play.start(bargaining(rounds=4), 1)
         while not play.over:
             (role,) = play.waiting_for()
-            asked.append((role, play.forms(role)[0].name))
-            move = {"decision": "reject"} if asked[-1][1] == "answer" else {"alice_gain": 1, "bob_gain": 9999}
+            turns.append((role, play.forms(role)[0].name))
+            move = {"decision": "reject"} if turns[-1][1] == "answer" else {"alice_gain": 1, "bob_gain": 9999}
             play, _events = games.play.submit(play, role, move)
-        assert asked == [("alice", "offer"), ("bob", "answer"), ("bob", "offer"), ("alice", "answer")] * 2
+        assert turns == [("alice", "offer"), ("bob", "answer"), ("bob", "offer"), ("alice", "answer")] * 2
 
     def test_one_round_match_ends_with_its_answer(self):
         assert play_out(bargaining(rounds=1), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "reject"}]).over

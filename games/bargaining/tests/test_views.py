@@ -59,23 +59,23 @@ class TestSituation:
         }
 
     @pytest.mark.parametrize(
-        ("config", "tells"),
+        ("config", "is_shown"),
         [
             ({"delta_bob": 0.8}, True),
             ({"delta_bob": 0.9}, False),
             ({"delta_bob": 0.8, "complete_information": False}, False),
         ],
     )
-    def test_other_worth_is_shown_only_if_known_and_different(self, config, tells):
-        seen = blocks(play_after(offer(6000), REJECT, **config), "alice")
-        assert ("other_worth_now" in shown(seen["situation"])) is tells
-        assert len(seen["worth"].series) == 1 + tells
+    def test_other_worth_is_shown_only_if_known_and_different(self, config, is_shown):
+        view = blocks(play_after(offer(6000), REJECT, **config), "alice")
+        assert ("other_worth_now" in shown(view["situation"])) is is_shown
+        assert len(view["worth"].series) == 1 + is_shown
 
 
 class TestOffer:
     def test_responder_sees_both_parts_their_worth_and_the_message(self):
-        seen = blocks(play_after(offer(5000), REJECT, offer(4000, "Take <b>it</b>")), "alice")["offer"]
-        assert {fact.key: fact.value for fact in seen.facts} == {
+        offer_block = blocks(play_after(offer(5000), REJECT, offer(4000, "Take <b>it</b>")), "alice")["offer"]
+        assert {fact.key: fact.value for fact in offer_block.facts} == {
             "your_gain": 4000,
             "other_gain": 6000,
             "your_gain_now": pytest.approx(3600),
@@ -83,13 +83,13 @@ class TestOffer:
         }
 
     def test_proposer_sees_own_offer_only_in_the_table(self):
-        seen = blocks(play_after(offer(6000, "Hello")), "alice")
-        assert "offer" not in seen
-        assert seen["history"].rows == ((1, "You", "$6,000", "$4,000", "$6,000", "waiting", Said("Alice", "Hello")),)
+        view = blocks(play_after(offer(6000, "Hello")), "alice")
+        assert "offer" not in view
+        assert view["history"].rows == ((1, "You", "$6,000", "$4,000", "$6,000", "waiting", Said("Alice", "Hello")),)
 
     def test_earlier_offers_are_listed_with_their_worth_at_the_time(self):
-        seen = blocks(play_after(offer(6000), REJECT, offer(3000), REJECT, messages_allowed=False), "bob")
-        assert seen["history"].rows == (
+        view = blocks(play_after(offer(6000), REJECT, offer(3000), REJECT, messages_allowed=False), "bob")
+        assert view["history"].rows == (
             (1, "Alice", "$4,000", "$6,000", "$4,000", "rejected"),
             (2, "You", "$7,000", "$3,000", "$6,300", "rejected"),
         )
@@ -178,10 +178,10 @@ class TestInstructions:
 
 
 @pytest.mark.parametrize(
-    ("delta", "round_number", "left"),
+    ("delta", "round_number", "worth"),
     [(0.9, 1, "$1"), (0.9, 4, "72.9 cents"), (0.05, 9, "less than 0.0001 cents"), (1.0, 9, "$1")],
 )
-def test_worth_of_a_dollar_is_readable_for_any_discount(delta, round_number, left):
+def test_worth_of_a_dollar_is_readable_for_any_discount(delta, round_number, worth):
     game = games.play.configure(Bargaining, {"delta_alice": delta})
     view = {block.key: block for block in game.view(start_of(game, round_number), "alice")}
-    assert shown(view["situation"])["worth_now"] == left
+    assert shown(view["situation"])["worth_now"] == worth

@@ -30,7 +30,7 @@ def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
 
 def scripted_move(game: Negotiation, script: str, *prices: float) -> dict:
     """Return the script's move after `prices`, all rejected except the last, which awaits an answer."""
-    proposals = [Proposal(("alice", "bob")[at % 2], price, answer="reject") for at, price in enumerate(prices)]
+    proposals = [Proposal(("alice", "bob")[index % 2], price, answer="reject") for index, price in enumerate(prices)]
     last = proposals.pop()
     state = Rounds((*proposals, Proposal(last.by, last.price)))
     return dict(game.scripts[script](game, state, "bob" if last.by == "alice" else "alice", Random(1)))
@@ -74,14 +74,14 @@ class TestEquilibriumWithFullInformation:
             outside_option=outside_option,
             cap=12,
         )
-        before, _events = games.play.start(game, 1)
+        play, _events = games.play.start(game, 1)
         for _round in range(played):
             for move in ({"price": 1}, REJECT):
-                before, _events = games.play.submit(before, before.waiting_for()[0], move)
-        (proposer,) = before.waiting_for()
-        assert payoff_after(before, proposer, {"price": price}) <= payoff_after(before, proposer) + 1e-6
+                play, _events = games.play.submit(play, play.waiting_for()[0], move)
+        (proposer,) = play.waiting_for()
+        assert payoff_after(play, proposer, {"price": price}) <= payoff_after(play, proposer) + 1e-6
 
-        offered, _events = games.play.submit(before, proposer, {"price": price})
+        offered, _events = games.play.submit(play, proposer, {"price": price})
         (answerer,) = offered.waiting_for()
         for answer in (ACCEPT, REJECT, *([WALK_AWAY] if outside_option else [])):
             assert payoff_after(offered, answerer, answer) <= payoff_after(offered, answerer) + 1e-6
@@ -125,21 +125,21 @@ class TestOtherEquilibria:
         seller_factor=FACTORS,
         buyer_factor=FACTORS,
         rounds=st.integers(1, 12) | st.none(),
-        other=st.sampled_from(["equilibrium", "haggler", "random"]),
+        opponent=st.sampled_from(["equilibrium", "haggler", "random"]),
         seed=st.integers(0, 1000),
     )
-    def test_never_loses_if_other_value_is_unknown(self, seller_factor, buyer_factor, rounds, other, seed):
+    def test_never_loses_if_other_value_is_unknown(self, seller_factor, buyer_factor, rounds, opponent, seed):
         config = {"seller_factor": seller_factor, "buyer_factor": buyer_factor, "rounds": rounds}
-        assert match("equilibrium", other, seed, complete_information=False, **config).payoffs()["alice"] >= 0
-        assert match(other, "equilibrium", seed, complete_information=False, **config).payoffs()["bob"] >= 0
+        assert match("equilibrium", opponent, seed, complete_information=False, **config).payoffs()["alice"] >= 0
+        assert match(opponent, "equilibrium", seed, complete_information=False, **config).payoffs()["bob"] >= 0
 
     def test_margin_halves_if_other_value_is_unknown(self):
         play = match(
             "equilibrium", "random", 4, seller_factor=1.0, complete_information=False, rounds=None, outside_option=False
         )
-        asked = [proposal.price for proposal in play.state.proposals if proposal.by == "alice"]
-        assert asked == [11_000, 10_500, 10_250, 10_125][: len(asked)]
-        assert len(asked) > 1
+        prices = [proposal.price for proposal in play.state.proposals if proposal.by == "alice"]
+        assert prices == [11_000, 10_500, 10_250, 10_125][: len(prices)]
+        assert len(prices) > 1
 
     def test_names_own_value_in_the_last_round(self):
         play = match("equilibrium", "haggler", complete_information=False, rounds=1)
@@ -158,13 +158,13 @@ class TestOtherEquilibria:
 
 class TestHaggler:
     @pytest.mark.parametrize(
-        ("role", "asked"),
+        ("role", "expected"),
         [
             ("alice", [15_000, 14_000, 13_000, 12_000, 11_000, 10_000]),
             ("bob", [5_000, 6_000, 7_000, 8_000, 9_000, 10_000]),
         ],
     )
-    def test_concedes_stepwise_down_to_own_value(self, role, asked):
+    def test_concedes_stepwise_down_to_own_value(self, role, expected):
         game = negotiation(rounds=None)
         play, _events = games.play.start(game, 1)
         while len(play.state.proposals) < 16:
@@ -172,7 +172,7 @@ class TestHaggler:
             move = {"price": 1.0} if mover != role else games.play.script_move(play, role, "haggler")
             play, _events = games.play.submit(play, mover, REJECT if play.state.on_table else move)
         prices = [proposal.price for proposal in play.state.proposals if proposal.by == role]
-        assert prices[:6] == asked
+        assert prices[:6] == expected
         assert set(prices[6:]) == {10_000}
 
     @pytest.mark.parametrize(
@@ -202,11 +202,11 @@ class TestHaggler:
     def test_two_hagglers_trade_if_surplus_is_large_enough(self):
         assert match("haggler", "haggler", buyer_factor=1.2).metrics()["efficiency"] == 1
 
-    @given(one=FACTORS, other=FACTORS, seed=st.integers(0, 100))
-    def test_messages_do_not_reveal_own_value(self, one, other, seed):
+    @given(own_factor=FACTORS, changed_factor=FACTORS, seed=st.integers(0, 100))
+    def test_messages_do_not_reveal_own_value(self, own_factor, changed_factor, seed):
         messages = [
             match("haggler", "random", seed, seller_factor=factor, rounds=1).state.proposals[0].message
-            for factor in (one, other)
+            for factor in (own_factor, changed_factor)
         ]
         assert messages[0] == messages[1]
         assert messages[0]
@@ -234,12 +234,12 @@ class TestRandom:
 
 
 class TestQuiz:
-    @given(own=FACTORS, hidden=FACTORS, scale=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.01, 1e6))
-    def test_question_depends_only_on_own_value(self, own, hidden, scale):
-        (question,) = negotiation(scale=scale, buyer_factor=own, seller_factor=hidden).quiz("bob")
+    @given(own_factor=FACTORS, other_factor=FACTORS, scale=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.01, 1e6))
+    def test_question_depends_only_on_own_value(self, own_factor, other_factor, scale):
+        (question,) = negotiation(scale=scale, buyer_factor=own_factor, seller_factor=other_factor).quiz("bob")
         assert len(set(question.options)) == 4
         assert question.answer in question.options
-        assert negotiation(scale=scale, buyer_factor=own, complete_information=False).quiz("bob") == (question,)
+        assert negotiation(scale=scale, buyer_factor=own_factor, complete_information=False).quiz("bob") == (question,)
 
     def test_options_are_ordered_and_answer_has_no_fixed_position(self):
         questions = [

@@ -174,13 +174,13 @@ class TestOffers:
 
 class TestTurns:
     def test_alice_names_prices_in_odd_rounds_and_bob_in_even_rounds(self):
-        asked = []
+        turns = []
         play, _events = games.play.start(negotiation(rounds=4), 1)
         while not play.over:
             (role,) = play.waiting_for()
-            asked.append((role, play.forms(role)[0].name))
-            play, _events = games.play.submit(play, role, REJECT if asked[-1][1] == "answer" else {"price": 1})
-        assert asked == [("alice", "offer"), ("bob", "answer"), ("bob", "offer"), ("alice", "answer")] * 2
+            turns.append((role, play.forms(role)[0].name))
+            play, _events = games.play.submit(play, role, REJECT if turns[-1][1] == "answer" else {"price": 1})
+        assert turns == [("alice", "offer"), ("bob", "answer"), ("bob", "offer"), ("alice", "answer")] * 2
 
     def test_outside_option_allows_three_answers(self):
         with pytest.raises(Refused, match=r"accept.*reject.*walk_away"):

@@ -31,11 +31,11 @@ def new_play(config: dict[str, Any], seed: int) -> games.play.Play:
 
 
 def everything(
-    play: games.play.Play, role: Role, before: games.play.Play | None, last: tuple[Role, dict] | None
+    play: games.play.Play, role: Role, earlier: games.play.Play | None, last: tuple[Role, dict] | None
 ) -> str:
     """Return everything that `role` can be shown at this moment, its latest notices, and its scripts' moves."""
     game = play.game
-    notices = games.play.learnt(before, *last, play, role) if before and last else ()
+    notices = games.play.learnt(earlier, *last, play, role) if earlier and last else ()
     forms = [(form.name, form.title, form.help, form.model.model_json_schema()) for form in play.forms(role)]
     scripts = (
         [games.play.script_move(play, role, name) for name in sorted(game.scripts)]
@@ -56,16 +56,18 @@ def refusal(play: games.play.Play, role: Role, move: dict) -> str:
 def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[str, Any]) -> None:
     """Play one random match under each variant of `config`; `role` can never tell which variant it is in."""
     plays = [new_play({**config, **variant}, seed) for variant in variants]
-    before: list[games.play.Play | None] = [None] * len(plays)
+    earlier_plays: list[games.play.Play | None] = [None] * len(plays)
     last, rng = None, Random(seed)
     while True:
-        seen = [everything(play, role, earlier, last) for play, earlier in zip(plays, before, strict=True)]
-        assert seen == seen[:1] * len(seen)
+        texts = [
+            everything(play, role, earlier_play, last) for play, earlier_play in zip(plays, earlier_plays, strict=True)
+        ]
+        assert texts == texts[:1] * len(texts)
         if any(play.over for play in plays) or plays[0].step > 14:
             return
         (mover,) = plays[0].waiting_for()
         last = mover, dict(games.play.script_move(plays[0], mover, rng.choice(["random", "haggler", "equilibrium"])))
-        before = list(plays)
+        earlier_plays = list(plays)
         plays = [games.play.submit(play, *last)[0] for play in plays]
         if len({play.over for play in plays}) > 1:
             return  # one of them has reached its last round: the end of the game is not a secret
@@ -75,32 +77,38 @@ def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[
 @given(
     seed=st.integers(0, 10_000),
     role=ROLES,
-    own=FACTORS,
-    one=FACTORS,
-    other=FACTORS,
+    own_factor=FACTORS,
+    other_factor=FACTORS,
+    changed_factor=FACTORS,
     rounds=st.none() | st.integers(1, 6),
     messages_allowed=st.booleans(),
     outside_option=st.booleans(),
 )
 def test_other_value_is_hidden_under_incomplete_information(
-    seed, role, own, one, other, rounds, messages_allowed, outside_option
+    seed, role, own_factor, other_factor, changed_factor, rounds, messages_allowed, outside_option
 ):
-    mine, theirs = ("seller_factor", "buyer_factor") if role == "alice" else ("buyer_factor", "seller_factor")
+    own_key, other_key = ("seller_factor", "buyer_factor") if role == "alice" else ("buyer_factor", "seller_factor")
     config = {
         "complete_information": False,
-        mine: own,
+        own_key: own_factor,
         "rounds": rounds,
         "messages_allowed": messages_allowed,
         "outside_option": outside_option,
     }
-    assert_alike(role, seed, config, {theirs: one}, {theirs: other})
+    assert_alike(role, seed, config, {other_key: other_factor}, {other_key: changed_factor})
 
 
 @settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 10_000), role=ROLES, one=st.integers(1, 200), other=st.integers(1, 200), known=st.booleans())
-def test_cap_is_hidden_if_rounds_are_unknown(seed, role, one, other, known):
-    config = {"rounds": None, "complete_information": known, "buyer_factor": 1.2}
-    assert_alike(role, seed, config, {"cap": one}, {"cap": other})
+@given(
+    seed=st.integers(0, 10_000),
+    role=ROLES,
+    cap=st.integers(1, 200),
+    other_cap=st.integers(1, 200),
+    complete_information=st.booleans(),
+)
+def test_cap_is_hidden_if_rounds_are_unknown(seed, role, cap, other_cap, complete_information):
+    config = {"rounds": None, "complete_information": complete_information, "buyer_factor": 1.2}
+    assert_alike(role, seed, config, {"cap": cap}, {"cap": other_cap})
 
 
 @given(seed=st.integers(0, 10_000), role=ROLES, cap=st.integers(1, 200))
@@ -119,6 +127,6 @@ def test_secret_keys_by_role():
 @pytest.mark.parametrize("role", ["alice", "bob"])
 def test_comparison_can_fail(role):
     """Under complete information the other's value is shown."""
-    theirs = "buyer_factor" if role == "alice" else "seller_factor"
+    other_key = "buyer_factor" if role == "alice" else "seller_factor"
     with pytest.raises(AssertionError):
-        assert_alike(role, 1, {}, {theirs: 0.8}, {theirs: 1.2})
+        assert_alike(role, 1, {}, {other_key: 0.8}, {other_key: 1.2})

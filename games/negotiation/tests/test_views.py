@@ -49,12 +49,14 @@ def notices_after(role: Role, *moves: dict[str, Any], **config) -> dict[str, Blo
 
 
 class TestSituation:
-    @pytest.mark.parametrize(("role", "own", "other"), [("alice", "$8,000", "$12,000"), ("bob", "$12,000", "$8,000")])
-    def test_other_value_is_shown_only_under_complete_information(self, role, own, other):
-        known = shown(blocks(play_after(), role)["situation"])
-        assert known == {"round": "1 of 10", "your_value": own, "other_value": other}
-        hidden = shown(blocks(play_after(complete_information=False), role)["situation"])
-        assert hidden == {"round": "1 of 10", "your_value": own, "other_value": "unknown to you"}
+    @pytest.mark.parametrize(
+        ("role", "own_value", "other_value"), [("alice", "$8,000", "$12,000"), ("bob", "$12,000", "$8,000")]
+    )
+    def test_other_value_is_shown_only_under_complete_information(self, role, own_value, other_value):
+        with_information = shown(blocks(play_after(), role)["situation"])
+        assert with_information == {"round": "1 of 10", "your_value": own_value, "other_value": other_value}
+        without_information = shown(blocks(play_after(complete_information=False), role)["situation"])
+        assert without_information == {"round": "1 of 10", "your_value": own_value, "other_value": "unknown to you"}
 
     def test_unknown_number_of_rounds_is_not_shown(self):
         assert shown(blocks(play_after(rounds=None), "alice")["situation"])["round"] == "1"
@@ -62,8 +64,8 @@ class TestSituation:
 
 class TestOffer:
     def test_responder_sees_price_gains_answers_and_message(self):
-        seen = blocks(play_after(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
-        assert {fact.key: fact.value for fact in seen.facts} == {
+        offer_block = blocks(play_after(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
+        assert {fact.key: fact.value for fact in offer_block.facts} == {
             "price": 11_000,
             "your_gain": 1_000,
             "other_gain": 3_000,
@@ -71,13 +73,13 @@ class TestOffer:
             "leaving": 0,
             "message": Said("Alice", "Take <b>it</b>"),
         }
-        assert shown(seen)["your_gain"] == "you would earn $1,000"
-        assert shown(seen)["last"] == "you name the next price"
+        assert shown(offer_block)["your_gain"] == "you would earn $1,000"
+        assert shown(offer_block)["last"] == "you name the next price"
 
     def test_loss_is_shown_as_a_loss(self):
         assert shown(blocks(play_after(offer(13_000)), "bob")["offer"])["your_gain"] == "you would lose $1,000"
-        seen = blocks(play_after(offer(13_000), REJECT, offer(7_500)), "alice")["offer"]
-        assert shown(seen)["your_gain"] == "you would lose $500"
+        offer_block = blocks(play_after(offer(13_000), REJECT, offer(7_500)), "alice")["offer"]
+        assert shown(offer_block)["your_gain"] == "you would lose $500"
 
     def test_other_gain_is_shown_only_if_other_value_is_known(self):
         assert "other_gain" not in shown(blocks(play_after(offer(11_000), complete_information=False), "bob")["offer"])
@@ -92,14 +94,14 @@ class TestOffer:
         assert "leaving" not in shown(blocks(play_after(offer(11_000), outside_option=False), "bob")["offer"])
 
     def test_proposer_sees_own_price_on_ladder_and_in_table(self):
-        seen = blocks(play_after(offer(11_000, "Hello")), "alice")
-        assert "offer" not in seen
-        assert seen["history"].rows == ((1, "You", "$11,000", "$3,000", "waiting", Said("Alice", "Hello")),)
-        assert shown(seen["ladder"])["current"] == "$11,000"
+        view = blocks(play_after(offer(11_000, "Hello")), "alice")
+        assert "offer" not in view
+        assert view["history"].rows == ((1, "You", "$11,000", "$3,000", "waiting", Said("Alice", "Hello")),)
+        assert shown(view["ladder"])["current"] == "$11,000"
 
     def test_earlier_prices_are_listed_with_own_gain(self):
-        seen = blocks(play_after(offer(15_000), REJECT, offer(9_000), REJECT, messages_allowed=False), "bob")
-        assert seen["history"].rows == (
+        view = blocks(play_after(offer(15_000), REJECT, offer(9_000), REJECT, messages_allowed=False), "bob")
+        assert view["history"].rows == (
             (1, "Alice", "$15,000", "-$3,000", "rejected"),
             (2, "You", "$9,000", "$3,000", "rejected"),
         )
@@ -107,8 +109,8 @@ class TestOffer:
 
 class TestLadder:
     def test_ladder_lists_prices_and_gain_at_the_current_price(self):
-        seen = blocks(play_after(offer(15_000), REJECT, offer(9_000), REJECT, offer(13_000)), "bob")["ladder"]
-        assert [(fact.key, fact.label, fact.shown) for fact in seen.facts] == [
+        ladder = blocks(play_after(offer(15_000), REJECT, offer(9_000), REJECT, offer(13_000)), "bob")["ladder"]
+        assert [(fact.key, fact.label, fact.shown) for fact in ladder.facts] == [
             ("theirs_1", "Alice in round 1", "$15,000"),
             ("current", "Alice's price now", "$13,000"),
             ("current_gain", "At this price", "you would lose $1,000"),
@@ -120,27 +122,27 @@ class TestLadder:
     @given(
         prices=st.lists(st.floats(0, 30_000) | st.floats(0, 1e300), max_size=12),
         role=st.sampled_from(["alice", "bob"]),
-        known=st.booleans(),
+        complete_information=st.booleans(),
     )
-    def test_ladder_positions_are_ordered_and_few(self, prices, role, known):
+    def test_ladder_positions_are_ordered_and_few(self, prices, role, complete_information):
         moves = [move for price in prices for move in (offer(price), REJECT)]
-        placed = ladder_positions(play_after(*moves, rounds=20, complete_information=known), role)
-        assert list(placed.values()) == sorted(placed.values())
-        assert all(0 <= place <= 100 for place in placed.values())
-        assert 0 < placed["your_value"] < 100
-        assert len(placed) <= 10
+        positions = ladder_positions(play_after(*moves, rounds=20, complete_information=complete_information), role)
+        assert list(positions.values()) == sorted(positions.values())
+        assert all(0 <= position <= 100 for position in positions.values())
+        assert 0 < positions["your_value"] < 100
+        assert len(positions) <= 10
 
     def test_ladder_positions_are_to_scale_from_zero(self):
-        placed = ladder_positions(play_after(offer(9_600), REJECT, offer(0), REJECT), "bob")
-        assert placed["your_value"] == pytest.approx(37.5)  # the scale ends at 1.6 times 12,000
-        assert placed["theirs_1"] == pytest.approx(50)
-        assert placed["yours_2"] == 100
+        positions = ladder_positions(play_after(offer(9_600), REJECT, offer(0), REJECT), "bob")
+        assert positions["your_value"] == pytest.approx(37.5)  # the scale ends at 1.6 times 12,000
+        assert positions["theirs_1"] == pytest.approx(50)
+        assert positions["yours_2"] == 100
 
     def test_hidden_value_does_not_stretch_the_ladder(self):
-        seen = [
+        ladders = [
             blocks(play_after(complete_information=False, seller_factor=factor), "bob")["ladder"] for factor in (0.1, 9)
         ]
-        assert seen[0] == seen[1]
+        assert ladders[0] == ladders[1]
 
 
 class TestNotices:
@@ -203,12 +205,12 @@ class TestInstructions:
         assert "each of you knows only their own value" in hidden
 
     @pytest.mark.parametrize(
-        ("role", "known", "rounds", "messages", "option"),
+        ("role", "complete_information", "rounds", "messages", "option"),
         list(product(["alice", "bob"], [True, False], [1, 10, None], [True, False], [True, False])),
     )
-    def test_every_version_is_well_formed(self, role, known, rounds, messages, option):
+    def test_every_version_is_well_formed(self, role, complete_information, rounds, messages, option):
         game = play_after(
-            rounds=rounds, complete_information=known, messages_allowed=messages, outside_option=option
+            rounds=rounds, complete_information=complete_information, messages_allowed=messages, outside_option=option
         ).game
         text = game.instructions(role)
         assert ("Walk away" in text) == option
@@ -221,7 +223,7 @@ class TestInstructions:
 
 
 @pytest.mark.parametrize(
-    ("amount", "read"),
+    ("amount", "text"),
     [
         (12_000, "$12,000"),
         (12_000.5, "$12,000.50"),
@@ -231,12 +233,12 @@ class TestInstructions:
         (2e20, "$2e+20"),
     ],
 )
-def test_amounts_are_readable_for_any_size(amount, read):
-    assert dollars(amount) == read
+def test_amounts_are_readable_for_any_size(amount, text):
+    assert dollars(amount) == text
 
 
 @pytest.mark.parametrize(
-    ("gain", "read"),
+    ("gain", "text"),
     [
         (5, "you would earn $5"),
         (-5.25, "you would lose $5.25"),
@@ -244,5 +246,5 @@ def test_amounts_are_readable_for_any_size(amount, read):
         (1e-12, "you would earn nothing"),
     ],
 )
-def test_earnings_and_losses_as_clauses(gain, read):
-    assert earnings(gain) == read
+def test_earnings_and_losses_as_clauses(gain, text):
+    assert earnings(gain) == text

@@ -106,12 +106,12 @@ def test_buyers_that_do_not_learn(script, recommended, warned):
     assert (buys(script), buys(script, recommended=False)) == (recommended, warned)
 
 
-@pytest.mark.parametrize("sentence", [one() for one in baselines.PRAISE])
+@pytest.mark.parametrize("sentence", [praise() for praise in baselines.PRAISE])
 def test_praise_counts_as_a_recommendation(sentence):
     assert baselines.recommends(sentence)
 
 
-@pytest.mark.parametrize("sentence", [one() for one in baselines.WARNINGS])
+@pytest.mark.parametrize("sentence", [warning() for warning in baselines.WARNINGS])
 def test_warning_does_not_count_as_a_recommendation(sentence):
     assert not baselines.recommends(sentence)
 

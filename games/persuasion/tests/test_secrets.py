@@ -43,27 +43,33 @@ def buyer_notices(before: Play, move: dict[str, Any], after: Play) -> str:
 
 
 @settings(deadline=None, max_examples=50)
-@given(seed=st.integers(0, 10_000), one=VALUES, other=VALUES, low=st.sampled_from([0, 0.2, 0.5]), **SETTINGS)
-def test_values_are_hidden_from_the_uninformed_seller(seed, one, other, low, **config):
+@given(
+    seed=st.integers(0, 10_000),
+    high_value=VALUES,
+    other_high_value=VALUES,
+    low_value=st.sampled_from([0, 0.2, 0.5]),
+    **SETTINGS,
+)
+def test_values_are_hidden_from_the_uninformed_seller(seed, high_value, other_high_value, low_value, **config):
     plays = [
-        new_play(seed, complete_information=False, high_value=one, **config),
-        new_play(seed, complete_information=False, high_value=other, low_value=low, **config),
+        new_play(seed, complete_information=False, high_value=high_value, **config),
+        new_play(seed, complete_information=False, high_value=other_high_value, low_value=low_value, **config),
     ]
     rng = Random(seed)
     while not plays[0].over:
         assert everything(plays[0], "alice") == everything(plays[1], "alice")
         (mover,) = plays[0].waiting_for()
         move = games.play.script_move(plays[0], mover, rng.choice(["random", "always_yes"]))
-        before, plays = plays, [games.play.submit(play, mover, move)[0] for play in plays]
-        notices = [games.play.learnt(b, mover, move, a, "alice") for b, a in zip(before, plays, strict=True)]
+        earlier_plays, plays = plays, [games.play.submit(play, mover, move)[0] for play in plays]
+        notices = [games.play.learnt(b, mover, move, a, "alice") for b, a in zip(earlier_plays, plays, strict=True)]
         assert notices[0] == notices[1]
 
 
 @settings(deadline=None, max_examples=80)
-@given(seed=st.integers(0, 10_000), one=QUALITIES, other=QUALITIES, **SETTINGS)
-def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **config):
+@given(seed=st.integers(0, 10_000), first_qualities=QUALITIES, second_qualities=QUALITIES, **SETTINGS)
+def test_quality_is_hidden_from_the_buyer_until_revealed(seed, first_qualities, second_qualities, **config):
     """Two sequences of qualities look alike until the first revealed round in which they differ."""
-    plays = [new_play(seed, qualities=qualities, **config) for qualities in (one, other)]
+    plays = [new_play(seed, qualities=qualities, **config) for qualities in (first_qualities, second_qualities)]
     rng, is_myopic = Random(seed), config["buyer_type"] == "myopic"
     for number in range(6):
         pitch = games.play.script_move(plays[0], "alice", rng.choice(["random", "never", "always_yes"]))
@@ -71,11 +77,11 @@ def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **con
         plays = [games.play.submit(play, "alice", pitch)[0] for play in plays]
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
         decision = rng.choice(["yes", "no"])
-        before, plays = plays, [games.play.submit(play, "bob", {"decision": decision})[0] for play in plays]
+        earlier_plays, plays = plays, [games.play.submit(play, "bob", {"decision": decision})[0] for play in plays]
         revealed = decision == "yes" or (config["reveal_quality"] == "always" and not is_myopic)
-        if revealed and one[number] != other[number]:
+        if revealed and first_qualities[number] != second_qualities[number]:
             return
-        notices = [buyer_notices(b, {"decision": decision}, a) for b, a in zip(before, plays, strict=True)]
+        notices = [buyer_notices(b, {"decision": decision}, a) for b, a in zip(earlier_plays, plays, strict=True)]
         assert notices[0] == notices[1]
     # Myopic buyers, and no purchase: no quality has been revealed.
     if not plays[0].over:
@@ -83,10 +89,19 @@ def test_quality_is_hidden_from_the_buyer_until_revealed(seed, one, other, **con
 
 
 @settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 10_000), same=st.integers(1, 5), one=QUALITIES, other=QUALITIES, **SETTINGS)
-def test_later_qualities_are_hidden_from_the_seller(seed, same, one, other, **config):
-    plays = [new_play(seed, qualities=qualities, **config) for qualities in (one, one[:same] + other[same:])]
-    for _round in range(same):
+@given(
+    seed=st.integers(0, 10_000),
+    same_rounds=st.integers(1, 5),
+    first_qualities=QUALITIES,
+    second_qualities=QUALITIES,
+    **SETTINGS,
+)
+def test_later_qualities_are_hidden_from_the_seller(seed, same_rounds, first_qualities, second_qualities, **config):
+    plays = [
+        new_play(seed, qualities=qualities, **config)
+        for qualities in (first_qualities, first_qualities[:same_rounds] + second_qualities[same_rounds:])
+    ]
+    for _round in range(same_rounds):
         assert everything(plays[0], "alice") == everything(plays[1], "alice")
         for role in ("alice", "bob"):
             move = games.play.script_move(plays[0], role, "random")
@@ -103,19 +118,20 @@ def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
         moves.append((role, games.play.script_move(drawn, role, "random")))
         drawn = games.play.submit(drawn, *moves[-1])[0]
         history.append(drawn)
-    fixed = new_play(seed, qualities=[one.quality for one in drawn.state.played], **config)
-    for was, move in zip(history, [*moves, None], strict=True):
+    fixed = new_play(seed, qualities=[past.quality for past in drawn.state.played], **config)
+    for drawn_play, move in zip(history, [*moves, None], strict=True):
         for role in ("alice", "bob"):
-            assert seen(fixed, role) == seen(was, role)
+            assert seen(fixed, role) == seen(drawn_play, role)
         if move:
             fixed = games.play.submit(fixed, *move)[0]
 
 
 @settings(deadline=None, max_examples=40)
 @given(
-    seed=st.integers(0, 10_000), words=st.lists(st.text(min_size=3, max_size=20), min_size=2, max_size=2, unique=True)
+    seed=st.integers(0, 10_000),
+    messages=st.lists(st.text(min_size=3, max_size=20), min_size=2, max_size=2, unique=True),
 )
-def test_earlier_messages_are_hidden_from_the_myopic_buyer(seed, words):
+def test_earlier_messages_are_hidden_from_the_myopic_buyer(seed, messages):
     def after(message: str) -> Play:
         play = new_play(seed, buyer_type="myopic")
         for role, move in [
@@ -126,8 +142,8 @@ def test_earlier_messages_are_hidden_from_the_myopic_buyer(seed, words):
             play = games.play.submit(play, role, move)[0]
         return play
 
-    words = [word.replace("\x00", "") for word in words]
-    assert everything(after(words[0]), "bob") == everything(after(words[1]), "bob")
+    messages = [text.replace("\x00", "") for text in messages]
+    assert everything(after(messages[0]), "bob") == everything(after(messages[1]), "bob")
 
 
 def test_secret_keys_by_role():

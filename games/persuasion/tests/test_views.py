@@ -22,17 +22,17 @@ def after_moves(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
     return play
 
 
-def shown(play: Play, role: str, block: str) -> dict[str, str]:
+def shown(play: Play, role: str, key: str) -> dict[str, str]:
     """Return the facts of a block as shown; empty if there is no such block."""
-    for one in play.view(role):
-        if one.key == block and isinstance(one, Facts):
-            return {fact.key: fact.shown for fact in one.facts}
+    for block in play.view(role):
+        if block.key == key and isinstance(block, Facts):
+            return {fact.key: fact.shown for fact in block.facts}
     return {}
 
 
 def table(play: Play, role: str) -> Table:
-    (found,) = [one for one in play.view(role) if isinstance(one, Table)]
-    return found
+    (only_table,) = [block for block in play.view(role) if isinstance(block, Table)]
+    return only_table
 
 
 PITCH = ("alice", {"message": "Take it."})
@@ -53,7 +53,7 @@ def test_uninformed_seller_does_not_see_the_values():
 
 def test_buyer_sees_the_message_but_not_the_quality():
     play = after_moves(new_play(), PITCH)
-    (pitch,) = [one for one in play.view("bob") if one.key == "pitch"]
+    (pitch,) = [block for block in play.view("bob") if block.key == "pitch"]
     assert pitch.facts[0].value == Said("Alice", "Take it.")
     assert not shown(play, "bob", "product")
     assert shown(play, "bob", "situation")["low_gain"] == "$10,000"
@@ -65,18 +65,18 @@ def test_history_shows_message_purchase_and_quality():
     assert table(play, "alice").rows == ((1, Said("Alice", "Take it."), "yes", "low", "$10,000"),)
 
 
-@pytest.mark.parametrize(("reveal", "decision", "seen"), [
+@pytest.mark.parametrize(("reveal", "decision", "shown_quality"), [
     ("always", "no", "low"), ("if_bought", "no", "unknown"), ("if_bought", "yes", "low"),
 ])  # fmt: skip
-def test_buyer_learns_the_quality_as_configured(reveal, decision, seen):
+def test_buyer_learns_the_quality_as_configured(reveal, decision, shown_quality):
     play = new_play(qualities=["low"] * 3, reveal_quality=reveal)
     before = after_moves(play, PITCH)
     after = after_moves(before, ("bob", {"decision": decision}))
-    assert table(after, "bob").rows[0][3] == seen
+    assert table(after, "bob").rows[0][3] == shown_quality
     (outcome,) = [
         b.body for b in games.play.learnt(before, "bob", {"decision": decision}, after, "bob") if b.key == "outcome"
     ]
-    assert ("low" in outcome) == (seen == "low")
+    assert ("low" in outcome) == (shown_quality == "low")
     assert table(after, "alice").rows[0][3] == "low"
 
 
@@ -95,8 +95,8 @@ def test_myopic_buyer_sees_only_statistics_of_earlier_rounds():
     assert shown(new_play(buyer_type="myopic"), "bob", "statistics") == {"rounds_before": "none: this is the first"}
 
 
-def body(play: Play, role: str, block: str) -> str:
-    return next((one.body for one in play.view(role) if one.key == block), "")
+def body(play: Play, role: str, key: str) -> str:
+    return next((block.body for block in play.view(role) if block.key == key), "")
 
 
 def test_last_outcome_and_tally_are_shown():
@@ -119,9 +119,9 @@ def test_myopic_buyer_sees_neither_outcome_nor_tally():
 )
 def test_seller_sees_own_message_while_the_buyer_decides(message_type, move, statement):
     play = after_moves(new_play(message_type=message_type), ("alice", move))
-    (own,) = [one for one in play.view("alice") if one.key == "own_words"]
-    assert own.facts[0].value == statement
-    assert not [one for one in play.view("bob") if one.key == "own_words"]
+    (own_words,) = [block for block in play.view("alice") if block.key == "own_words"]
+    assert own_words.facts[0].value == statement
+    assert not [block for block in play.view("bob") if block.key == "own_words"]
 
 
 def test_myopic_buyer_gets_no_notice_of_its_purchase():
@@ -169,4 +169,4 @@ def test_myopic_buyer_is_addressed_as_buyer_of_one_round():
 def test_one_round_instructions_mention_no_other_rounds(role):
     text = games.play.configure(Persuasion, {"buyer_type": "myopic", "rounds": 1}).instructions(role)
     assert "There is only **one round**. It works like this:" in text
-    assert not [words for words in ("next buyer", "earlier rounds", "new buyer;", "all rounds") if words in text]
+    assert not [phrase for phrase in ("next buyer", "earlier rounds", "new buyer;", "all rounds") if phrase in text]

@@ -289,7 +289,7 @@ ZEROS = {"contract": {"A0": 0, "A1": 0}}
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "before", "move"),
+    ("mechanism", "earlier_moves", "move"),
     [
         ("contract", (), {"contract": {"A0": 1, "A1": 0, "A2": 0}}),
         ("contract", (), {"approve": {"C1": True, "C2": True}}),

@@ -103,8 +103,8 @@ def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth
 
 @settings(max_examples=30)
 @given(
-    before=st.lists(st.sampled_from(MATCHINGS), min_size=1, max_size=2),
-    after=st.tuples(*[st.sampled_from(MATCHINGS)] * 2, *[st.sampled_from(MATCHINGS)] * 2),
+    same_matchings=st.lists(st.sampled_from(MATCHINGS), min_size=1, max_size=2),
+    later_matchings=st.tuples(*[st.sampled_from(MATCHINGS)] * 2, *[st.sampled_from(MATCHINGS)] * 2),
     mechanism=st.sampled_from(["reputation_first_order", "reputation_higher_order"]),
     role=st.sampled_from([f"p{number}" for number in range(1, 7)]),
 )
