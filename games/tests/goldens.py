@@ -21,7 +21,7 @@ def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
     scripts = dict(zip(game.roles(), match["scripts"], strict=True))
     play, new_events = games.play.start(game, match["seed"])
     events, readers = list(new_events), game.roles()[:2]
-    seen = {role: [[repr(block) for block in play.view(role)]] for role in readers}
+    shown_blocks = {role: [[repr(block) for block in play.view(role)]] for role in readers}
     while not play.over:
         role = play.waiting_for()[0]
         before = play
@@ -29,12 +29,12 @@ def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
         events += new_events
         if play.step > before.step:
             for reader in readers:
-                seen[reader].append([repr(block) for block in play.view(reader)])
+                shown_blocks[reader].append([repr(block) for block in play.view(reader)])
     return {
         **match,
         "instructions": {role: game.instructions(role) for role in readers},
         "events": [event.as_dict() for event in events],
-        "seen": seen,
+        "seen": shown_blocks,
         "payoffs": play.payoffs(),
         "metrics": play.metrics(),
     }
@@ -42,8 +42,8 @@ def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
 
 def stored(folder: Path, name: str) -> dict[str, Any]:
     """Return the playthrough stored under this name."""
-    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    match: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return match
 
 
 def write(folder: Path, key: str, matches: Mapping[str, Mapping[str, Any]]) -> None:

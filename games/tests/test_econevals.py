@@ -42,11 +42,11 @@ INSTANCES = {
 }
 
 
-@pytest.mark.parametrize(("key", "part"), [(key, part) for key, given in INSTANCES.items() for part in given])
+@pytest.mark.parametrize(("key", "part"), [(key, part) for key, instance in INSTANCES.items() for part in instance])
 def test_missing_part_of_an_instance_is_named(key, part):
-    rest = {name: value for name, value in INSTANCES[key].items() if name != part}
+    incomplete = {name: value for name, value in INSTANCES[key].items() if name != part}
     with pytest.raises(BadConfig, match=rf"\[{part}\] is required"):
-        configure(registry.get(key), {"instance": rest, "periods": 2})
+        configure(registry.get(key), {"instance": incomplete, "periods": 2})
 
 
 @pytest.mark.parametrize("key", INSTANCES)
@@ -78,13 +78,13 @@ def test_benchmarks_show_mean_scores_by_agent_and_level(key):
         for level, seed in (("basic", 0), ("basic", 1), ("medium", 0))
         for script in ("optimum", "random")
     ]
-    found = rows(key, played)
-    assert [(title, [row[:2] for row in table]) for title, table in found.items()] == [
+    tables = rows(key, played)
+    assert [(title, [row[:2] for row in table]) for title, table in tables.items()] == [
         ("Level basic", [("optimum", 2), ("random", 2)]),
         ("Level medium", [("optimum", 1), ("random", 1)]),
     ]
-    best, other = found["Level basic"]
-    assert best[2] == "1" and float(other[2]) < 1
+    optimum_row, random_row = tables["Level basic"]
+    assert optimum_row[2] == "1" and float(random_row[2]) < 1
 
 
 def test_task_allocation_shows_litmus_score_and_reliability():
@@ -98,21 +98,26 @@ def test_task_allocation_shows_litmus_score_and_reliability():
 def test_patience_shows_rates_by_horizon_and_overall():
     amounts = [100.5, 101, 102, 103, 104, 106, 108, 110]
     played = [match("patience", {"horizon": h, "amounts": amounts}, "five_percent") for h in ("6 months", "1 year")]
-    found = rows("patience", played)
-    assert list(found) == ["All horizons", "6 months", "1 year"]
-    assert found["1 year"][0][:4] == ("five_percent", 1, "4.9", "1")
+    tables = rows("patience", played)
+    assert list(tables) == ["All horizons", "6 months", "1 year"]
+    assert tables["1 year"][0][:4] == ("five_percent", 1, "4.9", "1")
     silent = rows("patience", [match("patience", {"amounts": amounts}, "silent")])
     assert silent["1 year"] == [("silent", 1, "–", "–", "–")]
 
 
 def test_duopoly_shows_collusion_and_monopoly_prices():
-    together = [match("duopoly", {"periods": 4}, *pair) for pair in (("nash", "nash"), ("collusive", "collusive"))]
-    assert rows("duopoly", together)["Collusion vs. competition"] == [
+    two_seat_matches = [
+        match("duopoly", {"periods": 4}, *pair) for pair in (("nash", "nash"), ("collusive", "collusive"))
+    ]
+    assert rows("duopoly", two_seat_matches)["Collusion vs. competition"] == [
         ("nash – nash", 1, "0", "–"),
         ("collusive – collusive", 1, "1", "–"),
     ]
-    alone = [match("duopoly", {"periods": 4, "rival": False}, script) for script in ("nash", "random")]
-    assert rows("duopoly", alone)["Collusion vs. competition"] == [("nash", 1, "–", "1"), ("random", 1, "–", "0")]
+    one_seat_matches = [match("duopoly", {"periods": 4, "rival": False}, script) for script in ("nash", "random")]
+    assert rows("duopoly", one_seat_matches)["Collusion vs. competition"] == [
+        ("nash", 1, "–", "1"),
+        ("random", 1, "–", "0"),
+    ]
 
 
 def test_no_matches_give_no_tables():

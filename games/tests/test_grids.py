@@ -89,33 +89,33 @@ def test_unknown_table_error_lists_existing_tables():
 def test_selection_for_people_has_the_published_cells(key, cells):
     chosen = select_named(key, "glee", seed=1)
     counted = Counter()
-    for one in chosen:
-        counted[one.kind, one.quota] += len(one.roles)
+    for selected in chosen:
+        counted[selected.kind, selected.quota] += len(selected.roles)
     assert counted == {(kind, quota): count for kind, (count, quota) in cells.items()}
-    assert len({str(one.config) for one in chosen}) == len(chosen)
+    assert len({str(selected.config) for selected in chosen}) == len(chosen)
 
 
 @pytest.mark.parametrize("key", FAMILIES)
 def test_selection_depends_on_the_seed(key):
     assert select_named(key, "glee", seed=4) == select_named(key, "glee", seed=4)
-    one, other = ([c.config for c in select_named(key, "glee", seed=seed) if c.kind == "random"] for seed in (4, 5))
-    assert one != other
+    first, second = ([c.config for c in select_named(key, "glee", seed=seed) if c.kind == "random"] for seed in (4, 5))
+    assert first != second
 
 
 @pytest.mark.parametrize("key", FAMILIES)
 def test_variants_differ_from_main_in_one_parameter(key):
     chosen, selection = select_named(key, "glee", seed=2), named_selection(key, "glee")
-    main = [one.config for one in chosen if one.kind == "main"]
-    for one in chosen:
-        fewest = min(changes(selection, one.config, to) for to in main)
-        assert fewest == {"main": 0, "variant": 1}.get(one.kind, fewest)
-        assert one.kind != "random" or fewest > 1
+    main = [selected.config for selected in chosen if selected.kind == "main"]
+    for selected in chosen:
+        fewest = min(changes(selection, selected.config, main_config) for main_config in main)
+        assert fewest == {"main": 0, "variant": 1}.get(selected.kind, fewest)
+        assert selected.kind != "random" or fewest > 1
 
 
 def test_people_do_not_play_one_round_negotiations():
-    assert all(one.config["rounds"] != 1 for one in select_named("negotiation", "glee", seed=3))
+    assert all(selected.config["rounds"] != 1 for selected in select_named("negotiation", "glee", seed=3))
 
 
 def test_people_never_play_the_myopic_buyer():
-    for one in select_named("persuasion", "glee", seed=3):
-        assert one.roles == (("alice",) if one.config["buyer_type"] == "myopic" else ("alice", "bob"))
+    for selected in select_named("persuasion", "glee", seed=3):
+        assert selected.roles == (("alice",) if selected.config["buyer_type"] == "myopic" else ("alice", "bob"))

@@ -53,15 +53,17 @@ def leaks(config: Mapping[str, Json], key: str, seed: int) -> list[str]:
     """Return what a role can see of a parameter that it must not know."""
     case = Case(registry.get(key), config, seed, examples_of(key))
     game = case.game
-    found = []
+    problems = []
     for role in game.roles():
         for secret in sorted(game.secrets(role)):
             rng = Random(f"{seed}/{role}/{secret}")
             shadow = case.alternatives(secret, most=1)[0]
-            for one, other, notices, _mover in parallel_plays(start(game, seed)[0], start(shadow, seed)[0], rng):
-                if seen(one, role) != seen(other, role) or notices[0].get(role) != notices[1].get(role):
-                    found.append(f"{role} can see {secret} in {dict(config)}")
-    return found
+            for true_play, shadow_play, notices, _mover in parallel_plays(
+                start(game, seed)[0], start(shadow, seed)[0], rng
+            ):
+                if seen(true_play, role) != seen(shadow_play, role) or notices[0].get(role) != notices[1].get(role):
+                    problems.append(f"{role} can see {secret} in {dict(config)}")
+    return problems
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -94,5 +96,5 @@ def test_comparison_can_fail():
     """Under complete information, a role sees the other's parameter."""
     config = {"complete_information": True}
     game = configure(registry.get("bargaining"), config)
-    other = configure(registry.get("bargaining"), {**config, "delta_bob": 0.8})
-    assert seen(start(game, 1)[0], "alice") != seen(start(other, 1)[0], "alice")
+    shadow = configure(registry.get("bargaining"), {**config, "delta_bob": 0.8})
+    assert seen(start(game, 1)[0], "alice") != seen(start(shadow, 1)[0], "alice")

@@ -25,7 +25,7 @@ def everything(rule: Lineups, roles, repetition=0) -> list[tuple[str, ...]]:
 
 
 def with_two_agents(tuples, same):
-    return [one for one in tuples if same or len(set(one)) > 1]
+    return [lineup for lineup in tuples if same or len(set(lineup)) > 1]
 
 
 @given(POOLS, SEATS, st.booleans())
@@ -94,11 +94,11 @@ def test_rotation_gives_every_agent_every_seat(pool, repetition):
 
 @given(POOLS, SEATS, st.integers(1, 30), st.integers(0, 3))
 def test_sample_has_distinct_line_ups_and_depends_on_its_seed(pool, seats, most, seed):
-    whole = Lineups(rule="product", agents=pool)
+    product_rule = Lineups(rule="product", agents=pool)
     rule = Lineups(rule="product", agents=pool, sample=most, sample_seed=seed)
     drawn = everything(rule, numbered_roles(seats))
     assert len(set(drawn)) == len(drawn) == min(most, len(pool) ** seats)
-    assert set(drawn) <= set(everything(whole, numbered_roles(seats)))
+    assert set(drawn) <= set(everything(product_rule, numbered_roles(seats)))
     assert everything(rule, numbered_roles(seats)) == drawn
 
 
@@ -139,9 +139,9 @@ def test_index_out_of_range_is_an_error():
 
 def test_millionth_line_up_is_computed_quickly():
     rule = Lineups(rule="combinations", agents=tuple(f"agent {n}" for n in range(60)), sample=10**9)
-    started = time.monotonic()
+    started_at = time.monotonic()
     assert len(set(rule.at(1_000_000, numbered_roles(9)).values())) > 1
-    assert time.monotonic() - started < 0.1
+    assert time.monotonic() - started_at < 0.1
 
 
 def test_rule_survives_json():
@@ -156,11 +156,11 @@ def test_preset_requires_its_number_of_agents():
     preset = CollectionPreset("Toy", "A toy.", "Nobody, 2026", environments, agents=2, most_agents=3)
     [melee] = preset.environments_for(["x", "y"], seed=1)
     assert melee.lineups.at(0, numbered_roles(2)) == {"p1": "x", "p2": "y"}
-    for wrong, error in [
+    for names, error in [
         (["x"], "at least 2 are needed"),
         (["x"] * 2, "listed only once"),
         (list("abcd"), "at most 3 are allowed"),
     ]:
         with pytest.raises(BadLineup, match=error):
-            preset.environments_for(wrong, seed=1)
+            preset.environments_for(names, seed=1)
     assert PresetAgent("script:random").delay == 0

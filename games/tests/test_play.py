@@ -101,9 +101,9 @@ def test_move_stays_sealed_until_everybody_has_moved():
 
 def test_order_of_sealed_moves_changes_only_the_log():
     moves = [("player_1", {"answer": 10}), ("player_2", {"answer": 30})]
-    one, _events = play_after(guessing(), 1, *moves)
-    other, _events = play_after(guessing(), 1, *reversed(moves))
-    assert one.state == other.state
+    in_order, _events = play_after(guessing(), 1, *moves)
+    reversed_order, _events = play_after(guessing(), 1, *reversed(moves))
+    assert in_order.state == reversed_order.state
 
 
 def test_first_move_closes_a_turn_with_closes_first():
@@ -207,8 +207,8 @@ def test_log_records_who_made_a_move():
 
 def test_omitted_optional_fields_are_not_logged():
     play, _events = start(auction(), 1)
-    for words in (None, ""):
-        _after, events = submit(play, "a", {"stay": "drop", "message": words})
+    for message in (None, ""):
+        _after, events = submit(play, "a", {"stay": "drop", "message": message})
         assert events[0].data["move"] == {"stay": "drop"}
 
 
@@ -308,18 +308,18 @@ def test_message_is_refused_if_messages_are_not_allowed():
         Quiet.model_validate_json('{"stay": "stay", "message": "hello"}')
 
 
-@given(st.text(max_size=50).filter(lambda words: words and "\x00" not in words))
-def test_messages_are_stored_unchanged(words):
+@given(st.text(max_size=50).filter(lambda text: text and "\x00" not in text))
+def test_messages_are_stored_unchanged(text):
     class Saying(Move):
         message: Message = None
 
     try:
-        stored = json.dumps({"message": words}).encode().decode()
+        stored = json.dumps({"message": text}).encode().decode()
         move = Saying.model_validate_json(stored)
     except ValueError:
-        assert any(0xD800 <= ord(letter) <= 0xDFFF for letter in words)
+        assert any(0xD800 <= ord(letter) <= 0xDFFF for letter in text)
     else:
-        assert move.message == words
+        assert move.message == text
 
 
 def test_message_has_a_maximum_length():
@@ -350,7 +350,7 @@ def test_keys_of_a_move_identify_its_form():
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    ("config", "problem"),
     [
         ({"playrs": 3}, "playrs"),
         ({"players": 1}, "must be at least 2"),
@@ -364,11 +364,11 @@ def test_keys_of_a_move_identify_its_form():
     ],
     ids=str,
 )
-def test_invalid_configuration_error_names_key_and_problem(config, words):
+def test_invalid_configuration_error_names_key_and_problem(config, problem):
     with pytest.raises(BadConfig, match="guessing") as error:
         configure(Guessing, config)
-    assert words in str(error.value)
-    assert words == "a whole number is too large" or next(iter(config)) in str(error.value)
+    assert problem in str(error.value)
+    assert problem == "a whole number is too large" or next(iter(config)) in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -464,8 +464,8 @@ def test_altered_log_is_detected(tamper):
 
 def _with(log: list[Event], kind: str, **data: Any) -> list[Event]:
     """Return the log with other data in the first event of this kind."""
-    at = next(at for at, event in enumerate(log) if event.kind == kind)
-    return [*log[:at], replace(log[at], data={**log[at].data, **data}), *log[at + 1 :]]
+    index = next(index for index, event in enumerate(log) if event.kind == kind)
+    return [*log[:index], replace(log[index], data={**log[index].data, **data}), *log[index + 1 :]]
 
 
 def test_illegal_replayed_move_is_named_with_number_and_role():
@@ -476,9 +476,9 @@ def test_illegal_replayed_move_is_named_with_number_and_role():
 
 def test_restored_snapshot_of_a_sealed_turn_continues_identically():
     play, _events = play_after(auction(), 5, *DROPS[:2])
-    again = restore(play.game, json.loads(json.dumps(snapshot(play))))
-    assert again == play
-    assert submit(again, *DROPS[2]) == submit(play, *DROPS[2])
+    restored = restore(play.game, json.loads(json.dumps(snapshot(play))))
+    assert restored == play
+    assert submit(restored, *DROPS[2]) == submit(play, *DROPS[2])
 
 
 # ---- what a role learns ------------------------------------------------------------------------
@@ -492,9 +492,9 @@ def test_story_lists_own_moves_and_notices_in_order():
         ("player_1", {"answer": 10}),
         ("player_1", {"answer": 7}),
     )
-    own, notices, second = story(play, events, "player_1")
-    assert isinstance(own, OwnMove) and (own.number, own.move) == (3, {"answer": 10.0})
-    assert [form.name for form in own.forms] == ["guess"]
+    first, notices, second = story(play, events, "player_1")
+    assert isinstance(first, OwnMove) and (first.number, first.move) == (3, {"answer": 10.0})
+    assert [form.name for form in first.forms] == ["guess"]
     assert isinstance(notices, tuple) and isinstance(notices[0], Facts)
     assert isinstance(second, OwnMove) and second.move == {"answer": 7.0}
     assert [type(entry) for entry in story(play, events, "player_2")] == [OwnMove, tuple]

@@ -18,8 +18,8 @@ CONFIGS = {
 GAMES = pytest.mark.parametrize("key", CONFIGS)
 
 
-def play_of(key: str, **more):
-    game = configure(registry.get(key), {**CONFIGS[key], **more})
+def play_of(key: str, **changes):
+    game = configure(registry.get(key), {**CONFIGS[key], **changes})
     return start(game, 7), game.roles()[0]
 
 
@@ -30,7 +30,7 @@ def status(play, role) -> str:
 @GAMES
 def test_practice_does_not_affect_the_result(key):
     """The same submissions give the same figures with and without a practice period."""
-    found = {}
+    results = {}
     for practice in (False, True):
         (play, _events), role = play_of(key, practice=practice)
         if practice:
@@ -42,8 +42,8 @@ def test_practice_does_not_affect_the_result(key):
         while not play.over:
             play, _events = submit(play, role, play.game.default(play.state, role))
         assert "practice" not in status(play, role)
-        found[practice] = (play.metrics(), play.payoffs(), play.game.records(play.state))
-    assert found[True] == found[False]
+        results[practice] = (play.metrics(), play.payoffs(), play.game.records(play.state))
+    assert results[True] == results[False]
 
 
 @GAMES

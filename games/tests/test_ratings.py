@@ -10,15 +10,17 @@ THREE = [("strong", 9.0), ("middle", 5.0), ("weak", 1.0)]
 
 
 def test_higher_scores_rate_higher_and_uncertainty_falls():
-    few, many = rate_agents([THREE] * 2), rate_agents([THREE] * 20)
-    assert [rating.label for rating in many] == ["strong", "middle", "weak"]
-    assert [rating.matches for rating in many] == [20] * 3
-    assert all(later.deviation < earlier.deviation < 25 / 3 for earlier, later in zip(few, many, strict=True))
+    after_two, after_twenty = rate_agents([THREE] * 2), rate_agents([THREE] * 20)
+    assert [rating.label for rating in after_twenty] == ["strong", "middle", "weak"]
+    assert [rating.matches for rating in after_twenty] == [20] * 3
+    assert all(
+        later.deviation < earlier.deviation < 25 / 3 for earlier, later in zip(after_two, after_twenty, strict=True)
+    )
 
 
 def test_equal_scores_are_draws():
-    one, other = rate_agents([[("a", 3.0), ("b", 3.0)]] * 5)
-    assert one.mean == pytest.approx(other.mean)
+    first, second = rate_agents([[("a", 3.0), ("b", 3.0)]] * 5)
+    assert first.mean == pytest.approx(second.mean)
 
 
 def test_agent_in_two_seats_counts_once_with_its_mean():

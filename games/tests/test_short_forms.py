@@ -33,7 +33,7 @@ def short_forms(case: Case) -> list[tuple[Play, str, Form]]:
 def valid_short_forms(form: Form, rng: Random, most: int = 20) -> list[dict]:
     """Yield filled-in short forms with values that the short form accepts."""
     properties = form.short.model_json_schema()["properties"]
-    values = {name: [*_numbers(part, rng), 'Words, and "more" words', None] for name, part in properties.items()}
+    values = {name: [*_numbers(schema, rng), 'Words, and "more" words', None] for name, schema in properties.items()}
     legal = []
     for _trial in range(40 * most):
         filled = {name: rng.choice(candidates) for name, candidates in values.items()}
@@ -82,11 +82,12 @@ def opening(**config):
 
 
 @pytest.mark.parametrize(
-    ("money", "own", "other"), [(10_000, 6000, 4000), (10_000, 1024.88, 8975.12), (100, 0, 100), (0.5, 0.2, 0.3)]
+    ("money", "own_part", "other_part"),
+    [(10_000, 6000, 4000), (10_000, 1024.88, 8975.12), (100, 0, 100), (0.5, 0.2, 0.3)],
 )
-def test_other_part_of_an_offer_is_the_exact_rest(money, own, other):
+def test_other_part_of_an_offer_is_the_exact_rest(money, own_part, other_part):
     _play, form = opening(money=money)
-    assert expand(form, {"your_gain": own}) == {"alice_gain": own, "bob_gain": other}
+    assert expand(form, {"your_gain": own_part}) == {"alice_gain": own_part, "bob_gain": other_part}
 
 
 def test_short_form_of_bob_sets_bobs_part():
@@ -104,9 +105,9 @@ def test_any_part_of_any_amount_is_a_legal_offer(money, share):
 
 def test_short_form_keeps_the_message_unchanged():
     play, form = opening()
-    words = "6,000 for me — “fair” \\ \n is fair"
-    _form, move = check(play, "alice", expand(form, {"your_gain": 6000, "message": words}))
-    assert plain_move(move) == {"alice_gain": 6000, "bob_gain": 4000, "message": words}
+    message = "6,000 for me — “fair” \\ \n is fair"
+    _form, move = check(play, "alice", expand(form, {"your_gain": 6000, "message": message}))
+    assert plain_move(move) == {"alice_gain": 6000, "bob_gain": 4000, "message": message}
 
 
 @pytest.mark.parametrize(

@@ -24,11 +24,13 @@ def block(language: str) -> str:
 @pytest.fixture(scope="module")
 def game():
     module = ModuleType("games.public_goods.rules")
-    read = texts.read
+    read_text = texts.read
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, module.__name__, module)
         exec(compile(block("python"), "rules.py", "exec"), module.__dict__)
-        patch.setattr(texts, "read", lambda key, name: block("markdown") if key == "public_goods" else read(key, name))
+        patch.setattr(
+            texts, "read", lambda key, name: block("markdown") if key == "public_goods" else read_text(key, name)
+        )
         yield module.PublicGoods
 
 

@@ -13,7 +13,7 @@ SAMPLE = {"rules": "word " * 2_000, "price": 20.0, "players": ["Ann", "Bo"]}
 
 
 @pytest.mark.parametrize(
-    ("template", "written"),
+    ("template", "text"),
     [
         ("{% for name in players %}{{ loop.index }}. {{ name|upper }} {% endfor %}", "1. ANN 2. BO"),
         ("{{ players|join(' and ') }} pay {{ (price * 1.1 ** 2)|money }}", "Ann and Bo pay $24.20"),
@@ -22,9 +22,9 @@ SAMPLE = {"rules": "word " * 2_000, "price": 20.0, "players": ["Ann", "Bo"]}
         ("{{ 'cheap' if price < 10 else 'expensive' }} {{ rules|length }}", "expensive 10000"),
     ],
 )
-def test_texts_can_print_branch_and_count(template: str, written: str) -> None:
+def test_texts_can_print_branch_and_count(template: str, text: str) -> None:
     texts.check(template, SAMPLE)
-    assert texts.render(template, SAMPLE) == written + "\n"
+    assert texts.render(template, SAMPLE) == text + "\n"
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_texts_can_print_branch_and_count(template: str, written: str) -> None:
     ],
 )
 def test_endless_texts_are_refused_at_once(template: str, reason: str) -> None:
-    for attempt in (texts.check, texts.render):
-        began = monotonic()
+    for function in (texts.check, texts.render):
+        started_at = monotonic()
         with pytest.raises(BadText, match=reason):
-            attempt(template, SAMPLE)
-        assert monotonic() - began < 3
+            function(template, SAMPLE)
+        assert monotonic() - started_at < 3

@@ -63,8 +63,8 @@ class State:
 
 
 def _random(game: ClockAuction, state: State, role: Role, rng: Random) -> MoveData:
-    words = {"message": rng.choice(["hm", "</message>"])} if rng.random() < 0.3 else {}
-    return {"stay": rng.choice(["stay", "drop"]), **words}
+    message = {"message": rng.choice(["hm", "</message>"])} if rng.random() < 0.3 else {}
+    return {"stay": rng.choice(["stay", "drop"]), **message}
 
 
 def _sincere(game: ClockAuction, state: State, role: Role, rng: Random) -> MoveData:
@@ -102,7 +102,7 @@ class ClockAuction(Game[AuctionConfig, State]):
         return (Question("drop", "Can you come back?", ("Yes", "No"), "No"),)
 
     def secrets(self, role: Role) -> frozenset[str]:
-        return frozenset(f"reserves[{at}]" for at, other in enumerate(self.roles()) if other != role)
+        return frozenset(f"reserves[{index}]" for index, other in enumerate(self.roles()) if other != role)
 
     def setup(self, chance: Chance) -> State:
         values = {
@@ -119,16 +119,16 @@ class ClockAuction(Game[AuctionConfig, State]):
         return Turn(dict.fromkeys(state.active, (Form("call", "Stay or drop out", Call),)))
 
     def apply(self, state: State, moves: Mapping[Role, Call], chance: Chance) -> State:
-        said = (*state.said, *(Line(role, moves[role].message) for role in state.active if moves[role].message))
+        lines = (*state.said, *(Line(role, moves[role].message) for role in state.active if moves[role].message))
         staying = tuple(role for role in state.active if moves[role].stay == "stay")
         if not staying:
             winner = chance.draw("tie", lambda rng: rng.choice(state.active))
-            return replace(state, winner=winner, said=said)
-        after = replace(state, price=state.price + 1, active=staying, said=said)
-        if len(staying) == 1 or after.price == 2 * self.config.highest_value:
+            return replace(state, winner=winner, said=lines)
+        next_state = replace(state, price=state.price + 1, active=staying, said=lines)
+        if len(staying) == 1 or next_state.price == 2 * self.config.highest_value:
             winner = chance.draw("tie", lambda rng: rng.choice(staying)) if len(staying) > 1 else staying[0]
-            return replace(after, winner=winner)
-        return after
+            return replace(next_state, winner=winner)
+        return next_state
 
     def default(self, state: State, role: Role) -> MoveData:
         return {"stay": "drop"}
@@ -141,12 +141,13 @@ class ClockAuction(Game[AuctionConfig, State]):
             Fact("winner", "Winner", state.winner, state.winner or "nobody yet"),
         )
         return Facts("standing", "Standing", facts), Talk(
-            "talk", "Said", tuple(Said(x.bidder, x.words) for x in state.said)
+            "talk", "Said", tuple(Said(line.bidder, line.words) for line in state.said)
         )
 
     def notices(self, before: State, moves: Mapping[Role, Call], after: State, role: Role) -> View:
-        said = tuple(Said(line.bidder, line.words) for line in after.said[len(before.said) :])
-        return Text("price", f"The price is ${after.price}; {len(after.active)} are in."), Talk("talk", "Said", said)
+        lines = tuple(Said(line.bidder, line.words) for line in after.said[len(before.said) :])
+        price = Text("price", f"The price is ${after.price}; {len(after.active)} are in.")
+        return price, Talk("talk", "Said", lines)
 
     def payoffs(self, state: State) -> Payoffs:
         return {role: float(state.values[role] - state.price) if role == state.winner else 0.0 for role in self.roles()}

@@ -112,18 +112,18 @@ class Guessing(Game[GuessingConfig, State]):
     def notices(self, before: State, moves: Mapping[Role, Guess], after: State, role: Role) -> View:
         if not self.config.show_history:
             return (Text("done", "The run is over."),)
-        facts = (Fact(other, self.role_title(other), move.answer, f"{move.answer:g}") for other, move in moves.items())
+        facts = (Fact(mover, self.role_title(mover), move.answer, f"{move.answer:g}") for mover, move in moves.items())
         return (Facts("answers", "Answers of this run", tuple(facts)),)
 
     def payoffs(self, state: State) -> Payoffs:
-        won = dict.fromkeys(self.roles(), 0.0)
+        points = dict.fromkeys(self.roles(), 0.0)
         for answers in state.answers:
             target = self.config.fraction * fmean(answers.values())
             distance = min(abs(answer - target) for answer in answers.values())
             winners = [role for role, answer in answers.items() if abs(answer - target) <= distance + 1e-9]
             for role in winners:
-                won[role] += 1 / len(winners)
-        return won
+                points[role] += 1 / len(winners)
+        return points
 
     def metrics(self, state: State) -> Metrics:
         return {"mean_of_last_run": fmean(state.answers[-1].values()), "fraction": percent(self.config.fraction)}

@@ -135,7 +135,7 @@ class Well(Game[WellConfig, State]):
         return None
 
     def view(self, state: State, role: Role) -> View:
-        points = tuple((float(number), float(got)) for number, got in enumerate(state.yields, start=1))
+        points = tuple((float(number), float(litres)) for number, litres in enumerate(state.yields, start=1))
         return (
             Text("period", f"Period {len(state.yields) + 1}"),
             Chart("yields", "Yields", "Period", "Litres", (Series("you", points),), mark=float(len(state.yields))),
@@ -157,15 +157,15 @@ class Well(Game[WellConfig, State]):
         return min(1.0, max(0.0, payoff / (self.config.periods * self.config.highest_flow)))
 
     def tools(self, state: State, role: Role) -> tuple[Tool, ...]:
-        def yield_of(asked: Period) -> Json:
+        def yield_of(arguments: Period) -> Json:
             past = state.yields
-            return past[asked.period - 1] if asked.period <= len(past) else None
+            return past[arguments.period - 1] if arguments.period <= len(past) else None
 
         return (
-            Tool("get_yields", "All yields so far.", Nothing, lambda _asked: list(state.yields), block="yields"),
+            Tool("get_yields", "All yields so far.", Nothing, lambda _arguments: list(state.yields), block="yields"),
             Tool("get_yield", "The yield of one period, null if it has not been.", Period, yield_of),
-            Tool("get_period_number", "The current period.", Nothing, lambda _asked: len(state.yields) + 1),
-            Tool("read_notes", "Your notes.", Nothing, lambda _asked: list(state.notes), block="notes"),
+            Tool("get_period_number", "The current period.", Nothing, lambda _arguments: len(state.yields) + 1),
+            Tool("read_notes", "Your notes.", Nothing, lambda _arguments: list(state.notes), block="notes"),
         )
 
 
