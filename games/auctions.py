@@ -70,8 +70,8 @@ def _share_within(config: AuctionConfig) -> float:
     highest = math.floor(config.assets * 100) / 100
     if highest < 0.01:
         return 0.0
-    drawn = NormalDist(config.value_mean, config.value_sd)
-    return drawn.cdf(highest + 0.005) - drawn.cdf(0.005)
+    distribution = NormalDist(config.value_mean, config.value_sd)
+    return distribution.cdf(highest + 0.005) - distribution.cdf(0.005)
 
 
 def values_of(config: AuctionConfig, roles: Sequence[Role], chance: Chance) -> tuple[float, ...]:

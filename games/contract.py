@@ -508,7 +508,7 @@ def hidden_draws_stay_hidden(case: Case) -> None:
         return
     for role in case.game.roles():
         for seed in range(case.seed, case.seed + 3):
-            true, shadow = (start(case.game, seed, redraw_unknown_to=whom)[0] for whom in (None, role))
+            true, shadow = (start(case.game, seed, redraw_unknown_to=unknown_to)[0] for unknown_to in (None, role))
             _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}", revealing=True)
         for moment in rng.sample(walk.moments, min(4, len(walk.moments))):
             redrawn = replace(moment.before, redraw_unknown_to=role)

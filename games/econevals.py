@@ -71,8 +71,8 @@ def table_by_agents(
     if not groups:
         return []
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (agents, len(played), *(_shown(figure(played)) for figure in columns.values()))
-        for agents, played in groups.items()
+        (agents, len(group), *(_shown(figure(group)) for figure in columns.values()))
+        for agents, group in groups.items()
     )
     return [Table("agents", title, (_("Agents"), _("Matches"), *columns), rows)]
 
@@ -89,8 +89,8 @@ def score_tables(game: type[Any], matches: Iterable[Result]) -> list[Block]:
         figures[_("Exploration rate")] = mean_of("exploration_rate")
     return [
         block
-        for level, played in by_level.items()
-        for block in table_by_agents(played, figures, title=_("Level {level}").format(level=level))
+        for level, level_matches in by_level.items()
+        for block in table_by_agents(level_matches, figures, title=_("Level {level}").format(level=level))
     ]
 
 

@@ -229,7 +229,7 @@ def _candidates(schema: Mapping[str, Any], definitions: Mapping[str, Any], value
             )
 
 
-def _numbers(schema: Mapping[str, Any], value: Json, kind: Callable[[float], float]) -> Iterator[Json]:
+def _numbers(schema: Mapping[str, Any], value: Json, convert: Callable[[float], float]) -> Iterator[Json]:
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
     high = schema.get("exclusiveMaximum") if high is None else high
     numbers = [limit for limit in (low, high) if limit is not None]
@@ -237,7 +237,7 @@ def _numbers(schema: Mapping[str, Any], value: Json, kind: Callable[[float], flo
         numbers += [low + (high - low) * share for share in (0.25, 0.5, 0.75)]
     base = value if isinstance(value, int | float) and not isinstance(value, bool) else 5
     numbers += [base * 0.5, base * 0.8, base * 1.2, base * 2, base + 1, base - 1]
-    yield from dict.fromkeys(kind(number) for number in numbers)
+    yield from dict.fromkeys(convert(number) for number in numbers)
 
 
 def _lists(item_schema: Mapping[str, Any], definitions: Mapping[str, Any], value: list[Json]) -> Iterator[Json]:

@@ -277,7 +277,11 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
         if turn.closes == "all" and len(sealed) < len(turn.forms):
             events = _numbered_events(play.last, logged)
             return replace(play, sealed=sealed, last=events[-1].number), events
-        moves: dict[Role, Move] = {r: filled_in(form_for(turn.forms[r], m), m) for r, m in sealed.items() if r != role}
+        moves: dict[Role, Move] = {
+            mover: filled_in(form_for(turn.forms[mover], sealed_move), sealed_move)
+            for mover, sealed_move in sealed.items()
+            if mover != role
+        }
         moves[role] = checked
     else:
         moves = {role: checked}

@@ -76,9 +76,9 @@ def select(game: type[Game[Any, Any]], selection: Selection, seed: int) -> list[
     chosen += [_chosen(game, selection, config, "variant") for config in variants]
     rng = Random(f"selection/{game.key}/{seed}")
     for roles in dict.fromkeys(_people(game, config) for config in main):
-        alike = [config for config in others if _people(game, config) == roles]
-        drawn = rng.sample(range(len(alike)), math.floor(selection.share * len(alike)))
-        chosen += [_chosen(game, selection, alike[i], "random") for i in sorted(drawn)]
+        same_people = [config for config in others if _people(game, config) == roles]
+        drawn = rng.sample(range(len(same_people)), math.floor(selection.share * len(same_people)))
+        chosen += [_chosen(game, selection, same_people[i], "random") for i in sorted(drawn)]
     return chosen
 
 

@@ -47,8 +47,8 @@ def equilibrium(game: Bargaining, state: Rounds, role: Role, rng: Random) -> Mov
     continuation = own_factor * proposer_share(
         own_factor, other_factor, None if rounds_left is None else rounds_left - 1
     )
-    enough = offer.gain(role) >= game.config.money * (continuation - INDIFFERENCE_TOLERANCE)
-    return {"decision": "accept" if enough else "reject"}
+    is_enough = offer.gain(role) >= game.config.money * (continuation - INDIFFERENCE_TOLERANCE)
+    return {"decision": "accept" if is_enough else "reject"}
 
 
 HAGGLE_FROM, HAGGLE_TO, HAGGLE_STEP = 0.8, 0.5, 0.06
@@ -63,8 +63,8 @@ def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveDat
     if offer is not None:
         is_last_round = _rounds_left(game, state) == 1
         next_demand = max(HAGGLE_TO, demand - HAGGLE_STEP)
-        enough = offer.gain(role) >= game.config.money * (next_demand - INDIFFERENCE_TOLERANCE)
-        return {"decision": "accept" if enough or (is_last_round and offer.gain(role) > 0) else "reject"}
+        is_enough = offer.gain(role) >= game.config.money * (next_demand - INDIFFERENCE_TOLERANCE)
+        return {"decision": "accept" if is_enough or (is_last_round and offer.gain(role) > 0) else "reject"}
     own_part = round(game.config.money * demand, 2)
     sentences = OPENINGS if offers_made == 0 else LAST_OFFERS if demand == HAGGLE_TO else CONCESSIONS
     return _offer(game, role, own_part, rng.choice(sentences)())
@@ -94,8 +94,8 @@ def fair(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     offer = state.on_table
     if offer is None:
         return _offer(game, role, game.config.money / 2)
-    enough = offer.gain(role) >= game.config.money * (0.5 - INDIFFERENCE_TOLERANCE)
-    return {"decision": "accept" if enough else "reject"}
+    is_enough = offer.gain(role) >= game.config.money * (0.5 - INDIFFERENCE_TOLERANCE)
+    return {"decision": "accept" if is_enough else "reject"}
 
 
 def random(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:

@@ -218,18 +218,18 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     def round_of(self, state: Rounds) -> int:
         """Return the current round, from 1; when the game is over, the last one played."""
-        played = len(state.proposals)
+        rounds_played = len(state.proposals)
         if state.on_table or self.turn(state) is None:
-            return max(played, 1)
-        return played + 1
+            return max(rounds_played, 1)
+        return rounds_played + 1
 
     def turn(self, state: Rounds) -> Turn | None:
         if offer := state.on_table:
             return Turn({other(offer.by): (self._answer_form,)})
-        played = len(state.proposals)
-        if state.agreed or played >= self.last_round:
+        rounds_played = len(state.proposals)
+        if state.agreed or rounds_played >= self.last_round:
             return None
-        proposer = ALICE if played % 2 == 0 else BOB
+        proposer = ALICE if rounds_played % 2 == 0 else BOB
         return Turn({proposer: (self._offer_forms[proposer],)})
 
     @cached_property

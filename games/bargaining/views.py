@@ -203,8 +203,8 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
         first = max(1, min(number - MAX_POINTS // 2, game.config.rounds - MAX_POINTS + 1))
         rounds = range(first, min(game.config.rounds, first + MAX_POINTS - 1) + 1)
 
-    def series(name: str, whose: Role) -> Series:
-        return Series(name, tuple((float(r), game.config.money * game.worth(whose, r)) for r in rounds))
+    def series(name: str, owner: Role) -> Series:
+        return Series(name, tuple((float(r), game.config.money * game.worth(owner, r)) for r in rounds))
 
     lines = [series(_("to you"), role)]
     if game.knows_other():
@@ -215,7 +215,7 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
 
 def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
     """Return the finished rounds, and the role's own offer if it awaits an answer."""
-    proposals = [p for p in state.proposals if p.answer is not None or p.by == role]
+    proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
     name = game.role_title(other(role))
     answers = {"accept": _("accepted"), "reject": _("rejected"), None: _("waiting")}
 
@@ -242,4 +242,5 @@ def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
     )
     if game.config.messages_allowed:
         columns = (*columns, _("Message"))
-    return Table("history", _("Offers so far"), columns, tuple(row(i, p) for i, p in enumerate(proposals, start=1)))
+    rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
+    return Table("history", _("Offers so far"), columns, rows)

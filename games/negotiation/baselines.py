@@ -119,8 +119,8 @@ def haggler(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveDa
     offer = state.on_table
     if offer is not None:
         is_last_round = game.ends_with(_current_round(state))
-        gains = at_least_as_good(role, offer.price, game.value(role)) and offer.price != game.value(role)
-        return ACCEPT if at_least_as_good(role, offer.price, demand) or (is_last_round and gains) else REJECT
+        is_gain = at_least_as_good(role, offer.price, game.value(role)) and offer.price != game.value(role)
+        return ACCEPT if at_least_as_good(role, offer.price, demand) or (is_last_round and is_gain) else REJECT
     sentences = OPENINGS if offers_made == 0 else CONCESSIONS if margin else LAST_OFFERS
     return _offer(game, demand, rng.choice(sentences[role])())
 

@@ -17,6 +17,6 @@ def gain(role: Role, price: float, value: float) -> float:
     return price - value if role == SELLER else value - price
 
 
-def at_least_as_good(role: Role, price: float, than: float) -> bool:
-    """Return whether `price` is at least as good for the role as `than`; exact, unlike differences of floats."""
-    return price >= than if role == SELLER else price <= than
+def at_least_as_good(role: Role, price: float, other_price: float) -> bool:
+    """Return whether `price` is at least as good for the role as `other_price`; exact, unlike differences of floats."""
+    return price >= other_price if role == SELLER else price <= other_price

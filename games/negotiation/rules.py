@@ -262,18 +262,18 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     def round_of(self, state: Rounds) -> int:
         """Return the current round, from 1; when the game is over, the last one played."""
-        played = len(state.proposals)
+        rounds_played = len(state.proposals)
         if state.on_table or self.turn(state) is None:
-            return max(played, 1)
-        return played + 1
+            return max(rounds_played, 1)
+        return rounds_played + 1
 
     def turn(self, state: Rounds) -> Turn | None:
         if offer := state.on_table:
             return Turn({other(offer.by): (self._answer_form,)})
-        played = len(state.proposals)
-        if state.traded or state.walked_away_at or played >= self.last_round:
+        rounds_played = len(state.proposals)
+        if state.traded or state.walked_away_at or rounds_played >= self.last_round:
             return None
-        return Turn({SELLER if played % 2 == 0 else BUYER: (self._offer_form,)})
+        return Turn({SELLER if rounds_played % 2 == 0 else BUYER: (self._offer_form,)})
 
     @cached_property
     def _offer_form(self) -> Form:
@@ -321,15 +321,15 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     def metrics(self, state: Rounds) -> Metrics:
         """Return GLEE's metrics (section 2.2); fairness also before it is limited to [0, 1]."""
         price = state.traded.price if state.traded else None
-        raw = self._fairness(price)
+        raw_fairness = self._fairness(price)
         gains = {role: _finite(payoff / self.config.scale) for role, payoff in self.payoffs(state).items()}
         return {
             "trade": price is not None,
             "price": price,
             "rounds_played": len(state.proposals),
             "efficiency": int(self._efficient(price)),
-            "fairness": min(max(raw, 0.0), 1.0),
-            "fairness_raw": raw,
+            "fairness": min(max(raw_fairness, 0.0), 1.0),
+            "fairness_raw": raw_fairness,
             "alice_self_gain": gains[SELLER],
             "bob_self_gain": gains[BUYER],
         }
@@ -372,11 +372,11 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        nothing = self._prospect(_("if you earn {amount}").format(amount=self.money(0)), role, 0.0)
+        no_earnings = self._prospect(_("if you earn {amount}").format(amount=self.money(0)), role, 0.0)
         if not self.config.complete_information:
-            return (nothing,)
+            return (no_earnings,)
         half = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10) / 2
-        return (nothing, self._prospect(_("if you earn {amount}").format(amount=self.money(half)), role, half))
+        return (no_earnings, self._prospect(_("if you earn {amount}").format(amount=self.money(half)), role, half))
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         return [(index // 2 + 1, "answer" if index % 2 else "offer") for index in range(len(moves))]

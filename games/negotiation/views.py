@@ -141,10 +141,12 @@ def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Return how the game ended and what the role earned."""
     traded, number = state.traded, len(state.proposals)
     payoff = game.payoffs(state)[role]
-    earned = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, game.money(abs(payoff)))
+    payoff_fact = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, game.money(abs(payoff)))
     if traded is None:
         return Facts(
-            "result", _("The result"), (Fact("trade", _("Trade"), False, _failure_reason(game, state, role)), earned)
+            "result",
+            _("The result"),
+            (Fact("trade", _("Trade"), False, _failure_reason(game, state, role)), payoff_fact),
         )
     return Facts(
         "result",
@@ -152,7 +154,7 @@ def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
         (
             Fact("trade", _("Trade"), True, _("in round {number}").format(number=number)),
             Fact("price", _("Price"), traded.price, game.money(traded.price)),
-            earned,
+            payoff_fact,
         ),
     )
 
@@ -210,7 +212,7 @@ def _marks_of_round(game: Negotiation, proposal: Proposal, number: int, role: Ro
 
 def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
     """Return the finished rounds, and the role's own price if it awaits an answer."""
-    proposals = [p for p in state.proposals if p.answer is not None or p.by == role]
+    proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
     name = game.role_title(other(role))
     answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
 
@@ -228,4 +230,5 @@ def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
     columns: tuple[str, ...] = (_("Round"), _("Named by"), _("Price"), _("Your gain"), _("Answer"))
     if game.config.messages_allowed:
         columns = (*columns, _("Message"))
-    return Table("history", _("Prices so far"), columns, tuple(row(i, p) for i, p in enumerate(proposals, start=1)))
+    rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
+    return Table("history", _("Prices so far"), columns, rows)

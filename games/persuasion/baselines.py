@@ -45,9 +45,9 @@ def recommends(message: str) -> bool:
     return _NEGATIVE_WORDS.search(message) is None
 
 
-def recommended(played: Round) -> bool:
+def recommended(this_round: Round) -> bool:
     """Return whether the seller recommended this round's product, by message or by recommendation."""
-    return played.recommendation == "yes" if played.message is None else recommends(played.message)
+    return this_round.recommendation == "yes" if this_round.message is None else recommends(this_round.message)
 
 
 def _say(game: Persuasion, yes: bool, rng: Random) -> MoveData:
@@ -89,8 +89,8 @@ def commitment(game: Persuasion, state: Market, role: Role, rng: Random) -> Move
     """Recommend all high quality, and as much low quality as a rational buyer is just willing to accept."""
     if role == BUYER:
         return bayesian(game, state, role, rng)
-    high = state.rounds[-1].quality == HIGH
-    return _say(game, high or rng.random() < commitment_rate(game), rng)
+    is_high = state.rounds[-1].quality == HIGH
+    return _say(game, is_high or rng.random() < commitment_rate(game), rng)
 
 
 def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
@@ -104,13 +104,13 @@ def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveDa
         return commitment(game, state, role, rng)
     current = state.rounds[-1]
     high, count = 2 * game.config.prior, 2.0
-    for past in state.played:
+    for past_round in state.played:
         if game.myopic:
-            is_counted = past.bought
+            is_counted = past_round.bought
         else:
-            is_counted = game.revealed(past) and recommended(past) == recommended(current)
+            is_counted = game.revealed(past_round) and recommended(past_round) == recommended(current)
         if is_counted:
-            high, count = high + (past.quality == HIGH), count + 1
+            high, count = high + (past_round.quality == HIGH), count + 1
     chance = high / count
     return _buy(chance * game.gain(HIGH) + (1 - chance) * game.gain(LOW) >= 0)
 

@@ -243,9 +243,9 @@ class Persuasion(Game[PersuasionConfig, Market]):
             hidden |= {"high_value", "low_value"}
         return frozenset(hidden)
 
-    def revealed(self, past: Round) -> bool:
+    def revealed(self, past_round: Round) -> bool:
         """Return whether the buyer learnt the quality of a finished round's product."""
-        return past.bought or self.config.reveal_quality == "always"
+        return past_round.bought or self.config.reveal_quality == "always"
 
     def gain(self, quality: Quality) -> float:
         """Return what buying a product of this quality earns the buyer, in the game's own unit."""
@@ -297,10 +297,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         if isinstance(move, Recommendation):
             return self._with_last(state, replace(current, recommendation=move.recommendation))
         after_decision = self._with_last(state, replace(current, decision=move.decision))
-        played = len(after_decision.rounds)
-        if played >= self.last_round:
+        rounds_played = len(after_decision.rounds)
+        if rounds_played >= self.last_round:
             return after_decision
-        return Market((*after_decision.rounds, Round(self._draw(played + 1, chance))))
+        return Market((*after_decision.rounds, Round(self._draw(rounds_played + 1, chance))))
 
     @staticmethod
     def _with_last(state: Market, last: Round) -> Market:
@@ -319,9 +319,9 @@ class Persuasion(Game[PersuasionConfig, Market]):
     def earned(self, rounds: tuple[Round, ...], role: Role) -> float:
         """Return what the role earned in these rounds, in the game's own unit."""
         if role == SELLER:
-            return self.config.price * sum(past.bought for past in rounds)
-        high = sum(past.bought and past.quality == HIGH for past in rounds)
-        low = sum(past.bought and past.quality == LOW for past in rounds)
+            return self.config.price * sum(past_round.bought for past_round in rounds)
+        high = sum(past_round.bought and past_round.quality == HIGH for past_round in rounds)
+        low = sum(past_round.bought and past_round.quality == LOW for past_round in rounds)
         return high * self.gain(HIGH) + low * self.gain(LOW)
 
     def payoffs(self, state: Market) -> Payoffs:
@@ -333,10 +333,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         Efficiency is sold_high/high, fairness (low - sold_low)/low; gains are divided by T and M·T.
         """
         rounds = state.played
-        high = sum(past.quality == HIGH for past in rounds)
+        high = sum(past_round.quality == HIGH for past_round in rounds)
         low = len(rounds) - high
-        sold_high = sum(past.bought and past.quality == HIGH for past in rounds)
-        sold_low = sum(past.bought and past.quality == LOW for past in rounds)
+        sold_high = sum(past_round.bought and past_round.quality == HIGH for past_round in rounds)
+        sold_low = sum(past_round.bought and past_round.quality == LOW for past_round in rounds)
         return {
             "high_quality_rounds": high,
             "sold": sold_high + sold_low,
@@ -369,15 +369,15 @@ class Persuasion(Game[PersuasionConfig, Market]):
             words = _("if half of the products are bought")
             payoff = None if self.config.rounds is None else self.config.price * self.config.rounds / 2
             return (Prospect(words, payoff, 0.5),)
-        best = None if self.config.rounds is None else self.config.rounds * self.config.prior * self.gain(HIGH)
-        nothing = Prospect(_("if you earn {amount}").format(amount=self.money(0)), 0.0, self.bonus_share(role, 0.0))
-        if not best:
-            return (nothing,)
-        half = best / 2
+        best_payoff = None if self.config.rounds is None else self.config.rounds * self.config.prior * self.gain(HIGH)
+        no_earnings = Prospect(_("if you earn {amount}").format(amount=self.money(0)), 0.0, self.bonus_share(role, 0.0))
+        if not best_payoff:
+            return (no_earnings,)
+        half = best_payoff / 2
         example = Prospect(
             _("if you earn {amount}").format(amount=self.money(half)), half, self.bonus_share(role, half)
         )
-        return (nothing, example)
+        return (no_earnings, example)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         return [(index // 2 + 1, "purchase" if index % 2 else "recommendation") for index in range(len(moves))]
@@ -388,8 +388,8 @@ class Persuasion(Game[PersuasionConfig, Market]):
         if role == SELLER:
             share = payoff / total_price
         else:
-            best = total_price * self.config.prior * (self.config.high_value - 1)
-            share = 0.5 + payoff / (2 * best) if best else 0.5
+            best_payoff = total_price * self.config.prior * (self.config.high_value - 1)
+            share = 0.5 + payoff / (2 * best_payoff) if best_payoff else 0.5
         return min(max(share, 0.0), 1.0)
 
     # ---- what players see --------------------------------------------------------------------------

@@ -149,28 +149,30 @@ def _own_words(game: Persuasion, current: Round) -> Facts:
     return Facts("own_words", _("What you said"), (statement,))
 
 
-def _advice(played: Round) -> str:
-    return _("yes, buy it") if played.recommendation == "yes" else _("no, do not buy it")
+def _advice(this_round: Round) -> str:
+    return _("yes, buy it") if this_round.recommendation == "yes" else _("no, do not buy it")
 
 
-def _outcome(game: Persuasion, past: Round, number: int, role: Role) -> Text:
+def _outcome(game: Persuasion, past_round: Round, number: int, role: Role) -> Text:
     """Return how round `number` ended, for a role that remembers."""
-    return Text("outcome", _("Round {number}: {outcome}").format(number=number, outcome=_ending(game, past, role)))
+    return Text(
+        "outcome", _("Round {number}: {outcome}").format(number=number, outcome=_ending(game, past_round, role))
+    )
 
 
-def _ending(game: Persuasion, past: Round, role: Role) -> str:
+def _ending(game: Persuasion, past_round: Round, role: Role) -> str:
     if role == SELLER:
         name = game.role_title(BUYER)
-        if not past.bought:
+        if not past_round.bought:
             return _("{name} did not buy the product, and you earned nothing.").format(name=name)
         earned = game.money(game.config.price)
         return _("{name} bought the product, and you earned {earned}.").format(name=name, earned=earned)
-    if not game.revealed(past):
+    if not game.revealed(past_round):
         return _("you did not buy the product, so you do not learn its quality.")
-    quality = _quality(past.quality)
-    if not past.bought:
+    quality = _quality(past_round.quality)
+    if not past_round.bought:
         return _("you did not buy the product. Its quality was {quality}.").format(quality=quality)
-    gain = game.gain(past.quality)
+    gain = game.gain(past_round.quality)
     words = (
         _("you bought the product. Its quality was {quality}: you earned {gain}.")
         if gain > 0
@@ -181,8 +183,8 @@ def _ending(game: Persuasion, past: Round, role: Role) -> str:
 
 def _tally(game: Persuasion, state: Market, role: Role) -> Text:
     """Return how many products were bought so far, and how many of them were of low quality."""
-    sold = sum(past.bought for past in state.played)
-    low = sum(past.bought and past.quality == LOW for past in state.played)
+    sold = sum(past_round.bought for past_round in state.played)
+    low = sum(past_round.bought and past_round.quality == LOW for past_round in state.played)
     words = (
         _("{name} has bought {sold} of {rounds} products, {low} of them of low quality.")
         if role == SELLER
@@ -196,10 +198,10 @@ def _statistics(game: Persuasion, state: Market) -> Facts:
     """Return what a myopic buyer may know about earlier rounds: two shares."""
     played = state.played
     if not played:
-        none = Fact("rounds_before", _("Rounds before this one"), 0, _("none: this is the first"))
-        return Facts("statistics", _("Earlier buyers"), (none,))
-    bought = sum(past.bought for past in played) / len(played)
-    low = sum(past.bought and past.quality == LOW for past in played) / len(played)
+        no_rounds = Fact("rounds_before", _("Rounds before this one"), 0, _("none: this is the first"))
+        return Facts("statistics", _("Earlier buyers"), (no_rounds,))
+    bought = sum(past_round.bought for past_round in played) / len(played)
+    low = sum(past_round.bought and past_round.quality == LOW for past_round in played) / len(played)
     return Facts(
         "statistics",
         _("Earlier buyers"),
@@ -213,45 +215,45 @@ def _statistics(game: Persuasion, state: Market) -> Facts:
 
 def _history(game: Persuasion, state: Market, role: Role) -> Table:
     """Return the finished rounds: what the seller said, whether the product was bought, and its quality."""
-    seller = role == SELLER
+    is_seller = role == SELLER
 
-    def row(number: int, past: Round) -> tuple[Cell, ...]:
+    def row(number: int, past_round: Round) -> tuple[Cell, ...]:
         heading: Cell = (
-            Said(game.role_title(SELLER), past.message)
-            if past.message is not None
-            else (_("yes") if past.recommendation == "yes" else _("no"))
+            Said(game.role_title(SELLER), past_round.message)
+            if past_round.message is not None
+            else (_("yes") if past_round.recommendation == "yes" else _("no"))
         )
-        bought = _("yes") if past.bought else _("no")
-        quality = _quality(past.quality) if seller or game.revealed(past) else _("unknown")
-        earned = game.money(game.earned((past,), role))
+        bought = _("yes") if past_round.bought else _("no")
+        quality = _quality(past_round.quality) if is_seller or game.revealed(past_round) else _("unknown")
+        earned = game.money(game.earned((past_round,), role))
         return (number, heading, bought, quality, earned)
 
     is_text = game.config.message_type == "text"
-    if seller:
+    if is_seller:
         heading = _("You said") if is_text else _("Your advice")
         columns = (_("Round"), heading, _("Bought"), _("Quality"), _("You earned"))
     else:
         name = game.role_title(SELLER)
         heading = (_("{name} said") if is_text else _("{name}'s advice")).format(name=name)
         columns = (_("Round"), heading, _("You bought"), _("Quality"), _("You earned"))
-    rows = tuple(row(number, past) for number, past in enumerate(state.played, start=1))
+    rows = tuple(row(number, past_round) for number, past_round in enumerate(state.played, start=1))
     return Table("history", _("Rounds so far"), columns, rows)
 
 
 def _result(game: Persuasion, state: Market, role: Role) -> Facts:
     """Return how the game ended for this role."""
     rounds = len(state.played)
-    sold = sum(past.bought for past in state.played)
+    sold = sum(past_round.bought for past_round in state.played)
     of_all = _("{sold} of {rounds}").format(sold=sold, rounds=rounds)
     facts = []
     if game.remembers(role):
         label = _("Products you sold") if role == SELLER else _("Products you bought")
         facts.append(Fact("sold", label, sold, of_all))
     if role == SELLER:
-        low = sum(past.bought and past.quality == LOW for past in state.played)
+        low = sum(past_round.bought and past_round.quality == LOW for past_round in state.played)
         facts.append(Fact("sold_low", _("Of these, of low quality"), low, str(low)))
     elif game.remembers(role):
-        low = sum(past.bought and past.quality == LOW for past in state.played)
+        low = sum(past_round.bought and past_round.quality == LOW for past_round in state.played)
         facts.append(Fact("bought_low", _("Of these, of low quality"), low, str(low)))
     earned = game.earned(state.played, role)
     label = _("You earned") if game.remembers(role) else _("All buyers together earned")

@@ -66,15 +66,15 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
     for match in matches:
         for role in roles:
             points[match["agents"][role]].append(match["payoffs"][role])
-        for row in match["records"]:
-            if row["cooperated"] is not None:
-                cooperations[match["agents"][row["role"]]].append(row["cooperated"])
+        for record in match["records"]:
+            if record["cooperated"] is not None:
+                cooperations[match["agents"][record["role"]]].append(record["cooperated"])
     types = tuple(sorted(points))
     meta = path = score = None
     if not game.in_population and len(roles) <= MAX_SEATS:
-        seated = [[match["agents"][role] for role in roles] for match in matches]
-        paid = [[match["payoffs"][role] for role in roles] for match in matches]
-        meta = meta_game(zip(seated, paid, strict=True), types)
+        seatings = [[match["agents"][role] for role in roles] for match in matches]
+        payoffs = [[match["payoffs"][role] for role in roles] for match in matches]
+        meta = meta_game(zip(seatings, payoffs, strict=True), types)
     if meta is not None:
         steps = list(replicator_path(meta))
         path = np.array([shares for shares, _fitness in steps])
@@ -109,9 +109,9 @@ def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list
     for match in matches:
         groups[json.dumps(match["config"], sort_keys=True)].append(match)
     blocks: list[Block] = []
-    for number_of_game, played in enumerate(groups.values(), start=1):
-        game = configure(game_class, played[0]["config"])
-        blocks += _blocks(game, tournament(game, played), str(number_of_game))
+    for number_of_game, group in enumerate(groups.values(), start=1):
+        game = configure(game_class, group[0]["config"])
+        blocks += _blocks(game, tournament(game, group), str(number_of_game))
     return blocks
 
 

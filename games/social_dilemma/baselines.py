@@ -45,7 +45,7 @@ def tit_for_tat(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) ->
         return always_cooperate(game, state, role, rng)
     shown_rounds = state.rounds[-1:] if game.config.history_depth else ()
     return _cooperate_if(
-        game, role, all(_all_cooperated(game, played, _others(state, role)) for played in shown_rounds)
+        game, role, all(_all_cooperated(game, past_round, _others(state, role)) for past_round in shown_rounds)
     )
 
 
@@ -54,13 +54,15 @@ def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
     if not game.repeated:
         return always_cooperate(game, state, role, rng)
     depth = game.config.history_depth
-    meetings = [(number, _other_members(played.group(role), role)) for number, played in enumerate(state.rounds)]
+    meetings = [
+        (number, _other_members(past_round.group(role), role)) for number, past_round in enumerate(state.rounds)
+    ]
     meetings.append((len(state.rounds), _others(state, role)))
     windows = [(state.rounds[max(0, number - depth) : number], co_players) for number, co_players in meetings]
     if depth:
-        windows += [((played,), _other_members(played.group(role), role)) for played in state.rounds]
+        windows += [((past_round,), _other_members(past_round.group(role), role)) for past_round in state.rounds]
     all_cooperated = all(
-        _all_cooperated(game, played, co_players) for window, co_players in windows for played in window
+        _all_cooperated(game, past_round, co_players) for window, co_players in windows for past_round in window
     )
     return _cooperate_if(game, role, all_cooperated)
 
@@ -72,10 +74,10 @@ def nash(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveDa
     if game.config.base_game == "matching_pennies":
         return _mix_equally(game, role, rng)
     if state.winner is not None:
-        sound = game.quality(game.design_of(state, state.winner)).nash
-        if game.mechanism == "mediation" and sound:
+        is_sound = game.quality(game.design_of(state, state.winner)).nash
+        if game.mechanism == "mediation" and is_sound:
             return _choose(game, role, DELEGATE)
-        if game.mechanism == "contract" and sound and game.contract_active(state):
+        if game.mechanism == "contract" and is_sound and game.contract_active(state):
             return _cooperate_if(game, role, True)
     return _cooperate_if(game, role, False)
 
@@ -171,8 +173,8 @@ def _others(state: Dilemma, role: Role) -> tuple[Role, ...]:
     return _other_members(state.group(role), role)
 
 
-def _all_cooperated(game: SocialDilemma, played: Round, roles: tuple[Role, ...]) -> bool:
-    return all(game.actions(role)[played.actions[role]] == _cooperative(game, role) for role in roles)
+def _all_cooperated(game: SocialDilemma, past_round: Round, roles: tuple[Role, ...]) -> bool:
+    return all(game.actions(role)[past_round.actions[role]] == _cooperative(game, role) for role in roles)
 
 
 SCRIPTS: Mapping[str, Script] = {

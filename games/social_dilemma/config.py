@@ -100,7 +100,7 @@ class DilemmaConfig(Config):
         for number, groups in enumerate(self.schedule, start=1):
             everybody = sorted(role for group in groups for role in group)
             in_place = all(
-                len(group) == seats and all(role in roles[place::seats] for place, role in enumerate(group))
+                len(group) == seats and all(role in roles[position::seats] for position, role in enumerate(group))
                 for group in groups
             )
             if everybody != sorted(roles) or not in_place:

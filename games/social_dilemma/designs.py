@@ -33,13 +33,13 @@ UNSOUND = Quality(nash=False, dominant=False)
 
 def with_payments(base: BaseGame, contract: Contract, profile: Profile) -> tuple[float, ...]:
     """Return the points of a profile under a contract that all have signed."""
-    paid = [contract[action] for action in profile]
+    payments = [contract[action] for action in profile]
     points = base.payoffs[profile]
-    total = sum(paid)
+    total = sum(payments)
     other_seats = base.seats - 1
     return tuple(
         base_points + received - (total - received) / other_seats
-        for base_points, received in zip(points, paid, strict=True)
+        for base_points, received in zip(points, payments, strict=True)
     )
 
 

@@ -275,8 +275,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
                 profile = played_profile(self.base, self.mediator(state), profile)
             actions |= dict(zip(group, profile, strict=True))
             points |= dict(zip(group, self._points(state, profile), strict=True))
-        played = Round(state.groups, actions, points, tuple(delegated))
-        rounds = (*state.rounds, played)
+        new_round = Round(state.groups, actions, points, tuple(delegated))
+        rounds = (*state.rounds, new_round)
         if self._stops(len(rounds), chance):
             return replace(state, stage="over", rounds=rounds)
         return replace(state, rounds=rounds, groups=self._groups(len(rounds), chance))
@@ -341,7 +341,9 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     def payoffs(self, state: Dilemma) -> Payoffs:
         weights = self.weights(len(state.rounds))
         return {
-            role: sum(weight * played.points[role] for weight, played in zip(weights, state.rounds, strict=True))
+            role: sum(
+                weight * past_round.points[role] for weight, past_round in zip(weights, state.rounds, strict=True)
+            )
             for role in self.roles()
         }
 
@@ -366,7 +368,11 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             if reference is None
             else (mean_payoff - reference.nash) / (reference.cooperative - reference.nash),
             "cooperation_rate": _share(
-                [self.cooperated(role, action) for played in state.rounds for role, action in played.actions.items()]
+                [
+                    self.cooperated(role, action)
+                    for past_round in state.rounds
+                    for role, action in past_round.actions.items()
+                ]
             ),
             "coop_after_coop": _share(
                 [cooperated for cooperated, partner_cooperated in self._reactions(state) if partner_cooperated]
@@ -416,15 +422,15 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             {
                 "round": number,
                 "role": role,
-                "group": next(g for g, group in enumerate(played.groups, start=1) if role in group),
-                "action": self.actions(role)[played.actions[role]],
-                "cooperated": self.cooperated(role, played.actions[role]),
-                "delegated": role in played.delegated if self.mechanism == "mediation" else None,
-                "points": played.points[role],
+                "group": next(g for g, group in enumerate(past_round.groups, start=1) if role in group),
+                "action": self.actions(role)[past_round.actions[role]],
+                "cooperated": self.cooperated(role, past_round.actions[role]),
+                "delegated": role in past_round.delegated if self.mechanism == "mediation" else None,
+                "points": past_round.points[role],
                 "weight": weight,
-                "payoff": weight * played.points[role],
+                "payoff": weight * past_round.points[role],
             }
-            for number, (played, weight) in enumerate(zip(state.rounds, weights, strict=True), start=1)
+            for number, (past_round, weight) in enumerate(zip(state.rounds, weights, strict=True), start=1)
             for role in self.roles()
         ]
 

@@ -218,11 +218,11 @@ def _by_others(
         for other_actions in combinations:
             own_points, others_points = earned(own_action, other_actions)
             for order in permutations(other_actions):
-                own_again, points_again = earned(own_action, order)
-                if own_again != own_points or sorted(points_again) != sorted(others_points):
+                reordered_own, reordered_others = earned(own_action, order)
+                if reordered_own != own_points or sorted(reordered_others) != sorted(others_points):
                     return None
-            shown = ", ".join(number(seat_points) for _action_of, seat_points in others_points)
-            cells.append(_("you {own}, others {theirs}").format(own=number(own_points), theirs=shown))
+            others_text = ", ".join(number(seat_points) for _action_of, seat_points in others_points)
+            cells.append(_("you {own}, others {theirs}").format(own=number(own_points), theirs=others_text))
         rows.append((game.label(name), *cells))
     names = base.names(others[0])
     heads = (", ".join(game.label(names[action]) for action in other_actions) for other_actions in combinations)
@@ -240,7 +240,7 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
     letter = "M" if mediated else "C"
     if state.winner is None:
         keys = [str(d) for d in range(1, game.base.seats + 1)] if mediated else list(game.all_actions)
-        heads = [
+        columns = [
             _("{number} delegate").format(number=key)
             if mediated
             else _("Playing {action} earns").format(action=game.label(key))
@@ -248,14 +248,14 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         ]
         rows = tuple(
             (
-                f"{letter}{by}",
-                _player_name(game, f"p{by}", role),
-                *(_clause(game, game.design_of(state, by)[key]) for key in keys),
+                f"{letter}{proposer}",
+                _player_name(game, f"p{proposer}", role),
+                *(_clause(game, game.design_of(state, proposer)[key]) for key in keys),
             )
-            for by in range(1, game.base.seats + 1)
+            for proposer in range(1, game.base.seats + 1)
         )
         title = _("Proposed mediators") if mediated else _("Proposed contracts")
-        return [Table("proposals", title, (_("Proposal"), _("By"), *heads), rows)]
+        return [Table("proposals", title, (_("Proposal"), _("By"), *columns), rows)]
     name = f"{letter}{state.winner}"
     design = game.design_of(state, state.winner)
     facts = [
@@ -305,9 +305,9 @@ def _clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: boo
     return Fact(f"clause_{key}", _("A player who plays {action}").format(action=game.label(key)), clause, payment)
 
 
-def _played(game: SocialDilemma, played: Round, seat: Role) -> str:
+def _played(game: SocialDilemma, past_round: Round, seat: Role) -> str:
     """Return what a seat played in a round, as shown to players."""
-    return game.label(game.actions(seat)[played.actions[seat]])
+    return game.label(game.actions(seat)[past_round.actions[seat]])
 
 
 def _player_name(game: SocialDilemma, player: Role, role: Role) -> str:
@@ -331,8 +331,8 @@ class Meeting:
 
 def shown_rounds(game: SocialDilemma, state: Dilemma) -> range:
     """Return the indices of the rounds inside the window."""
-    played = len(state.rounds)
-    return range(max(0, played - game.config.history_depth), played)
+    rounds_played = len(state.rounds)
+    return range(max(0, rounds_played - game.config.history_depth), rounds_played)
 
 
 def histories(game: SocialDilemma, state: Dilemma, role: Role) -> tuple[tuple[Role, tuple[Meeting, ...]], ...]:
@@ -349,9 +349,9 @@ def _meetings(
     """Return a seat's matches in these rounds; under each, its co-players' earlier ones, `depth` levels deep."""
     meetings = []
     for index in reversed(window):
-        played = rounds[index]
-        group = played.group(player)
-        players = tuple((seat, _played(game, played, seat), played.points[seat]) for seat in group)
+        past_round = rounds[index]
+        group = past_round.group(player)
+        players = tuple((seat, _played(game, past_round, seat), past_round.points[seat]) for seat in group)
         earlier_window = range(window.start, index)
         earlier = tuple(
             (partner, _meetings(game, rounds, partner, earlier_window, depth - 1))
@@ -422,10 +422,10 @@ def _rounds_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
 
 def _last_round(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
     """Return the outcome of the last round in the role's own group."""
-    played = state.rounds[-1]
+    past_round = state.rounds[-1]
     rows = tuple(
-        (_player_name(game, seat, role), _played(game, played, seat), number(played.points[seat]))
-        for seat in played.group(role)
+        (_player_name(game, seat, role), _played(game, past_round, seat), number(past_round.points[seat]))
+        for seat in past_round.group(role)
     )
     title = _("Round {number}").format(number=len(state.rounds)) if game.repeated else _("What was played")
     return Table("last_round", title, (_("Player"), _("Played"), _("Points")), rows)
@@ -436,10 +436,10 @@ def _result(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
     payoff = game.payoffs(state)[role]
     facts = []
     if not game.repeated:
-        played = state.rounds[-1]
-        for seat in played.group(role):
-            action, points = _played(game, played, seat), number(played.points[seat])
-            by = _(" (by the mediator)") if seat in played.delegated else ""
+        past_round = state.rounds[-1]
+        for seat in past_round.group(role):
+            action, points = _played(game, past_round, seat), number(past_round.points[seat])
+            by = _(" (by the mediator)") if seat in past_round.delegated else ""
             outcome = _("{action}{by}: {points} points").format(action=action, by=by, points=points)
             facts.append(Fact(f"played_{seat}", _player_name(game, seat, role).capitalize(), action, outcome))
     else:

@@ -67,8 +67,8 @@ class TestPresets:
 
 def test_contest_limits_are_drawn_by_group_and_seed():
     limits = [config["upper"] for config in environments_of("beauty_contest")["melee"].configurations]
-    for at, (low, high) in enumerate([(10, 100), (100, 1000), (1000, 10_000)]):
-        group = limits[50 * at : 50 * (at + 1)]
+    for group_number, (low, high) in enumerate([(10, 100), (100, 1000), (1000, 10_000)]):
+        group = limits[50 * group_number : 50 * (group_number + 1)]
         assert all(low <= limit < high for limit in group) and len(set(group)) > 10
     assert limits == [config["upper"] for config in environments_of("beauty_contest")["rational"].configurations]
     assert limits != [config["upper"] for config in environments_of("beauty_contest", seed=2)["melee"].configurations]

@@ -73,12 +73,12 @@ def rows(key: str, matches: list[dict]) -> dict[str, list[tuple]]:
 
 @pytest.mark.parametrize("key", ["procurement", "scheduling", "pricing"])
 def test_benchmarks_show_mean_scores_by_agent_and_level(key):
-    played = [
+    matches = [
         match(key, {"level": level, "periods": 2, "instance_seed": seed}, script)
         for level, seed in (("basic", 0), ("basic", 1), ("medium", 0))
         for script in ("optimum", "random")
     ]
-    tables = rows(key, played)
+    tables = rows(key, matches)
     assert [(title, [row[:2] for row in table]) for title, table in tables.items()] == [
         ("Level basic", [("optimum", 2), ("random", 2)]),
         ("Level medium", [("optimum", 1), ("random", 1)]),
@@ -88,17 +88,20 @@ def test_benchmarks_show_mean_scores_by_agent_and_level(key):
 
 
 def test_task_allocation_shows_litmus_score_and_reliability():
-    played = [
+    matches = [
         match("task_allocation", {"goal": goal, "instance_seed": 1}, "optimum") for goal in ("both", "efficiency")
     ]
-    ((agent, number, score, reliability, misses),) = rows("task_allocation", played)["Efficiency vs. equality"]
+    ((agent, number, score, reliability, misses),) = rows("task_allocation", matches)["Efficiency vs. equality"]
     assert (agent, number, score, reliability, misses) == ("optimum", 2, "1", "1", "0")
 
 
 def test_patience_shows_rates_by_horizon_and_overall():
     amounts = [100.5, 101, 102, 103, 104, 106, 108, 110]
-    played = [match("patience", {"horizon": h, "amounts": amounts}, "five_percent") for h in ("6 months", "1 year")]
-    tables = rows("patience", played)
+    matches = [
+        match("patience", {"horizon": horizon, "amounts": amounts}, "five_percent")
+        for horizon in ("6 months", "1 year")
+    ]
+    tables = rows("patience", matches)
     assert list(tables) == ["All horizons", "6 months", "1 year"]
     assert tables["1 year"][0][:4] == ("five_percent", 1, "4.9", "1")
     silent = rows("patience", [match("patience", {"amounts": amounts}, "silent")])

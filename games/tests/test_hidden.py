@@ -78,7 +78,7 @@ def test_no_buyer_sees_an_unrevealed_quality(part):
     reveals = examples_of("persuasion").reveals
     for i, config in enumerate(table("persuasion", "glee")[part :: len(PARTS)]):
         game = configure(registry.get("persuasion"), config)
-        true, shadow = (start(game, i, redraw_unknown_to=whom)[0] for whom in (None, "bob"))
+        true, shadow = (start(game, i, redraw_unknown_to=unknown_to)[0] for unknown_to in (None, "bob"))
         rng = Random(i)
         for _number in range(MOVES):
             assert seen(true, "bob") == seen(shadow, "bob"), config

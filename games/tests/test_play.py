@@ -125,10 +125,10 @@ def test_tie_depends_on_the_seed_and_is_logged():
     winners = set()
     for seed in range(20):
         play, events = play_after(auction(), seed, *drops)
-        again, _events = play_after(auction(), seed, *drops)
-        assert play.state.winner == again.state.winner
-        tie = next(event for event in events if event.data.get("name") == "tie")
-        assert tie.data == {"name": "tie", "value": play.state.winner, "known_to": None}
+        repeated, _events = play_after(auction(), seed, *drops)
+        assert play.state.winner == repeated.state.winner
+        tie_draw = next(event for event in events if event.data.get("name") == "tie")
+        assert tie_draw.data == {"name": "tie", "value": play.state.winner, "known_to": None}
         winners.add(play.state.winner)
     assert winners == {"a", "b", "c"}
 

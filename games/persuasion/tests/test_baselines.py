@@ -23,10 +23,12 @@ def recommends_product(script: str, quality: str, **config: Any) -> bool:
     return move["recommendation"] == "yes"
 
 
-def buys(script: str, *past: Round, recommended: bool = True, **config: Any) -> bool:
+def buys(script: str, *past_rounds: Round, recommended: bool = True, **config: Any) -> bool:
     """Return whether the script buys a product that is (not) recommended, after these rounds."""
-    now = Round("low", recommendation="yes" if recommended else "no")
-    return baselines.SCRIPTS[script](game(**config), Market((*past, now)), "bob", Random(1)) == {"decision": "yes"}
+    current = Round("low", recommendation="yes" if recommended else "no")
+    return baselines.SCRIPTS[script](game(**config), Market((*past_rounds, current)), "bob", Random(1)) == {
+        "decision": "yes"
+    }
 
 
 TRUE = Round("high", recommendation="yes", decision="yes")

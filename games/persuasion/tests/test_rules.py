@@ -128,14 +128,14 @@ def test_qualities_follow_the_prior_and_only_the_seller_knows_them():
 
 def test_fixed_qualities_are_played_in_order():
     play = finished_play(["high", "low", "low"], ["yes", "yes", "no"])
-    assert [past.quality for past in play.state.played] == ["high", "low", "low"]
+    assert [past_round.quality for past_round in play.state.played] == ["high", "low", "low"]
 
 
 def test_qualities_are_drawn_after_the_fixed_qualities():
     play = new_play(qualities=["low"], rounds=None, cap=3, prior=1, message_type="binary")
     for _round in range(3):
         play = after_moves(play, ("alice", {"recommendation": "no"}), ("bob", {"decision": "no"}))
-    assert [past.quality for past in play.state.played] == ["low", "high", "high"]
+    assert [past_round.quality for past_round in play.state.played] == ["low", "high", "high"]
 
 
 def test_certain_priors():

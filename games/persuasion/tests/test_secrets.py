@@ -118,7 +118,7 @@ def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
         moves.append((role, games.play.script_move(drawn, role, "random")))
         drawn = games.play.submit(drawn, *moves[-1])[0]
         history.append(drawn)
-    fixed = new_play(seed, qualities=[past.quality for past in drawn.state.played], **config)
+    fixed = new_play(seed, qualities=[past_round.quality for past_round in drawn.state.played], **config)
     for drawn_play, move in zip(history, [*moves, None], strict=True):
         for role in ("alice", "bob"):
             assert seen(fixed, role) == seen(drawn_play, role)

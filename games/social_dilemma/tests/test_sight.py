@@ -89,9 +89,12 @@ def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth
     changed_rounds[number][seat] = "D" if changed_rounds[number][seat] == "C" else "C"
     config = {"population": 3, "schedule": schedule, "history_depth": depth}
     first_order, higher_order = "reputation_first_order", "reputation_higher_order"
-    play, changed_play = (after_rounds(played, mechanism=first_order, **config) for played in (rounds, changed_rounds))
+    play, changed_play = (
+        after_rounds(actions_by_round, mechanism=first_order, **config) for actions_by_round in (rounds, changed_rounds)
+    )
     higher_play, higher_changed_play = (
-        after_rounds(played, mechanism=higher_order, **config) for played in (rounds, changed_rounds)
+        after_rounds(actions_by_round, mechanism=higher_order, **config)
+        for actions_by_round in (rounds, changed_rounds)
     )
     changed_group = next(group for group in schedule[number] if f"p{seat + 1}" in group)
     if not set(changed_group) & set(play.state.group(role)):
@@ -110,9 +113,9 @@ def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth
 )
 def test_later_matchings_are_hidden(same_matchings, later_matchings, mechanism, role):
     config = {"population": 3, "mechanism": mechanism}
-    played = ["CDCDCC"] * (len(same_matchings) - 1)
-    first = after_rounds(played, **config, schedule=[*same_matchings, *later_matchings[:2]])
-    second = after_rounds(played, **config, schedule=[*same_matchings, *later_matchings[2:]])
+    rounds = ["CDCDCC"] * (len(same_matchings) - 1)
+    first = after_rounds(rounds, **config, schedule=[*same_matchings, *later_matchings[:2]])
+    second = after_rounds(rounds, **config, schedule=[*same_matchings, *later_matchings[2:]])
     assert seen(first, role) == seen(second, role)
 
 
