@@ -106,12 +106,12 @@ def _number(schema: Mapping[str, Any], rng: Random) -> int | float:
 
 
 def _list(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> list[Json]:
-    items, least = schema.get("items", {}), schema.get("minItems", 0)
+    items, min_items = schema.get("items", {}), schema.get("minItems", 0)
     items = definitions[items["$ref"].rsplit("/", 1)[-1]] if "$ref" in items else items
     item_schemas = schema.get("prefixItems", ())
     if item_schemas:
         return [value_of(item_schema, definitions, rng) for item_schema in item_schemas]
-    length = rng.randint(least, max(least, min(schema.get("maxItems", least + 3), least + 3)))
+    length = rng.randint(min_items, max(min_items, min(schema.get("maxItems", min_items + 3), min_items + 3)))
     values: list[Json] = []
     for _trial in range(TRIES):
         if len(values) == length:
@@ -135,7 +135,7 @@ def _dictionary(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: 
     keys = schema.get("propertyNames", {}).get("enum", ())
     extra_schema = schema.get("additionalProperties")
     if isinstance(extra_schema, Mapping):
-        least = schema.get("minProperties", 0)
-        chosen = rng.sample(list(keys), rng.randint(min(least, len(keys)), len(keys)))
+        min_properties = schema.get("minProperties", 0)
+        chosen = rng.sample(list(keys), rng.randint(min(min_properties, len(keys)), len(keys)))
         values |= {key: value_of(extra_schema, definitions, rng) for key in chosen}
     return values

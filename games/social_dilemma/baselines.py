@@ -86,12 +86,14 @@ def random(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> Move
     """Make any legal move."""
     match state.stage:
         case "propose" if game.mechanism == "mediation":
-            return {"mediator": {str(d): rng.choice(game.actions(role)) for d in range(1, game.base.seats + 1)}}
+            return {
+                "mediator": {str(number): rng.choice(game.actions(role)) for number in range(1, game.base.seats + 1)}
+            }
         case "propose":
             bound = game.contract_bound
             return {"contract": {name: rng.randint(-bound, bound) for name in game.all_actions}}
         case "approve":
-            return _votes(game, [d for d in range(1, game.base.seats + 1) if rng.random() < 0.5])
+            return _votes(game, [number for number in range(1, game.base.seats + 1) if rng.random() < 0.5])
         case "sign":
             return {"sign": rng.random() < 0.5}
     choices = game.choices(role)
