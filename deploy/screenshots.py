@@ -48,7 +48,7 @@ class Camera:
         context = self.browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light")  # type: ignore[arg-type]
         return context.new_page()
 
-    def photograph(self, page: Page, name: str, *, whole: bool = False) -> None:
+    def photograph(self, page: Page, name: str, *, full_page: bool = False) -> None:
         """Photograph the first screen, or the whole page, with sticky elements at its edges.
 
         Raises:
@@ -56,7 +56,7 @@ class Camera:
         """
         size = page.viewport_size
         page.evaluate("scrollTo(0, 0)")
-        if whole and size:
+        if full_page and size:
             page.set_viewport_size({**size, "height": page.evaluate("document.scrollingElement.scrollHeight")})
         file = self.folder / f"{name}.png"
         page.screenshot(path=file)
@@ -86,17 +86,17 @@ def take_all(folder: Path) -> None:
         browser.close()
 
 
-def copy_with_first_game(to: Path) -> None:
+def copy_with_first_game(target: Path) -> None:
     """Copy Parley's folder and add the game of the tutorial "Your first game", which is not in the repository."""
-    ignored = shutil.ignore_patterns(".*", "var", "__pycache__")
-    shutil.copytree(ROOT, to, ignore=ignored, dirs_exist_ok=True)
-    (to / ".venv").symlink_to(Path(sys.prefix))
+    ignore = shutil.ignore_patterns(".*", "var", "__pycache__")
+    shutil.copytree(ROOT, target, ignore=ignore, dirs_exist_ok=True)
+    (target / ".venv").symlink_to(Path(sys.prefix))
     for block in blocks(TUTORIAL):
         if block.saved_as:
-            file = to / block.saved_as
+            file = target / block.saved_as
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.code, encoding="utf-8")
-    (to / "games" / "public_goods" / "__init__.py").touch()
+    (target / "games" / "public_goods" / "__init__.py").touch()
 
 
 def _participant(camera: Camera, stack: LiveStack) -> None:
@@ -118,34 +118,34 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
     camera.photograph(page, "play-offer")
     walking.answer(page, "reject")
     walking.expect_turn(page, "offer")
-    camera.photograph(page, "play-history", whole=True)
+    camera.photograph(page, "play-history", full_page=True)
     _refused_offer(page, "7000", "3000", "Meet me here?")
     camera.photograph(page, "play-last-round")
     walking.answer(page, "accept")
     walking.expect_over(page)
-    camera.photograph(page, "play-result", whole=True)
+    camera.photograph(page, "play-result", full_page=True)
     walking.press_continue(page)
     walking.answer_quiz(page, option="10%")
     page.locator(".earnings").wait_for()
-    camera.photograph(page, "play-last-page", whole=True)
+    camera.photograph(page, "play-last-page", full_page=True)
 
 
-def _refused_offer(page: Page, own: str, other: str, message: str) -> None:
+def _refused_offer(page: Page, own_amount: str, other_amount: str, message: str) -> None:
     """Make an offer that the opponent rejects and answers with an offer of its own."""
-    walking.offer(page, own, other, role="alice", message=message)
+    walking.offer(page, own_amount, other_amount, role="alice", message=message)
     walking.expect_turn(page, "answer")
 
 
 def _new_game(camera: Camera, stack: LiveStack) -> None:
     """Photograph the tutorial's game in its second round."""
-    about: dict[str, Any] = {"slug": "pictures-goods", "title": "Public goods", "game": "public_goods", "roles": ["p1"]}
+    study: dict[str, Any] = {"slug": "pictures-goods", "title": "Public goods", "game": "public_goods", "roles": ["p1"]}
     agents = {"script:full": {"spec": "script:full"}}
     page = camera.page(PHONE)
-    page.goto(stack.url + stack.reach_first_turn(stack.launch_study({**about, "entry": "codes", "agents": agents})))
+    page.goto(stack.url + stack.reach_first_turn(stack.launch_study({**study, "entry": "codes", "agents": agents})))
     page.locator('input[name="amount"]').fill("12")
     page.locator("form.move button[type=submit]:visible").click()
     expect(page.get_by_role("heading", name="Paid into the pot")).to_be_visible(timeout=SLOW_MS)
-    camera.photograph(page, "first-game", whole=True)
+    camera.photograph(page, "first-game", full_page=True)
 
 
 def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
@@ -187,10 +187,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Retake the documentation's screenshots.")
     parser.add_argument("--to", type=Path, default=IMAGES, help="folder for the screenshots (docs/images)")
     parser.add_argument("--in-copy", action="store_true", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    folder = chosen.to.resolve()
+    options = parser.parse_args()
+    folder = options.to.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    if chosen.in_copy:
+    if options.in_copy:
         take_all(folder)
         return 0
     with tempfile.TemporaryDirectory(prefix="parley-with-a-game-") as copy:

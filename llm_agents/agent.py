@@ -17,7 +17,7 @@ from games.words import gettext as _
 from llm_agents import looping, parsing, strategies
 from llm_agents.breaker import BREAKERS
 from llm_agents.calling import Attempt, Policy, call
-from llm_agents.endpoints import PRESETS, endpoint, known
+from llm_agents.endpoints import PRESETS, endpoint, endpoint_exists
 from llm_agents.errors import (
     AgentError,
     BadAgent,
@@ -78,8 +78,8 @@ class AgentSpec:
         return f"{self.kind}:{self.name}"
 
 
-def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = None) -> AgentSpec:
-    """Return the agent with the name `words`, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
+def parse_spec(text: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = None) -> AgentSpec:
+    """Return the agent with the name `text`, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
 
     Args:
         game: the game to be played; a scripted player must be one of its own.
@@ -87,10 +87,10 @@ def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = 
     Raises:
         BadAgent: the endpoint, name or scripted player is missing or unknown; the message lists the known ones.
     """
-    kind, colon, name = words.partition(":")
-    if not colon or not name.strip() or (kind != SCRIPT and not known(kind)):
-        forms = ", ".join([f"{SCRIPT}:NAME", *(f"{preset}:MODEL" for preset in PRESETS)])
-        raise BadAgent(_("“{words}” is not a valid agent; use {known}.").format(words=words, known=forms))
+    kind, colon, name = text.partition(":")
+    if not colon or not name.strip() or (kind != SCRIPT and not endpoint_exists(kind)):
+        valid_forms = ", ".join([f"{SCRIPT}:NAME", *(f"{preset}:MODEL" for preset in PRESETS)])
+        raise BadAgent(_("“{words}” is not a valid agent; use {known}.").format(words=text, known=valid_forms))
     if game is not None and kind == SCRIPT and name not in game.scripts:
         raise BadAgent(
             _("{game} has no scripted player “{name}”; use one of {names}.").format(
@@ -194,7 +194,7 @@ async def decide(
     ladder = ladder or Ladder(tries_after_first=tries_after_first, call_seconds=timeout)
     deadline = None if ladder.total_seconds is None else time.monotonic() + ladder.total_seconds
     policy = Policy(ladder.call_seconds, ladder.retries, deadline=deadline)
-    asking = DecisionProcess(
+    process = DecisionProcess(
         play, role, events, calls, template, prompts, answers, provider, on_text, on_retract, hooks
     )
     agents = ladder.agents if ladder.agents[:1] == (spec,) else (spec, *ladder.agents)
@@ -207,21 +207,21 @@ async def decide(
             if position and policy.remaining() <= 0:
                 break
             try:
-                return await asking.ask(agent, position, ladder.tries_after_first, policy)
-            except (NoLegalMove, ProviderError, BadAgent) as failed:
-                failure = failed
-                unusable = unusable or isinstance(failed, NoLegalMove)
-                if isinstance(failed, CircuitOpen | RateLimited | Unavailable):
+                return await process.ask(agent, position, ladder.tries_after_first, policy)
+            except (NoLegalMove, ProviderError, BadAgent) as error:
+                failure = error
+                unusable = unusable or isinstance(error, NoLegalMove)
+                if isinstance(error, CircuitOpen | RateLimited | Unavailable):
                     unavailable.append((position, agent))
             finally:
-                await asking.store_calls()
+                await process.store_calls()
         remaining = unavailable if await _wait_for_endpoint(unavailable, rounds, policy, still_wanted) else []
         rounds += 1
-    forfeit = play.game.forfeit(asking.play.state, role) if unusable else None
+    forfeit = play.game.forfeit(process.play.state, role) if unusable else None
     if forfeit is not None:
-        return asking.forfeited(forfeit)
+        return process.forfeited(forfeit)
     if ladder.script is not None and (unusable or not ladder.script_counts):
-        return await asking.ask(AgentSpec(SCRIPT, ladder.script), len(agents), 0, policy)
+        return await process.ask(AgentSpec(SCRIPT, ladder.script), len(agents), 0, policy)
     assert failure is not None
     raise failure
 
@@ -273,26 +273,26 @@ def first_request(
     Raises:
         BadText: a text cannot be filled in.
     """
-    worded = wording(agent, template=template, prompts=prompts)
+    wording_options = wording(agent, template=template, prompts=prompts)
     if strategies.layout_of(play.game, role, agent.strategy) == "tools":
-        return looping.first_request(agent, strategies.asking(play, role, **worded), on_text)
-    asked = next(iter(due(play, role, agent)), None)
-    return request_for(agent, play, role, events, asked, answers=answers, on_text=on_text, **worded)
+        return looping.first_request(agent, strategies.asking(play, role, **wording_options), on_text)
+    question = next(iter(due(play, role, agent)), None)
+    return request_for(agent, play, role, events, question, answers=answers, on_text=on_text, **wording_options)
 
 
 def due(play: Play, role: Role, agent: AgentSpec) -> tuple[Question, ...]:
     """Return the calls before the move that the agent's strategy makes at this point of the match, in order."""
-    return tuple(module for module in extra_calls_of(agent, play.game) if _is_due(module, play, role))
+    return tuple(question for question in extra_calls_of(agent, play.game) if _is_due(question, play, role))
 
 
 def extra_calls_of(agent: AgentSpec, game: Game[Any, Any]) -> tuple[Question, ...]:
     """Return the calls before the move that the agent makes at some point of a match."""
     modules = strategies.strategy_named(agent.strategy, game).modules
-    return tuple(module for module in modules if module.purpose not in agent.left_out)
+    return tuple(question for question in modules if question.purpose not in agent.left_out)
 
 
-def _is_due(module: Question, play: Play, role: Role) -> bool:
-    return module.when is None or module.when(play.game, play.state, role)
+def _is_due(question: Question, play: Play, role: Role) -> bool:
+    return question.when is None or question.when(play.game, play.state, role)
 
 
 def request_for(
@@ -300,12 +300,12 @@ def request_for(
     play: Play,
     role: Role,
     events: Sequence[Event],
-    asked: Question | None,
+    question: Question | None,
     *,
     answers: Mapping[int, str] | None = None,
     on_text: Callable[[str], None] | None = None,
     recalled: CallRecord | None = None,
-    **worded: Any,
+    **wording_options: Any,
 ) -> Request:
     """Return the request of a model agent's first try at one question.
 
@@ -313,11 +313,17 @@ def request_for(
         recalled: the earlier call that precedes it.
     """
     messages = strategies.messages(
-        play, role, events, answers=answers, asked=asked, recalled=_question_and_answer(recalled), **worded
+        play,
+        role,
+        events,
+        answers=answers,
+        question=question,
+        recalled=_question_and_answer(recalled),
+        **wording_options,
     )
     schema = None
     if agent.structured:
-        asking = strategies.asking(play, role, asked=asked, **worded)
+        asking = strategies.asking(play, role, question=question, **wording_options)
         schema = parsing.schema_of(asking.worded_forms(play, play.forms(role)), reasoning=asking.strategy.reasons)
     return Request(agent.name, messages, agent.parameters, schema=schema, on_text=on_text)
 
@@ -368,47 +374,47 @@ class DecisionProcess:
         Raises:
             NoLegalMove, ProviderError, BadAgent: it gave none.
         """
-        by = str(agent) if position else None
+        author = str(agent) if position else None
         if agent.scripted:
             move = _scripted(agent, self.play, self.role)
-            return self._decision(move, 1, None, by, position)
+            return self._decision(move, 1, None, author, position)
         if strategies.layout_of(self.play.game, self.role, agent.strategy) == "tools":
             move, tries, text = await looping.play_turn(self, agent, position, policy)
-            return self._decision(move, tries, text, by, position)
-        for module in extra_calls_of(agent, self.play.game):
-            if not _is_due(module, self.play, self.role):
+            return self._decision(move, tries, text, author, position)
+        for question in extra_calls_of(agent, self.play.game):
+            if not _is_due(question, self.play, self.role):
                 continue
             try:
-                note, _tries, _raw = await self._ask_question(agent, position, tries_after_first, policy, module)
+                note, _tries, _raw = await self._ask_question(agent, position, tries_after_first, policy, question)
                 await self.note(note)
             except (NoLegalMove, Refused):
                 continue
         move, tries, raw = await self._ask_question(agent, position, tries_after_first, policy, None)
-        return self._decision(move, tries, raw, by, position)
+        return self._decision(move, tries, raw, author, position)
 
     async def _ask_question(
-        self, agent: AgentSpec, position: int, tries_after_first: int, policy: Policy, asked: Question | None
+        self, agent: AgentSpec, position: int, tries_after_first: int, policy: Policy, question: Question | None
     ) -> tuple[MoveData, int, str]:
         """Return (move, tries, raw answer) for one question; arguments as for `ask`.
 
         Raises:
             NoLegalMove, ProviderError, BadAgent
         """
-        worded = self.wording(agent)
-        asking = strategies.asking(self.play, self.role, asked=asked, **worded)
+        wording_options = self.wording(agent)
+        asking = strategies.asking(self.play, self.role, question=question, **wording_options)
         request = request_for(
             agent,
             self.play,
             self.role,
             self._events,
-            asking.asked,
+            asking.question,
             answers=self._answers,
-            on_text=self.draft.add if self.draft.enabled and asking.asked.purpose == "move" else None,
-            recalled=await self._latest(asking.asked.recalls),
-            **worded,
+            on_text=self.draft.add if self.draft.enabled and asking.question.purpose == "move" else None,
+            recalled=await self._latest(asking.question.recalls),
+            **wording_options,
         )
         for number in range(1, tries_after_first + 2):
-            recorder = CallRecorder(self, agent, request.messages, position, number, purpose=asking.asked.purpose)
+            recorder = CallRecorder(self, agent, request.messages, position, number, purpose=asking.question.purpose)
             completion = await self.call(agent, request, policy, recorder)
             try:
                 move, remarks = legal_move(completion.text, asking)
@@ -491,9 +497,9 @@ class DecisionProcess:
         """Return the hash of all texts that the agent is sent."""
         return strategies.prompts_sha256(self.play.game, **self.wording(agent))
 
-    def _decision(self, move: MoveData, tries: int, raw: str | None, by: str | None, position: int) -> Decision:
+    def _decision(self, move: MoveData, tries: int, raw: str | None, author: str | None, position: int) -> Decision:
         rule_breaks = sum(record.problem is not None for record in self._records)
-        return Decision(move, self.records, tries, raw, by, position, rule_breaks, tuple(self._notes))
+        return Decision(move, self.records, tries, raw, author, position, rule_breaks, tuple(self._notes))
 
 
 class _Draft:
@@ -570,8 +576,8 @@ class CallRecorder:
         )
         self._process.draft.retract()
 
-    def answer(self, problem: str | None = None, fault: str | None = None, **more: Any) -> None:
-        """Record the answer, with its problem and the kind of fault; `more` holds further fields."""
+    def answer(self, problem: str | None = None, fault: str | None = None, **further_fields: Any) -> None:
+        """Record the answer, with its problem and the kind of fault; `further_fields` are those of `CallRecord`."""
         attempt = self._completed
         assert attempt is not None and attempt.completion is not None
         completion = attempt.completion
@@ -591,7 +597,7 @@ class CallRecorder:
             "refused": completion.refused,
             "problem": problem,
             "fault": fault,
-            **more,
+            **further_fields,
         }
         self._process.add_record(CallRecord(**fields))
 
@@ -600,8 +606,8 @@ def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
     try:
         move = script_move(play, role, spec.name)
         check(play, role, move)
-    except (Refused, UnknownGame) as error:
-        raise NoLegalMove(str(error)) from None
+    except (Refused, UnknownGame) as refusal:
+        raise NoLegalMove(str(refusal)) from None
     return move
 
 
@@ -613,6 +619,6 @@ def legal_move(text: str, asking: Asking) -> tuple[MoveData, dict[str, Any]]:
     """
     play, role = asking.play, asking.role
     forms = asking.forms(play.forms(role))
-    read, remarks = parsing.read_answer(text, forms, short=asking.short, remarks=asking.remarks(play))
-    _form, move = check(play, role, read)
+    move_data, remarks = parsing.read_answer(text, forms, short=asking.short, remarks=asking.remarks(play))
+    _form, move = check(play, role, move_data)
     return plain_move(move), remarks

@@ -79,11 +79,11 @@ class Breakers:
             CircuitOpen: the circuit is open, or half-open with its trial call in progress.
         """
         with self._lock:
-            moved = self._addresses.get(name, address) != address
+            address_changed = self._addresses.get(name, address) != address
             self._addresses[name] = address
-            if not moved:
+            if not address_changed:
                 self._refuse(name)
-        if moved:
+        if address_changed:
             self.succeeded(name)
 
     def enter(self, name: str) -> bool:
@@ -102,8 +102,8 @@ class Breakers:
     def succeeded(self, name: str) -> None:
         """Record that the endpoint answered, even with a refusal: its circuit closes."""
         with self._lock:
-            was = self._circuits.pop(name, None)
-        if was is not None and was.open_until is not None:
+            circuit = self._circuits.pop(name, None)
+        if circuit is not None and circuit.open_until is not None:
             self._notify(name, "closed")
 
     def failed(self, name: str) -> None:
@@ -111,7 +111,7 @@ class Breakers:
         with self._lock:
             circuit = self._circuits.setdefault(name, _Circuit())
             now = self._clock()
-            circuit.failed_at = [at for at in circuit.failed_at if at > now - self._window] + [now]
+            circuit.failed_at = [moment for moment in circuit.failed_at if moment > now - self._window] + [now]
             opens = circuit.trial or (circuit.open_until is None and len(circuit.failed_at) >= self._failures)
             if opens:
                 circuit.open_until, circuit.trial = now + self._pause, False

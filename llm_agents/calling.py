@@ -100,13 +100,13 @@ async def _attempt(
         if seconds <= 0:
             raise TimedOut("The time for the decision is up.")
         trial = BREAKERS.enter(target.name)
-        began = time.monotonic()
+        started_at = time.monotonic()
         reported = False
         try:
             completion = await provider.complete(replace(request, timeout=seconds))
         except ProviderError as error:
             reported = _report_to_breaker(target.name, error, cut_short=seconds < policy.call_seconds)
-            on_attempt(Attempt(number, time.monotonic() - began, error=error))
+            on_attempt(Attempt(number, time.monotonic() - started_at, error=error))
             raise
         else:
             reported = True
@@ -114,7 +114,7 @@ async def _attempt(
         finally:
             if not reported:
                 BREAKERS.inconclusive(target.name, trial=trial)
-    on_attempt(Attempt(number, time.monotonic() - began, completion))
+    on_attempt(Attempt(number, time.monotonic() - started_at, completion))
     return completion
 
 

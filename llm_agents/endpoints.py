@@ -71,8 +71,8 @@ class Endpoint:
     @property
     def address(self) -> str:
         """The base URL of its calls."""
-        variable, public = OFFICIAL[self.protocol]
-        return self.base_url or os.environ.get(variable) or public
+        variable, default = OFFICIAL[self.protocol]
+        return self.base_url or os.environ.get(variable) or default
 
     def secret(self) -> str | None:
         """The key of its calls; None if none is needed.
@@ -80,14 +80,14 @@ class Endpoint:
         Raises:
             NotConfigured: a key is needed and missing, or malformed.
         """
-        found = (self.key or os.environ.get(self.key_variable or "") or "").strip()
-        if not found and self.key_variable is not None:
+        key = (self.key or os.environ.get(self.key_variable or "") or "").strip()
+        if not key and self.key_variable is not None:
             raise NotConfigured(_("{variable} is not set.").format(variable=self.key_variable))
-        if not (found.isascii() and found.isprintable()):
+        if not (key.isascii() and key.isprintable()):
             raise NotConfigured(
                 _("The key of endpoint “{name}” contains characters that no key has.").format(name=self.name)
             )
-        return found or None
+        return key or None
 
 
 def _compatible(name: str, title: str, base_url: str, structured: Structured, *, concurrency: int = 64) -> Endpoint:
@@ -103,7 +103,7 @@ def _local(name: str, title: str, port: int, *, concurrency: int) -> Endpoint:
     return Endpoint(name, "openai", base_url, None, None, "json_schema", concurrency=concurrency, title=title)
 
 
-_ALL = (
+_PRESET_ENDPOINTS = (
     Endpoint("openai", "openai", None, None, "OPENAI_API_KEY", "json_schema", concurrency=200, title="OpenAI"),
     Endpoint("anthropic", "anthropic", None, None, "ANTHROPIC_API_KEY", "tool", concurrency=200, title="Anthropic"),
     _compatible("gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai/", "json_schema"),
@@ -114,7 +114,7 @@ _ALL = (
     _local("ollama", "Ollama", 11434, concurrency=4),
     _local("llamacpp", "llama.cpp", 8080, concurrency=4),
 )
-PRESETS: Mapping[str, Endpoint] = {preset.name: preset for preset in _ALL}
+PRESETS: Mapping[str, Endpoint] = {preset.name: preset for preset in _PRESET_ENDPOINTS}
 """Endpoints available without configuration."""
 
 Source = Callable[[str], Endpoint | None]
@@ -143,12 +143,12 @@ def endpoint(name: str) -> Endpoint:
     Raises:
         NotConfigured: there is none.
     """
-    found = _source(name) or PRESETS.get(name)
-    if found is None:
+    target = _source(name) or PRESETS.get(name)
+    if target is None:
         raise NotConfigured(_("There is no endpoint “{name}”.").format(name=name))
-    return found
+    return target
 
 
-def known(name: str) -> bool:
+def endpoint_exists(name: str) -> bool:
     """Return whether there is an endpoint of that name."""
     return bool(_source(name) or name in PRESETS)

@@ -31,19 +31,19 @@ class Inquiry:
 
     Attributes:
         rules: the judge's instructions.
-        words: the question; other people's text in it is fenced by `prompting.fenced`.
+        question: what it is asked; other people's text in it is fenced by `prompting.fenced`.
         form: the form that the answer fills in.
     """
 
     rules: str
-    words: str
+    question: str
     form: Form
 
     @property
     def messages(self) -> list[ChatMessage]:
         keys = prompting.worded_fields(prompting.json_schema(self.form.model))
-        asked = "\n\n".join([self.words, keys, f"{prompting.ANSWER}."])
-        return [{"role": "system", "content": self.rules}, {"role": "user", "content": asked}]
+        prompt = "\n\n".join([self.question, keys, f"{prompting.ANSWER}."])
+        return [{"role": "system", "content": self.rules}, {"role": "user", "content": prompt}]
 
     @property
     def sha256(self) -> str:
@@ -82,12 +82,12 @@ async def inquire(
         try:
             await call(agent.kind, request, policy=policy or Policy(), on_attempt=attempts.append, provider=provider)
         except ProviderError:
-            for failed in attempts:
-                await keep(_record(agent, inquiry, messages, number, failed))
+            for attempt in attempts:
+                await keep(_record(agent, inquiry, messages, number, attempt))
             raise
         *failures, last = attempts
-        for failed in failures:
-            await keep(_record(agent, inquiry, messages, number, failed))
+        for attempt in failures:
+            await keep(_record(agent, inquiry, messages, number, attempt))
         assert last.completion is not None
         text = last.completion.text
         try:
@@ -108,11 +108,16 @@ async def inquire(
 
 
 def _record(
-    agent: AgentSpec, inquiry: Inquiry, messages: list[ChatMessage], number: int, attempt: Attempt, **more: Any
+    agent: AgentSpec,
+    inquiry: Inquiry,
+    messages: list[ChatMessage],
+    number: int,
+    attempt: Attempt,
+    **further_fields: Any,
 ) -> CallRecord:
     completion, seed = attempt.completion, agent.parameters.get("seed")
     if completion is not None:
-        more |= {
+        further_fields |= {
             "answer": completion.text,
             "answered_by": completion.model,
             "input_tokens": completion.input_tokens,
@@ -124,7 +129,7 @@ def _record(
             "refused": completion.refused,
         }
     else:
-        more["error"] = f"{type(attempt.error).__name__}: {attempt.error}"
+        further_fields["error"] = f"{type(attempt.error).__name__}: {attempt.error}"
     return CallRecord(
         provider=endpoint(agent.kind).protocol,
         endpoint=agent.kind,
@@ -137,5 +142,5 @@ def _record(
         seed=seed if isinstance(seed, int) else None,
         prompt_sha256=inquiry.sha256,
         purpose=JUDGE,
-        **more,
+        **further_fields,
     )

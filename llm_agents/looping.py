@@ -105,19 +105,19 @@ async def play_turn(
         AgentError: a call failed or was not allowed.
     """
     calls, plain = 0, agent.plain_tools
-    for _conversation in range(agent.restarts + 1):
+    for _attempt in range(agent.restarts + 1):
         conversation = _Conversation(agent, _asking(process, agent), process.draft.discards, plain=plain)
         while conversation.calls < agent.calls:
             try:
-                done = await conversation.next_call(process, position, policy)
+                results = await conversation.next_call(process, position, policy)
             except NoTools:
                 if plain:
                     raise
                 plain = True
                 break
             calls += 1
-            if done.move is not None:
-                return done.move, calls, done.text
+            if results.move is not None:
+                return results.move, calls, results.text
     raise NoSubmission("no submission", process.records)
 
 
@@ -157,12 +157,12 @@ class _Conversation:
         )
         completion = await process.call(self._agent, request, policy, recorder)
         self._unrecorded = []
-        done = await self._answer(process, completion)
-        problem = done.problems[0] if done.problems else None
-        fault = next((tool["fault"] for tool in done.tools if tool["fault"]), "unreadable") if problem else None
-        recorder.answer(problem, fault, tools=done.tools, purpose=done.purpose)
+        results = await self._answer(process, completion)
+        problem = results.problems[0] if results.problems else None
+        fault = next((tool["fault"] for tool in results.tools if tool["fault"]), "unreadable") if problem else None
+        recorder.answer(problem, fault, tools=results.tools, purpose=results.purpose)
         await process.store_calls()
-        return done
+        return results
 
     def request(self) -> Request:
         """Return the next request."""
@@ -174,42 +174,42 @@ class _Conversation:
         return Request(self._agent.name, list(self._messages), parameters, schema=schema, on_text=self._on_text)
 
     def _offered_next(self) -> list[Offer]:
-        last = self.calls >= self._agent.calls - 1
-        return [offer for offer in self._offers if offer.submits] if last else self._offers
+        is_last_call = self.calls >= self._agent.calls - 1
+        return [offer for offer in self._offers if offer.submits] if is_last_call else self._offers
 
     def _opening(self) -> str:
         asking, play = self._asking, self._asking.play
         submit = " or ".join(offer.name for offer in self._offers if offer.submits)
         custom = asking.strategy.opening
-        words = custom(play.game, play.state, asking.role) if custom else OPENING.format(submit=submit)
+        opening = custom(play.game, play.state, asking.role) if custom else OPENING.format(submit=submit)
         view = render(play.game.before_lookups(play.state, asking.role))
         instructions = _tools_in_json(self._offers) if self._plain else BY_CALLS
-        return "\n\n".join(part for part in (view, words, instructions) if part)
+        return "\n\n".join(part for part in (view, opening, instructions) if part)
 
     async def _answer(self, process: DecisionProcess, completion: Completion) -> CallResults:
         """Answer the tool calls in order and add them to the conversation."""
-        done, calls = CallResults(text=completion.text), completion.calls
+        results, calls = CallResults(text=completion.text), completion.calls
         if self._plain:
-            calls = self._calls_in_text(completion.text, done)
+            calls = self._calls_in_text(completion.text, results)
         for call in calls:
-            await self._call_tool(process, call, done)
+            await self._call_tool(process, call, results)
         text = completion.text.strip()
         if self._plain or not calls:
             self._append({"role": "assistant", "content": text or "(no answer)"}, recorded=True)
         else:
             self._append({"role": "assistant", "content": text, "calls": list(calls)}, recorded=True)
-        if not calls and not done.problems:
-            done.problems.append(NO_CALL.format(names=", ".join(offer.name for offer in self._offered)))
-        for call, tool in zip(calls, done.tools, strict=True):
+        if not calls and not results.problems:
+            results.problems.append(NO_CALL.format(names=", ".join(offer.name for offer in self._offered)))
+        for call, tool in zip(calls, results.tools, strict=True):
             if self._plain:
                 self._append({"role": "user", "content": f"Result of {call.name}: {tool['result']}"}, recorded=True)
             else:
                 self._append({"role": "tool", "content": tool["result"], "answers": call.id}, recorded=True)
         if not calls:
-            self._append({"role": "user", "content": done.problems[0]})
+            self._append({"role": "user", "content": results.problems[0]})
         if self.calls == self._agent.calls - 1:
             self._append({"role": "user", "content": LAST_CALL})
-        return done
+        return results
 
     def _append(self, message: ChatMessage, *, recorded: bool = False) -> None:
         """Add a message to the conversation; if it is `recorded` with this call, the next call's record omits it."""
@@ -217,27 +217,27 @@ class _Conversation:
         if not recorded:
             self._unrecorded.append(message)
 
-    def _calls_in_text(self, text: str, done: CallResults) -> tuple[ToolCall, ...]:
+    def _calls_in_text(self, text: str, results: CallResults) -> tuple[ToolCall, ...]:
         try:
-            read = parsing.last_object(text)
-            if isinstance(read.get("call"), dict):
-                read = read["call"]
-            name, arguments = read.get("tool"), read.get("arguments", {})
+            call = parsing.last_object(text)
+            if isinstance(call.get("call"), dict):
+                call = call["call"]
+            name, arguments = call.get("tool"), call.get("arguments", {})
             if not isinstance(name, str):
                 raise BadAnswer('There is no "tool" in your JSON object.')
         except BadAnswer as error:
-            done.problems.append(f"{error} {NO_CALL.format(names=', '.join(offer.name for offer in self._offered))}")
+            results.problems.append(f"{error} {NO_CALL.format(names=', '.join(offer.name for offer in self._offered))}")
             return ()
         return (ToolCall(f"call_{self.calls}", name, json.dumps(arguments, ensure_ascii=False)),)
 
-    async def _call_tool(self, process: DecisionProcess, call: ToolCall, done: CallResults) -> None:
+    async def _call_tool(self, process: DecisionProcess, call: ToolCall, results: CallResults) -> None:
         """Answer one tool call."""
         offer = next((offer for offer in self._offered if offer.name == call.name), None)
         kind, fault = ("move" if offer is None or offer.submits else "note"), None
         if offer is not None and isinstance(offer.source, Tool):
             kind = "look"
         try:
-            if done.move is not None:
+            if results.move is not None:
                 result, fault = IGNORED, "ignored"
             elif offer is None:
                 kind, fault = "look", "unknown"
@@ -246,12 +246,12 @@ class _Conversation:
             elif isinstance(offer.source, Tool):
                 result = as_text(use_tool(process.play, process.role, offer.name, arguments_of(call, offer)))
             else:
-                result = await self._fill_in(process, offer.source, arguments_of(call, offer), done)
+                result = await self._fill_in(process, offer.source, arguments_of(call, offer), results)
         except (BadAnswer, Refused) as error:
             result, fault = f"Refused. {error}", "unreadable" if isinstance(error, BadAnswer) else "illegal"
         if fault not in (None, "ignored"):
-            done.problems.append(result)
-        done.tools.append(
+            results.problems.append(result)
+        results.tools.append(
             {
                 "name": call.name,
                 "arguments": call.arguments,
@@ -262,10 +262,10 @@ class _Conversation:
             }
         )
 
-    async def _fill_in(self, process: DecisionProcess, form: Form, arguments: MoveData, done: CallResults) -> str:
-        move = plain_move(checked(process.play, process.role, form, arguments))
+    async def _fill_in(self, process: DecisionProcess, form: Form, arguments: MoveData, results: CallResults) -> str:
+        move = plain_move(checked_move(process.play, process.role, form, arguments))
         if form.ends_turn:
-            done.move = move
+            results.move = move
             return "Submitted."
         await process.note(move)
         return NOTE_KEPT
@@ -280,9 +280,9 @@ def arguments_of(call: ToolCall, offer: Offer) -> dict[str, Json]:
     Raises:
         BadAnswer: they are not a JSON object, or not what the tool takes.
     """
-    written = call.arguments.strip()
+    text = call.arguments.strip()
     try:
-        read = parsing.last_object(written) if written not in ("", "null", "{}") else {}
+        raw_arguments = parsing.last_object(text) if text not in ("", "null", "{}") else {}
     except BadAnswer as error:
         raise BadAnswer(str(error).replace("your answer", "the arguments")) from None
     form, keys = offer.source, {}
@@ -291,21 +291,21 @@ def arguments_of(call: ToolCall, offer: Offer) -> dict[str, Json]:
         model = form.model
     else:
         model = form.arguments
-    named = {keys.get(key, key): value for key, value in read.items()}
-    if unknown := next((key for key in named if key not in model.model_fields), None):
-        takes = ", ".join(f'"{name}"' for name in offer.parameters["properties"]) or "none"
-        raise BadAnswer(f"There is no argument {quoted(unknown)}; {offer.name} takes {takes}.")
-    return fit(named, model)
+    arguments = {keys.get(key, key): value for key, value in raw_arguments.items()}
+    if unknown := next((key for key in arguments if key not in model.model_fields), None):
+        known_names = ", ".join(f'"{name}"' for name in offer.parameters["properties"]) or "none"
+        raise BadAnswer(f"There is no argument {quoted(unknown)}; {offer.name} takes {known_names}.")
+    return fit(arguments, model)
 
 
-def checked(play: Play, role: Role, form: Form, arguments: MoveData) -> Move:
+def checked_move(play: Play, role: Role, form: Form, arguments: MoveData) -> Move:
     """Return the legal move of a form filled in with a tool's arguments.
 
     Raises:
         BadAnswer, Refused
     """
-    found, move = check(play, role, arguments)
-    if found.name != form.name:
+    fitting_form, move = check(play, role, arguments)
+    if fitting_form.name != form.name:
         raise BadAnswer(f"These arguments do not fit {form.tool or form.name}.")
     return move
 
@@ -328,11 +328,13 @@ def _help(form: Form) -> str:
 
 def _parameters(model: type[Move], keys: Mapping[str, str]) -> dict[str, Any]:
     schema = json_schema(model)
-    names = {field: key for key, field in keys.items()}
+    tool_keys = {field: key for key, field in keys.items()}
     return {
         "type": "object",
-        "properties": {names.get(name, name): part for name, part in schema.get("properties", {}).items()},
-        "required": [names.get(name, name) for name in schema.get("required", ())],
+        "properties": {
+            tool_keys.get(name, name): field_schema for name, field_schema in schema.get("properties", {}).items()
+        },
+        "required": [tool_keys.get(name, name) for name in schema.get("required", ())],
         "additionalProperties": False,
         **({"$defs": schema["$defs"]} if "$defs" in schema else {}),
     }

@@ -14,7 +14,7 @@ from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, abandon, script_move, start, submit
 from games.strategies import Purpose
 from llm_agents.agent import AgentSpec, Decision, Ladder, decide
-from llm_agents.endpoints import known
+from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, NoSubmission
 from llm_agents.providers import provider_called
 from llm_agents.record import CallRecord
@@ -67,7 +67,7 @@ def play_match(
         ladders: each agent's fallbacks, tries and time limits; without one, the match fails.
     """
     ladders = ladders or {}
-    running = _Running(*start(game, seed))
+    running = _RunningMatch(*start(game, seed))
     log, calls = running.log, running.calls
     answers: dict[Role, dict[int, str]] = {role: {} for role in agents}
 
@@ -83,19 +83,19 @@ def play_match(
     async def think_together(roles: list[Role]) -> dict[Role, Decision | AgentError]:
         return dict(zip(roles, await asyncio.gather(*map(think, roles)), strict=True))
 
-    failed = None
+    failure = None
     all_agents = [*agents.values(), *(agent for ladder in ladders.values() for agent in ladder.agents)]
-    providers = {agent.kind for agent in all_agents if not agent.scripted and known(agent.kind)}
+    providers = {agent.kind for agent in all_agents if not agent.scripted and endpoint_exists(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
-        while not running.play.over and failed is None:
+        while not running.play.over and failure is None:
             roles = roles_to_ask(running.play)
             thinkers = [role for role in roles if not agents[role].scripted]
-            decided = runner.run(think_together(thinkers)) if runner and thinkers else {}
+            decisions = runner.run(think_together(thinkers)) if runner and thinkers else {}
             for role in roles:
-                decision = decided.get(role)
+                decision = decisions.get(role)
                 if isinstance(decision, AgentError):
-                    failed = f"{role} ({agents[role]}): {decision}"
-                    reason = str(decision) if isinstance(decision, NoSubmission) else failed
+                    failure = f"{role} ({agents[role]}): {decision}"
+                    reason = str(decision) if isinstance(decision, NoSubmission) else failure
                     running.follow(*abandon(running.play, reason, role))
                     break
                 play = running.play
@@ -106,10 +106,10 @@ def play_match(
         if runner:
             for name in providers:
                 runner.run(provider_called(name).close())
-    return MatchRecord(running.play, agents, tuple(log), failed, tuple(calls))
+    return MatchRecord(running.play, agents, tuple(log), failure, tuple(calls))
 
 
-class _Running:
+class _RunningMatch:
     """A match in progress."""
 
     def __init__(self, play: Play, opening: tuple[Event, ...]):
@@ -126,7 +126,7 @@ class _Running:
 class _SeatHooks:
     """`hooks.Hooks` of one seat of a match in this process."""
 
-    def __init__(self, running: _Running, role: Role):
+    def __init__(self, running: _RunningMatch, role: Role):
         self._match, self._role = running, role
 
     async def allow(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from llm_agents.endpoints import Price, endpoint, known
+from llm_agents.endpoints import Price, endpoint, endpoint_exists
 from llm_agents.record import CallRecord
 
 __all__ = ["AS_OF", "LISTED", "PRICES", "Price", "PriceList"]
@@ -46,21 +46,21 @@ PRICES: Mapping[str, Price] = {
 class PriceList:
     """Known prices: first a researcher's own, then the endpoint's, then the list above."""
 
-    own: Mapping[str, Price]
+    own_prices: Mapping[str, Price]
 
     def of(self, agent: str) -> Price | None:
         """Return the price of an agent such as "openai:gpt-4o-mini"; None if unknown."""
         endpoint_name = agent.partition(":")[0]
-        endpoint_prices = endpoint(endpoint_name).prices if known(endpoint_name) else {}
+        endpoint_prices = endpoint(endpoint_name).prices if endpoint_exists(endpoint_name) else {}
         prices = {
             **PRICES,
             **{f"{endpoint_name}:{model}": price for model, price in endpoint_prices.items()},
-            **self.own,
+            **self.own_prices,
         }
         if agent in prices:
             return prices[agent]
-        dated = [name for name in prices if agent.startswith(f"{name}-") and agent[len(name) + 1 :][:1].isdigit()]
-        return prices[max(dated, key=len)] if dated else None
+        undated = [name for name in prices if agent.startswith(f"{name}-") and agent[len(name) + 1 :][:1].isdigit()]
+        return prices[max(undated, key=len)] if undated else None
 
     def cost(self, call: CallRecord) -> Decimal | None:
         """Return the US dollars for one call; None if the price or the tokens are unknown."""
@@ -68,11 +68,11 @@ class PriceList:
         if price is None or call.input_tokens is None or call.output_tokens is None:
             return None
         cached = min(call.cached_tokens or 0, call.input_tokens)
-        read = (
+        input_cost = (
             price.input * (call.input_tokens - cached)
             + (price.input if price.cached is None else price.cached) * cached
         )
-        return (read + price.output * call.output_tokens) / MILLION
+        return (input_cost + price.output * call.output_tokens) / MILLION
 
 
 LISTED = PriceList({})

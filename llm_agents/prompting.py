@@ -39,7 +39,7 @@ def render(view: View) -> str:
 def fenced(quote: Said) -> str:
     """Return a player's words between marks that they cannot imitate."""
     speaker = _UNSAFE.sub("", " ".join(quote.speaker.split())).replace('"', "'")
-    words = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(quote.words, ensure_ascii=False))
+    words = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(quote.words, ensure_ascii=False))
     return f'<message from="{speaker}">{words}</message>'
 
 
@@ -107,11 +107,11 @@ def number(value: float) -> str:
 
 def task(forms: Sequence[Form]) -> str:
     """Return what a role may do now, with the keys of each form."""
-    asked = [_form(form) for form in forms]
-    if len(asked) > 1:
-        choices = "\n\n".join(f"{number}. {text}" for number, text in enumerate(asked, start=1))
+    form_texts = [_form(form) for form in forms]
+    if len(form_texts) > 1:
+        choices = "\n\n".join(f"{position}. {text}" for position, text in enumerate(form_texts, start=1))
         return f"It is your turn. Do one of these:\n\n{choices}"
-    return f"It is your turn. {asked[0]}" if asked else ""
+    return f"It is your turn. {form_texts[0]}" if form_texts else ""
 
 
 def format_help(forms: Sequence[Form], *, reasoning: bool = False) -> str:
@@ -184,13 +184,13 @@ def type_words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
     """Return a JSON schema in words: 'whole number, at least 1, or null'."""
     if "$ref" in schema:
         return type_words(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
-    if several := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
-        return " or ".join(type_words(part, definitions) for part in several)
+    if alternatives := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
+        return " or ".join(type_words(alternative, definitions) for alternative in alternatives)
     if "const" in schema:
         return json.dumps(schema["const"], ensure_ascii=False)
     if "enum" in schema:
         return "one of " + ", ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-    limits = [words.format(_shown(schema[key])) for key, words in _BOUNDS.items() if key in schema]
+    limits = [template.format(_shown(schema[key])) for key, template in _BOUNDS.items() if key in schema]
     return ", ".join([_type(schema, definitions), *limits])
 
 
@@ -203,8 +203,8 @@ def _type(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     if kind == "array":
         return f"list, each entry: {type_words(schema.get('items', {}), definitions)}"
     if kind == "object" and "properties" in schema:
-        parts = (f'"{name}": {type_words(part, definitions)}' for name, part in schema["properties"].items())
-        return f"object {{{', '.join(parts)}}}"
+        fields = (f'"{name}": {type_words(field, definitions)}' for name, field in schema["properties"].items())
+        return f"object {{{', '.join(fields)}}}"
     if kind == "object":
         values = schema.get("additionalProperties")
         if not isinstance(values, Mapping):
@@ -218,5 +218,5 @@ def _keys(schema: Mapping[str, Any]) -> str:
     names = schema.get("propertyNames", {}).get("enum", ())
     if not names:
         return ""
-    which = "each" if schema.get("minProperties", 0) >= len(names) else "any"
-    return f" with {which} of {', '.join(json.dumps(name, ensure_ascii=False) for name in names)}"
+    quantifier = "each" if schema.get("minProperties", 0) >= len(names) else "any"
+    return f" with {quantifier} of {', '.join(json.dumps(name, ensure_ascii=False) for name in names)}"

@@ -38,27 +38,27 @@ def differences(game: Game[Any, Any], events: Iterable[Event], records: Records)
     """
     log = list(events)
     play, _events = start(game, log[0].data["seed"])
-    found = []
-    waiting: defaultdict[Role, list[_RecordedToolCall]] = defaultdict(list)
+    problems = []
+    pending: defaultdict[Role, list[_RecordedToolCall]] = defaultdict(list)
     for event in log:
         if event.kind != "move":
             continue
         role, move = event.data["role"], event.data["move"]
-        turn = records.get((role, play.opened[role]), ())
-        moves = [record for record in turn if _is_the_move(record)]
-        if len(moves) > 1:
-            found.append(f"event {event.number}, {role}: {len(moves)} calls claim to be the move.")
-        for record in turn:
+        turn_records = records.get((role, play.opened[role]), ())
+        move_records = [record for record in turn_records if _is_the_move(record)]
+        if len(move_records) > 1:
+            problems.append(f"event {event.number}, {role}: {len(move_records)} calls claim to be the move.")
+        for record in turn_records:
             if record.get("outcome") == UNPLAYED or record.get("purpose") == JUDGE:
                 continue
-            where = f"event {event.number}, {role}, try {record['try_number']}"
+            location = f"event {event.number}, {role}, try {record['try_number']}"
             if record.get("tools"):
-                waiting[role] += [_RecordedToolCall(where, role, record, tool) for tool in record["tools"]]
+                pending[role] += [_RecordedToolCall(location, role, record, tool) for tool in record["tools"]]
             elif record.get("answer") is not None and not record.get("conversation"):
-                found += [f"{where}: {problem}" for problem in _differences(play, role, record, move)]
-        found += _replay_tool_calls(waiting[role], play, move)
+                problems += [f"{location}: {problem}" for problem in _differences(play, role, record, move)]
+        problems += _replay_tool_calls(pending[role], play, move)
         play, _events = submit(play, role, move, by=event.data.get("by"))
-    return found
+    return problems
 
 
 def _is_the_move(record: Mapping[str, Any]) -> bool:
@@ -73,8 +73,8 @@ def _asking(play: Play, role: Role, record: Mapping[str, Any]) -> Asking:
     if strategy is None:
         raise BadAgent(f"{play.game.key} no longer has a strategy “{record.get('strategy')}”.")
     purpose = record.get("purpose", "move")
-    asked = next((module for module in strategy.modules if module.purpose == purpose), None)
-    return asking(play, role, strategy=record.get("strategy"), short=record.get("short", False), asked=asked)
+    question = next((module for module in strategy.modules if module.purpose == purpose), None)
+    return asking(play, role, strategy=record.get("strategy"), short=record.get("short", False), question=question)
 
 
 def _differences(play: Play, role: Role, record: Mapping[str, Any], move: MoveData) -> Iterator[str]:
@@ -94,38 +94,38 @@ def _differences(play: Play, role: Role, record: Mapping[str, Any], move: MoveDa
 class _RecordedToolCall:
     """A recorded tool call, and the record of the model's call to which it belongs."""
 
-    where: str
+    location: str
     role: Role
     record: Mapping[str, Any]
     tool: Mapping[str, Any]
 
 
-def _replay_tool_calls(waiting: list[_RecordedToolCall], play: Play, move: MoveData) -> Iterator[str]:
+def _replay_tool_calls(pending: list[_RecordedToolCall], play: Play, move: MoveData) -> Iterator[str]:
     """Repeat a turn's tool calls up to the one that made this move; the others wait for the next move."""
-    while waiting:
-        called = waiting.pop(0)
-        if called.tool["fault"] == "ignored":
+    while pending:
+        recorded_call = pending.pop(0)
+        if recorded_call.tool["fault"] == "ignored":
             continue
-        move_made, problem = _repeat_call(play, called)
-        where = f"{called.where}, {called.tool['name']}"
+        move_made, problem = _repeat_call(play, recorded_call)
+        location = f"{recorded_call.location}, {recorded_call.tool['name']}"
         if problem:
-            yield f"{where}: {problem}"
+            yield f"{location}: {problem}"
         if move_made is None:
             continue
         if move_made != dict(move):
-            yield f"{where}: the log has {dict(move)}, the call says {move_made}"
+            yield f"{location}: the log has {dict(move)}, the call says {move_made}"
         return
 
 
-def _repeat_call(play: Play, called: _RecordedToolCall) -> tuple[MoveData | None, str]:
+def _repeat_call(play: Play, recorded_call: _RecordedToolCall) -> tuple[MoveData | None, str]:
     """Return the move that the call makes, and any difference from the record."""
-    tool, role = called.tool, called.role
-    offered = [
+    tool, role = recorded_call.tool, recorded_call.role
+    offers = [
         offered_tool
-        for offered_tool in looping.offers(_asking(play, role, called.record))
-        if offered_tool.name in called.record["offered"]
+        for offered_tool in looping.offers(_asking(play, role, recorded_call.record))
+        if offered_tool.name in recorded_call.record["offered"]
     ]
-    offer = next((offered_tool for offered_tool in offered if offered_tool.name == tool["name"]), None)
+    offer = next((offered_tool for offered_tool in offers if offered_tool.name == tool["name"]), None)
     try:
         if offer is None:
             return None, "" if tool["fault"] else "this tool no longer exists"
@@ -133,7 +133,7 @@ def _repeat_call(play: Play, called: _RecordedToolCall) -> tuple[MoveData | None
         if isinstance(offer.source, Tool):
             result = looping.as_text(use_tool(play, role, offer.name, arguments))
             return None, "" if result == tool["result"] else "its result is now different"
-        move_made = plain_move(looping.checked(play, role, offer.source, arguments))
+        move_made = plain_move(looping.checked_move(play, role, offer.source, arguments))
     except (BadAnswer, Refused) as refusal:
         return None, "" if tool["fault"] else f"the call was accepted, but is now refused: {refusal}"
     return (None, "the call was refused, but is now accepted") if tool["fault"] else (move_made, "")

@@ -12,7 +12,7 @@ import string
 import urllib.parse
 from collections.abc import Iterator
 
-CUT = "[key]"
+REPLACEMENT = "[key]"
 NO_KEY = "none"
 """Sent to endpoints that need no key; not a secret."""
 SHORTEST_RUN = 8
@@ -22,12 +22,12 @@ _KEY_PATTERN = re.compile(r"\b(?:sk|xai|gsk|AIza)[-_]?[\w*.-]{8,}|(?i:bearer)\s+
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
-def without_key(words: str, key: str | None) -> str:
-    """Return `words` with `[key]` in place of every part of `key`, and of anything that looks like a key."""
+def without_key(text: str, key: str | None) -> str:
+    """Return `text` with `[key]` in place of every part of `key`, and of anything that looks like a key."""
     if key and key != NO_KEY:
         for form in _encoded_forms(key):
-            words = _remove_form(words, form)
-    return _KEY_PATTERN.sub(CUT, words)
+            text = _remove_form(text, form)
+    return _KEY_PATTERN.sub(REPLACEMENT, text)
 
 
 def _encoded_forms(key: str) -> Iterator[str]:
@@ -36,20 +36,20 @@ def _encoded_forms(key: str) -> Iterator[str]:
     if len(key) < SHORTEST_RUN:
         return
     yield urllib.parse.quote(key, safe="")
-    for before in range(3):
-        whole = base64.b64encode(b"\0" * before + key.encode()).decode().rstrip("=")
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + key.encode()).decode().rstrip("=")
         # The first and the last character also depend on the neighbouring ones.
-        yield whole[2 * before : -1] if before else whole
+        yield encoded[2 * offset : -1] if offset else encoded
 
 
-def _remove_form(words: str, form: str) -> str:
-    lower, pattern = words.translate(_LOWER), form.translate(_LOWER)
+def _remove_form(text: str, form: str) -> str:
+    lower, pattern = text.translate(_LOWER), form.translate(_LOWER)
     size = min(SHORTEST_RUN, len(pattern))
-    parts = {pattern[at : at + size] for at in range(len(pattern) - size + 1)}
+    runs = {pattern[start : start + size] for start in range(len(pattern) - size + 1)}
     pieces: list[str] = []
-    at = end = 0
-    for start in (start for start in range(len(words) - size + 1) if lower[start : start + size] in parts):
+    end = 0
+    for start in (start for start in range(len(text) - size + 1) if lower[start : start + size] in runs):
         if start > end or not pieces:
-            pieces += [words[at:start], CUT]
-        at = end = start + size
-    return "".join([*pieces, words[at:]])
+            pieces += [text[end:start], REPLACEMENT]
+        end = start + size
+    return "".join([*pieces, text[end:]])

@@ -28,7 +28,7 @@ from config.supervisor import Stack
 from deploy.bench import beside, calls, collecting, datasets, groups, monitor, pages, tools, workers
 
 STUDY = "benchmark"
-PARTS = ["live", "pages", "beside", "groups", "calls", "collections", "tools", "monitor", "export"]
+BENCHMARK_PARTS = ["live", "pages", "beside", "groups", "calls", "collections", "tools", "monitor", "export"]
 PROCESS_GROUPS = ("web", "worker", "redis", "database", "client")
 
 
@@ -65,7 +65,7 @@ class Meter:
         if postgres is not None and postgres.process is not None:
             self._roots["database"] = psutil.Process(postgres.process.pid)
         self.start_seconds: dict[str, float] = {}
-        self.began = 0.0
+        self.started_at = 0.0
 
     def _processes(self, name: str) -> list[psutil.Process]:
         root = self._roots[name]
@@ -73,13 +73,13 @@ class Meter:
 
     def seconds(self) -> dict[str, float]:
         """Return the CPU seconds used so far, including those of children that have ended."""
-        used = {}
+        cpu_seconds = {}
         for name in self._roots:
-            used[name] = sum(_cpu_seconds(process) for process in self._processes(name))
-        return used
+            cpu_seconds[name] = sum(_cpu_seconds(process) for process in self._processes(name))
+        return cpu_seconds
 
     def begin(self) -> None:
-        self.start_seconds, self.began = self.seconds(), time.monotonic()
+        self.start_seconds, self.started_at = self.seconds(), time.monotonic()
 
     def per_move(self, moves: int) -> dict[str, float]:
         """Return the CPU milliseconds per move since `begin`, by group."""
@@ -89,7 +89,7 @@ class Meter:
     def megabytes(self) -> float:
         """Return the memory of the server's processes (not the clients), counting shared pages once."""
         names = [name for name in self._roots if name != "client"]
-        return sum(p.memory_full_info().pss for name in names for p in self._processes(name)) / 1e6
+        return sum(process.memory_full_info().pss for name in names for process in self._processes(name)) / 1e6
 
 
 def _cpu_seconds(process: psutil.Process) -> float:
@@ -128,62 +128,62 @@ def simulation_rate() -> float:
     """Return bargaining decisions per second of `manage.py simulate`, start-up included."""
     command = [sys.executable, "manage.py", "simulate", "bargaining", "--matches", "3000", "--json"]
     command += ["--seat", "alice=script:haggler", "--seat", "bob=script:random"]
-    began = time.monotonic()
+    started_at = time.monotonic()
     simulation = subprocess.run(command, capture_output=True, text=True, check=True)
-    return simulation.stdout.count('"kind": "move"') / (time.monotonic() - began)
+    return simulation.stdout.count('"kind": "move"') / (time.monotonic() - started_at)
 
 
 def main() -> None:
-    options: Any = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="concurrent participants")
-    options.add_argument("--database", choices=["sqlite", "postgres"], nargs="*", default=["postgres", "sqlite"])
-    options.add_argument("--seconds", type=float, default=30.0, help="seconds measured per row")
-    options.add_argument("--parts", choices=PARTS, nargs="*", default=PARTS)
-    options.add_argument("--matches", type=int, default=10_000, help="matches in the large collection")
-    options.add_argument("--exported", type=int, default=datasets.MATCHES, help="matches in the exported datasets")
-    options.add_argument("--thinking", type=float, default=2.0, help="mean seconds that a participant thinks")
-    chosen = options.parse_args()
+    parser: Any = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="concurrent participants")
+    parser.add_argument("--database", choices=["sqlite", "postgres"], nargs="*", default=["postgres", "sqlite"])
+    parser.add_argument("--seconds", type=float, default=30.0, help="seconds measured per row")
+    parser.add_argument("--parts", choices=BENCHMARK_PARTS, nargs="*", default=BENCHMARK_PARTS)
+    parser.add_argument("--matches", type=int, default=10_000, help="matches in the large collection")
+    parser.add_argument("--exported", type=int, default=datasets.MATCHES, help="matches in the exported datasets")
+    parser.add_argument("--thinking", type=float, default=2.0, help="mean seconds that a participant thinks")
+    options = parser.parse_args()
     print(
         f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}; clients on the same machine"
     )
     print(f"simulate: {simulation_rate():,.0f} bargaining decisions per second\n")
-    if "live" in chosen.parts:
-        _report_live(chosen)
-    if "pages" in chosen.parts:
-        pages.report(stack_on, chosen.database, seconds=chosen.seconds)
-    if "beside" in chosen.parts:
-        beside.report(stack_on, chosen.database, seconds=chosen.seconds, thinking=chosen.thinking)
-    if "groups" in chosen.parts:
+    if "live" in options.parts:
+        _report_live(options)
+    if "pages" in options.parts:
+        pages.report(stack_on, options.database, seconds=options.seconds)
+    if "beside" in options.parts:
+        beside.report(stack_on, options.database, seconds=options.seconds, thinking=options.thinking)
+    if "groups" in options.parts:
         print("\n| database | people in groups | | |\n|---|---|", flush=True)
-        groups.report(stack_on, chosen.database)
-    if "calls" in chosen.parts:
+        groups.report(stack_on, options.database)
+    if "calls" in options.parts:
         calls.report()
-    if "collections" in chosen.parts:
+    if "collections" in options.parts:
         print("\n| collections, on durable PostgreSQL | |\n|---|---|", flush=True)
         with stack_on("postgres") as (stack, _postgres):
-            collecting.report(stack, matches=chosen.matches)
-    if "tools" in chosen.parts:
+            collecting.report(stack, matches=options.matches)
+    if "tools" in options.parts:
         print("\n| turns with tools, on durable PostgreSQL | |\n|---|---|", flush=True)
         with stack_on("postgres") as (stack, _postgres):
-            tools.report(stack, seconds=chosen.seconds)
-    if "export" in chosen.parts:
-        for database in chosen.database:
+            tools.report(stack, seconds=options.seconds)
+    if "export" in options.parts:
+        for database in options.database:
             print(f"\nDatasets, on {database}", flush=True)
             with stack_on(database) as (stack, _postgres):
-                datasets.report(stack, matches=chosen.exported)
-    if "monitor" in chosen.parts:
+                datasets.report(stack, matches=options.exported)
+    if "monitor" in options.parts:
         print("\nA study's monitor, on durable PostgreSQL", flush=True)
         with stack_on("postgres") as (stack, _postgres):
             monitor.report(stack)
 
 
-def _report_live(chosen: argparse.Namespace) -> None:
+def _report_live(options: argparse.Namespace) -> None:
     print(
         "| database | workers | thinking | moves/s | p50 ms | p95 ms | p99 ms | errors | CPU ms per move | memory MB |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
-    for database in chosen.database:
-        live(database, chosen.workers, seconds=chosen.seconds, thinking=chosen.thinking)
+    for database in options.database:
+        live(database, options.workers, seconds=options.seconds, thinking=options.thinking)
 
 
 if __name__ == "__main__":

@@ -43,15 +43,15 @@ def report(
 
 
 async def _measure(stack: Stack, waiting: int, *, seconds: float, thinking: float) -> workers.Measurements:
-    address, over = stack.url.removeprefix("http://"), asyncio.Event()
-    held = asyncio.create_task(
-        workers.hold_unanswered_offers(address, f"/join/{HUNG_STUDY}/", people=waiting, until=over)
+    address, finished = stack.url.removeprefix("http://"), asyncio.Event()
+    unanswered_offers = asyncio.create_task(
+        workers.hold_unanswered_offers(address, f"/join/{HUNG_STUDY}/", people=waiting, until=finished)
     )
     if waiting:
         await asyncio.sleep(ENTRY_SECONDS)
     measured = await workers.run(
         address, f"/join/{STUDY}/", workers=PEOPLE, thinking=thinking, seconds=seconds, begin=lambda: None
     )
-    over.set()
-    await held
+    finished.set()
+    await unanswered_offers
     return measured

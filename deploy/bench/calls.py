@@ -37,45 +37,45 @@ with (AnthropicStandIn if kind == "anthropic" else OpenAIStandIn)([answer]) as s
 """
 
 
-async def measure(protocol: Protocol, address: str, standin: int, *, at_once: int, seconds: float) -> str:
+async def measure(protocol: Protocol, address: str, server_pid: int, *, at_once: int, seconds: float) -> str:
     """Keep `at_once` calls in flight for `seconds` and return a row of the table; `standin` is the server's process."""
-    place = Endpoint(NAME, protocol, address, "sk-bench", structured="none", concurrency=at_once)
-    use_endpoints({NAME: place}.get)
-    process, other = psutil.Process(), psutil.Process(standin)
-    before = process.memory_info().rss
+    endpoint = Endpoint(NAME, protocol, address, "sk-bench", structured="none", concurrency=at_once)
+    use_endpoints({NAME: endpoint}.get)
+    process, server_process = psutil.Process(), psutil.Process(server_pid)
+    memory_before = process.memory_info().rss
     request = Request("m", [{"role": "user", "content": "What do you offer? " * 50}])
     times: list[float] = []
     failures = 0
-    over = False
+    is_over = False
 
     async def ask() -> None:
         nonlocal failures
-        while not over:
-            began = time.monotonic()
+        while not is_over:
+            started_at = time.monotonic()
             try:
                 await call(NAME, request, policy=Policy(call_seconds=30), on_attempt=lambda attempt: None)
             except ProviderError as error:
                 failures += 1
                 print(type(error).__name__, error, file=sys.stderr)
-            times.append(time.monotonic() - began)
+            times.append(time.monotonic() - started_at)
 
     asking = asyncio.gather(*(ask() for _number in range(at_once)))
     await asyncio.sleep(WARM_UP)
     times.clear()
     psutil.cpu_percent()
-    cpu, server_cpu, began = _cpu(process), _cpu(other), time.monotonic()
+    cpu, server_cpu, measured_from = _cpu(process), _cpu(server_process), time.monotonic()
     await asyncio.sleep(seconds)
-    elapsed, ordered = time.monotonic() - began, sorted(times)
-    own_spent, server_spent = _cpu(process) - cpu, _cpu(other) - server_cpu
-    over = True
+    elapsed, ordered = time.monotonic() - measured_from, sorted(times)
+    own_spent, server_spent = _cpu(process) - cpu, _cpu(server_process) - server_cpu
+    is_over = True
     await asking
-    after = process.memory_info().rss
+    memory_after = process.memory_info().rss
     await provider_called(NAME).close()
     return (
         f"{protocol:<10}{at_once:>8}{len(ordered) / elapsed:>10.1f}{statistics.median(ordered):>10.2f}"
         f"{ordered[int(len(ordered) * 0.95)]:>8.2f}{1000 * own_spent / len(ordered):>13.2f}"
         f"{1000 * server_spent / len(ordered):>9.2f}{psutil.cpu_percent():>12.0f}"
-        f"{before / 2**20:>12.0f}{after / 2**20:>11.0f}{failures:>10}"
+        f"{memory_before / 2**20:>12.0f}{memory_after / 2**20:>11.0f}{failures:>10}"
     )
 
 

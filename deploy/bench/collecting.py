@@ -14,12 +14,12 @@ from typing import Any
 from config.supervisor import ROOT, Stack
 
 GRID = {"rounds": [12, None], "messages_allowed": [True, False]}
-PAIR = ("script:haggler", "script:random")
-NINE = tuple(
+TWO_SCRIPTS = ("script:haggler", "script:random")
+NINE_SCRIPTS = tuple(
     f"script:{name}"
     for name in ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive", *["random"] * 2)
 )
-STEADY = "script:haggler"
+STEADY_SCRIPT = "script:haggler"
 """Plays eleven rounds against itself, so that all matches have the same length."""
 
 
@@ -33,7 +33,9 @@ def begin_large(slug: str, *, matches: int) -> None:
         slug=slug,
         game="beauty_contest",
         configurations=[{"players": 9, "runs": 15}],
-        lineups=Lineups(rule="listed", listed=({f"p{seat}": NINE[seat - 1] for seat in range(1, 10)},), rotate=True),
+        lineups=Lineups(
+            rule="listed", listed=({f"p{seat}": NINE_SCRIPTS[seat - 1] for seat in range(1, 10)},), rotate=True
+        ),
         repetitions=matches,
         seed=1,
     )
@@ -71,10 +73,10 @@ def status_of(slug: str) -> dict[str, Any]:
 
     collection = Collection.objects.get(slug=slug)
     items = Item.objects.filter(collection=collection)
-    until = collection.ended_at or timezone.now()
+    last_time = collection.ended_at or timezone.now()
     return {
         "status": collection.status,
-        "seconds": (until - collection.started_at).total_seconds(),
+        "seconds": (last_time - collection.started_at).total_seconds(),
         "decisions": items.aggregate(total=Sum("decisions"))["total"] or 0,
         "matches": items.filter(status=Item.Status.FINISHED).count(),
     }
@@ -83,31 +85,31 @@ def status_of(slug: str) -> dict[str, Any]:
 def play_collection(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> dict[str, Any]:
     """Play a collection to its end; return its final `status_of` and the worker's memory in MB."""
     stack.call(f"deploy.bench.collecting.{make}", slug, **plan)
-    while (now := stack.call("deploy.bench.collecting.status_of", slug))["status"] == "running":
+    while (status := stack.call("deploy.bench.collecting.status_of", slug))["status"] == "running":
         time.sleep(0.5)
-    return {**now, "memory": _megabytes(stack.pids["collector"])}
+    return {**status, "memory": _megabytes(stack.pids["collector"])}
 
 
 def rate_at_full_concurrency(stack: Stack, slug: str, *, seconds: float, **plan: Any) -> float:
     """Return decisions per second while all matches are in progress: from 3 s after the start."""
     stack.call("deploy.bench.collecting.begin", slug, **plan)
-    while (first := stack.call("deploy.bench.collecting.status_of", slug))["seconds"] < 3:
+    while (start := stack.call("deploy.bench.collecting.status_of", slug))["seconds"] < 3:
         time.sleep(0.2)
     time.sleep(seconds)
-    second = stack.call("deploy.bench.collecting.status_of", slug)
+    end = stack.call("deploy.bench.collecting.status_of", slug)
     stack.manage("collect", slug, "--pause", "--no-wait")
-    return (second["decisions"] - first["decisions"]) / (second["seconds"] - first["seconds"])
+    return (end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])
 
 
 def export_and_verify(stack: Stack, slug: str) -> dict[str, float]:
     """Return the seconds and peak memory in MB of `export_dataset` and of `verify_dataset`."""
-    found = {}
+    usage = {}
     with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
         target = str(Path(folder) / "dataset")
         for name, arguments in {"export": [slug, "--to", target], "verify": [target]}.items():
             seconds, memory = _run_command(stack, f"{name}_dataset", *arguments)
-            found |= {f"{name} s": seconds, f"{name} MB": memory}
-    return found
+            usage |= {f"{name} s": seconds, f"{name} MB": memory}
+    return usage
 
 
 def import_sample(stack: Stack, games: int) -> dict[str, float]:
@@ -122,7 +124,7 @@ def import_sample(stack: Stack, games: int) -> dict[str, float]:
 
 def _run_command(stack: Stack, *arguments: str) -> tuple[float, float]:
     """Return the seconds and peak memory in MB of a management command, start-up included."""
-    began = time.monotonic()
+    started_at = time.monotonic()
     child = subprocess.Popen(
         [sys.executable, str(ROOT / "manage.py"), *arguments],
         env=stack.environment,
@@ -130,14 +132,14 @@ def _run_command(stack: Stack, *arguments: str) -> tuple[float, float]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    _pid, status, used = os.wait4(child.pid, 0)
+    _pid, status, resources_used = os.wait4(child.pid, 0)
     if status:
         raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
-    return time.monotonic() - began, _peak_megabytes(used)
+    return time.monotonic() - started_at, _peak_megabytes(resources_used)
 
 
-def _peak_megabytes(used: resource.struct_rusage) -> float:
-    return used.ru_maxrss / 1024
+def _peak_megabytes(resources_used: resource.struct_rusage) -> float:
+    return resources_used.ru_maxrss / 1024
 
 
 def _megabytes(pid: int) -> float:
@@ -148,12 +150,13 @@ def _megabytes(pid: int) -> float:
 
 def report(stack: Stack, *, matches: int) -> None:
     """Print one line per figure."""
-    settings = {"agents": list(PAIR), "grid": GRID, "concurrency": 50, "delay": 0}
+    settings = {"agents": list(TWO_SCRIPTS), "grid": GRID, "concurrency": 50, "delay": 0}
     for size in (matches // 10, matches):
-        done = play_collection(stack, f"pair-{size}", matches=size, **settings)
+        result = play_collection(stack, f"pair-{size}", matches=size, **settings)
         print(
-            f"| collection of {done['matches']:,} matches, scripts without delay | {done['decisions']:,} decisions in "
-            f"{done['seconds']:.0f} s: {done['decisions'] / done['seconds']:.0f}/s; worker {done['memory']:.0f} MB |",
+            f"| collection of {result['matches']:,} matches, scripts without delay "
+            f"| {result['decisions']:,} decisions in {result['seconds']:.0f} s: "
+            f"{result['decisions'] / result['seconds']:.0f}/s; worker {result['memory']:.0f} MB |",
             flush=True,
         )
         usage = export_and_verify(stack, f"pair-{size}")
@@ -162,14 +165,15 @@ def report(stack: Stack, *, matches: int) -> None:
             f"{usage['verify s']:.1f} s with {usage['verify MB']:.0f} MB |",
             flush=True,
         )
-    done = play_collection(stack, "nine", make="begin_large", matches=min(matches, 1000))
+    result = play_collection(stack, "nine", make="begin_large", matches=min(matches, 1000))
     print(
-        f"| {done['matches']:,} matches of 9 scripted seats over 15 runs | {done['decisions']:,} decisions in "
-        f"{done['seconds']:.0f} s: {done['decisions'] / done['seconds']:.0f}/s; worker {done['memory']:.0f} MB |",
+        f"| {result['matches']:,} matches of 9 scripted seats over 15 runs | {result['decisions']:,} decisions in "
+        f"{result['seconds']:.0f} s: "
+        f"{result['decisions'] / result['seconds']:.0f}/s; worker {result['memory']:.0f} MB |",
         flush=True,
     )
-    slow = {"agents": [STEADY], "grid": {}, "concurrency": 200, "delay": 1.0}
-    rate = rate_at_full_concurrency(stack, "slow", seconds=30, matches=2000, **slow)
+    slow_plan = {"agents": [STEADY_SCRIPT], "grid": {}, "concurrency": 200, "delay": 1.0}
+    rate = rate_at_full_concurrency(stack, "slow", seconds=30, matches=2000, **slow_plan)
     print(f"| agents that take 1 s, 200 matches at once | {rate:.0f} decisions/s |", flush=True)
-    read = import_sample(stack, matches)
-    print(f"| import of {matches:,} published games | {read['seconds']:.1f} s, {read['MB']:.0f} MB |", flush=True)
+    usage = import_sample(stack, matches)
+    print(f"| import of {matches:,} published games | {usage['seconds']:.1f} s, {usage['MB']:.0f} MB |", flush=True)

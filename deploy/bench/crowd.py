@@ -24,8 +24,8 @@ from studies import freezing
 from studies.models import Cell, Placement, Study
 
 ROWS = 1000
-SPAN = timedelta(days=10)
-GAP = timedelta(minutes=30)
+PLAYED_OVER = timedelta(days=10)
+MIN_AGE = timedelta(minutes=30)
 """Finished matches ended at least this long ago; anything newer belongs to live matches."""
 GRID = {"grid": {"delta_alice": [0.8, 0.9, 1.0], "delta_bob": [0.8, 0.9, 1.0]}}
 AGENT = "openai:bench"
@@ -51,9 +51,9 @@ def add_people(study: Study, *, finished: int, live: int) -> None:
     """Add people who have played, and people who are playing."""
     now = timezone.now()
     cells = list(Cell.objects.filter(version__study=study).order_by("number"))
-    ended_times = [now - GAP - SPAN * (place / max(1, finished)) for place in range(finished)]
+    ended_times = [now - MIN_AGE - PLAYED_OVER * (index / max(1, finished)) for index in range(finished)]
     _play(study, cells, ended_times, ended=True)
-    last_seen = [now - timedelta(seconds=5 + place % 600) for place in range(live)]
+    last_seen = [now - timedelta(seconds=5 + index % 600) for index in range(live)]
     _play(study, cells, last_seen, ended=False)
     tally_everything()
     if connection.vendor == "postgresql":
@@ -64,23 +64,23 @@ def add_people(study: Study, *, finished: int, live: int) -> None:
 def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, ended: bool) -> None:
     if not moments:
         return
-    model = _finished_match(study) if ended else _open_match(study)
-    log = list(model.events.order_by("number"))
+    original = _finished_match(study) if ended else _open_match(study)
+    log = list(original.events.order_by("number"))
     people = _saved(
         Enrolment(
             state=State.COMPLETED if ended else State.PLAYING,
-            arrived_at=at - timedelta(minutes=8),
-            last_seen_at=at,
-            expires_at=at + timedelta(hours=2),
-            ended_at=at if ended else None,
+            arrived_at=moment - timedelta(minutes=8),
+            last_seen_at=moment,
+            expires_at=moment + timedelta(hours=2),
+            ended_at=moment if ended else None,
         )
-        for at in moments
+        for moment in moments
     )
     _saved(
-        Placement(enrolment=person, cell=cells[place % len(cells)], role="alice", placed_at=person.arrived_at)
-        for place, person in enumerate(people)
+        Placement(enrolment=person, cell=cells[index % len(cells)], role="alice", placed_at=person.arrived_at)
+        for index, person in enumerate(people)
     )
-    matches = _saved(_match_copy(model, at, ended) for at in moments)
+    matches = _saved(_match_copy(original, moment, ended) for moment in moments)
     _saved(
         seat
         for match, person in zip(matches, people, strict=True)
@@ -89,15 +89,19 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
             Seat(match=match, role="bob", agent=AGENT),
         )
     )
-    _saved(_event_copy(event, match, at, len(log)) for match, at in zip(matches, moments, strict=True) for event in log)
     _saved(
-        _call(match, at - timedelta(seconds=20 * number), number)
-        for match, at in zip(matches, moments, strict=True)
+        _event_copy(event, match, moment, len(log))
+        for match, moment in zip(matches, moments, strict=True)
+        for event in log
+    )
+    _saved(
+        _call(match, moment - timedelta(seconds=20 * number), number)
+        for match, moment in zip(matches, moments, strict=True)
         for number in range(3)
     )
-    model.events.all().delete()
-    model.seats.all().delete()
-    model.delete()
+    original.events.all().delete()
+    original.seats.all().delete()
+    original.delete()
 
 
 def _open_match(study: Study) -> Match:
@@ -127,42 +131,42 @@ def _move(match: Match) -> None:
     match.refresh_from_db()
 
 
-def _match_copy(model: Match, at: datetime, ended: bool) -> Match:
+def _match_copy(original: Match, moment: datetime, ended: bool) -> Match:
     names = ("game", "config", "rules_version", "seed", "budget_of", "status", "ending", "snapshot", "payoffs")
-    turns = {role: {**turn, "opened_at": at.isoformat()} for role, turn in model.turns.items()}
+    turns = {role: {**turn, "opened_at": moment.isoformat()} for role, turn in original.turns.items()}
     return Match(
-        **{name: getattr(model, name) for name in (*names, "metrics", "texts", "timers")},
+        **{name: getattr(original, name) for name in (*names, "metrics", "texts", "timers")},
         uid=uuid.uuid4(),
         turns=turns,
-        started_at=at - timedelta(minutes=6),
-        ended_at=at if ended else None,
-        deadline=None if ended else at + timedelta(hours=1),
+        started_at=moment - timedelta(minutes=6),
+        ended_at=moment if ended else None,
+        deadline=None if ended else moment + timedelta(hours=1),
     )
 
 
-def _event_copy(event: Event, match: Match, at: datetime, last: int) -> Event:
-    moment = at - timedelta(seconds=20 * (last - event.number))
+def _event_copy(event: Event, match: Match, moment: datetime, last_number: int) -> Event:
+    event_time = moment - timedelta(seconds=20 * (last_number - event.number))
     by_person = event.kind == "move" and event.role == "alice"
-    shown = moment - timedelta(seconds=3 + match.pk % 17) if by_person else None
+    shown_at = event_time - timedelta(seconds=3 + match.pk % 17) if by_person else None
     return Event(
         match=match,
         number=event.number,
         kind=event.kind,
         role=event.role,
         data=event.data,
-        at=moment,
-        asked_at=shown,
-        shown_at=shown,
+        at=event_time,
+        asked_at=shown_at,
+        shown_at=shown_at,
     )
 
 
-def _call(match: Match, at: datetime, number: int) -> Call:
+def _call(match: Match, moment: datetime, number: int) -> Call:
     failed = (match.pk + number) % 50 == 0
     return Call(
         match_uid=match.uid,
         role="bob",
         answering=2 + number,
-        at=at,
+        at=moment,
         budget_of=match.budget_of,
         endpoint="openai",
         model="bench",

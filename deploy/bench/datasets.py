@@ -24,7 +24,7 @@ import psutil
 
 from config.supervisor import ROOT, Stack
 
-TABLES, ALL = "csv,parquet", "csv,parquet,jsonl"
+TABLE_FORMATS, ALL_FORMATS = "csv,parquet", "csv,parquet,jsonl"
 READING_SECONDS = 0.5
 """Seconds between two memory readings; each costs milliseconds per process."""
 MATCHES = 80_000
@@ -32,7 +32,7 @@ SHARES = {"bargaining": 0.47, "negotiation": 0.434, "persuasion": 0.096}
 """Shares of the families among the matches, which give 7.4 decisions per match, as in the published data."""
 MATCHES_PLAYED = 1500
 CHUNK = 500
-_WORDS = (
+_MESSAGE_WORDS = (
     "I think that this offer is fair for both of us because the money loses worth while we wait and a quick deal is "
     "better than none so please accept what I propose now or tell me which share you would take instead thank you"
 ).split()
@@ -45,13 +45,13 @@ class Usage:
     Attributes:
         cpu: seconds of CPU time of all its processes together, without the database.
         resident: the sum of their resident memory.
-        own: the same, counting shared pages once.
+        unshared: the same, counting shared pages once.
     """
 
     seconds: float
     cpu: float
     resident: float
-    own: float
+    unshared: float
 
 
 def create_collections(name: str, *, matches: int, seed: int = 1) -> dict[str, int]:
@@ -96,8 +96,8 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     )  # fmt: skip
     now = timezone.now()
     decisions = 0
-    for first in range(0, number, CHUNK):
-        chosen = [plays[i % MATCHES_PLAYED] for i in range(first, min(first + CHUNK, number))]
+    for start in range(0, number, CHUNK):
+        chosen = [plays[i % MATCHES_PLAYED] for i in range(start, min(start + CHUNK, number))]
         with transaction.atomic():
             matches = Match.objects.bulk_create(
                 Match(
@@ -121,19 +121,19 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
                 for role, agent in play[2].items()
             )
             write_logs(((match.pk, play[3]) for match, play in zip(matches, chosen, strict=True)), at=now)
-            moves = [sum(event.kind == "move" for event in play[3]) for play in chosen]
+            move_counts = [sum(event.kind == "move" for event in play[3]) for play in chosen]
             Item.objects.bulk_create(
                 Item(
                     collection=collection,
-                    number=first + i,
+                    number=start + i,
                     status=Item.Status.FINISHED,
                     match=match,
-                    decisions=moved,
+                    decisions=moves_made,
                     ended_at=now,
                 )
-                for i, (match, moved) in enumerate(zip(matches, moves, strict=True), start=1)
+                for i, (match, moves_made) in enumerate(zip(matches, move_counts, strict=True), start=1)
             )
-            decisions += sum(moves)
+            decisions += sum(move_counts)
     return decisions
 
 
@@ -146,18 +146,18 @@ def _played_match(family: str, config: dict[str, Any], rng: Random) -> tuple[Any
     scripts = {role: rng.choice(sorted(game.scripts)) for role in game.roles()}
     if family != "persuasion":  # two patient scripts would reject each other for a hundred rounds; models do not
         scripts[rng.choice(game.roles())] = "random"
-    seed, plain = rng.getrandbits(32), game.config.model_dump(mode="json")
+    seed, config_data = rng.getrandbits(32), game.config.model_dump(mode="json")
     play, events = start(game, seed)
     log = list(events)
     while not play.over:
         role = play.waiting_for()[0]
         move = script_move(play, role, scripts[role])
-        if "message" in move or ("decision" not in move and plain.get("messages_allowed")):
-            move = {**move, "message": " ".join(rng.choices(_WORDS, k=rng.randint(8, 60)))}
+        if "message" in move or ("decision" not in move and config_data.get("messages_allowed")):
+            move = {**move, "message": " ".join(rng.choices(_MESSAGE_WORDS, k=rng.randint(8, 60)))}
         play, events = submit(play, role, move)
         log += events
     players = {role: f"script:{script}" for role, script in scripts.items()}
-    return plain, seed, players, log, play.payoffs(), play.metrics(), game.rules_version
+    return config_data, seed, players, log, play.payoffs(), play.metrics(), game.rules_version
 
 
 # ---- measuring ---------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def measured(stack: Stack, *arguments: str) -> Usage:
     Raises:
         RuntimeError: the command failed.
     """
-    began, used = time.monotonic(), _children_cpu()
+    started_at, cpu_before = time.monotonic(), _children_cpu()
     with tempfile.TemporaryFile("w+") as problems:
         child = subprocess.Popen(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
@@ -179,24 +179,25 @@ def measured(stack: Stack, *arguments: str) -> Usage:
             stderr=problems,
         )
         root = psutil.Process(child.pid)
-        resident = own = 0.0
+        resident = unshared = 0.0
         try:
             while child.poll() is None:
                 sizes = list(_memory_sizes(root))
-                resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
+                resident = max(resident, sum(size[0] for size in sizes))
+                unshared = max(unshared, sum(size[1] for size in sizes))
                 time.sleep(READING_SECONDS)
         finally:
             child.terminate()
         if child.returncode:
             problems.seek(0)
             raise RuntimeError(f"manage.py {' '.join(arguments)} failed: {problems.read()[-2000:]}")
-    return Usage(time.monotonic() - began, _children_cpu() - used, resident / 1e6, own / 1e6)
+    return Usage(time.monotonic() - started_at, _children_cpu() - cpu_before, resident / 1e6, unshared / 1e6)
 
 
 def _children_cpu() -> float:
     """Return the CPU seconds of all ended children and their descendants."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    resources_used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return resources_used.ru_utime + resources_used.ru_stime
 
 
 def _memory_sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
@@ -215,11 +216,11 @@ def _memory_sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
 
 def report(stack: Stack, *, matches: int = MATCHES) -> None:
     """Print a row for each family, and the totals."""
-    began = time.monotonic()
+    started_at = time.monotonic()
     decisions_by_slug = stack.call("deploy.bench.datasets.create_collections", "published", matches=matches)
     print(
         f"{matches:,} matches with {sum(decisions_by_slug.values()):,} decisions, "
-        f"made in {time.monotonic() - began:.0f} s"
+        f"made in {time.monotonic() - started_at:.0f} s"
     )
     steps = [f"{step} in s | CPU s | MB" for step in ("tables", "all", "verified", "analysed")]
     print(f"| dataset | decisions | {' | '.join(steps)} |")
@@ -229,18 +230,18 @@ def report(stack: Stack, *, matches: int = MATCHES) -> None:
         with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
             tables_folder, full_folder = str(Path(folder) / "few"), str(Path(folder) / "whole")
             row = [
-                measured(stack, "export_dataset", slug, "--to", tables_folder, "--formats", TABLES),
-                measured(stack, "export_dataset", slug, "--to", full_folder, "--formats", ALL),
+                measured(stack, "export_dataset", slug, "--to", tables_folder, "--formats", TABLE_FORMATS),
+                measured(stack, "export_dataset", slug, "--to", full_folder, "--formats", ALL_FORMATS),
                 measured(stack, "verify_dataset", full_folder),
                 measured(stack, "analyse", tables_folder, "--to", str(Path(folder) / "report")),
             ]
         rows.append(row)
-        print(f"| {slug} | {decisions:,} | {' | '.join(_row([one]) for one in row)} |", flush=True)
+        print(f"| {slug} | {decisions:,} | {' | '.join(_row([usage]) for usage in row)} |", flush=True)
     totals = " | ".join(_row(list(column)) for column in zip(*rows, strict=True))
     print(f"| all | {sum(decisions_by_slug.values()):,} | {totals} |", flush=True)
 
 
-def _row(found: list[Usage]) -> str:
-    seconds, cpu = sum(one.seconds for one in found), sum(one.cpu for one in found)
-    own, resident = max(one.own for one in found), max(one.resident for one in found)
-    return f"{seconds:.1f} | {cpu:.1f} | {own:.0f} (resident {resident:.0f})"
+def _row(usages: list[Usage]) -> str:
+    seconds, cpu = sum(usage.seconds for usage in usages), sum(usage.cpu for usage in usages)
+    unshared, resident = max(usage.unshared for usage in usages), max(usage.resident for usage in usages)
+    return f"{seconds:.1f} | {cpu:.1f} | {unshared:.0f} (resident {resident:.0f})"

@@ -17,8 +17,8 @@ import websockets
 
 from config.supervisor import Stack
 
-ARRIVALS, SECONDS, GROUP = 200, 10.0, 4
-TABLE, ROUNDS = 10, 15
+ARRIVALS, ARRIVAL_SECONDS, GROUP_SIZE = 200, 10.0, 4
+TABLE_SIZE, ROUNDS = 10, 15
 PATIENCE = 60.0
 
 
@@ -30,15 +30,16 @@ def report(
         with stack_on(database, os.cpu_count() or 1) as (stack, _database):
             seated = asyncio.run(_lobby_times(stack))
             print(
-                f"| {database} | {ARRIVALS} arrivals in {SECONDS:g} s, groups of {GROUP} | {len(seated)} groups; "
-                f"seated after its last arrival: p50 {_quantile(seated, 0.5):.2f} s, "
+                f"| {database} | {ARRIVALS} arrivals in {ARRIVAL_SECONDS:g} s, groups of {GROUP_SIZE} "
+                f"| {len(seated)} groups; seated after its last arrival: p50 {_quantile(seated, 0.5):.2f} s, "
                 f"p95 {_quantile(seated, 0.95):.2f} s, maximum {max(seated, default=float('nan')):.2f} s |",
                 flush=True,
             )
-            closed = asyncio.run(_round_times(stack, tables))
+            round_times = asyncio.run(_round_times(stack, tables))
             print(
-                f"| {database} | sealed rounds of {TABLE} people | {len(closed)} pages; from the last move to the new "
-                f"page: p50 {1000 * _quantile(closed, 0.5):.0f} ms, p95 {1000 * _quantile(closed, 0.95):.0f} ms |",
+                f"| {database} | sealed rounds of {TABLE_SIZE} people | {len(round_times)} pages; from the last "
+                f"move to the new page: p50 {1000 * _quantile(round_times, 0.5):.0f} ms, "
+                f"p95 {1000 * _quantile(round_times, 0.95):.0f} ms |",
                 flush=True,
             )
 
@@ -50,15 +51,15 @@ def _quantile(values: Sequence[float], share: float) -> float:
 
 async def _lobby_times(stack: Stack) -> list[float]:
     """Return the seconds from each group's last arrival until all its members are told to begin."""
-    paths = stack.call("deploy.bench.study.people_before_lobby", "bench-lobby", ARRIVALS, GROUP)
+    paths = stack.call("deploy.bench.study.people_before_lobby", "bench-lobby", ARRIVALS, GROUP_SIZE)
     arrived: dict[str, float] = {}
     started: dict[str, float] = {}
-    began = time.monotonic()
-    gaps = [SECONDS * number / ARRIVALS for number in range(ARRIVALS)]
+    started_at = time.monotonic()
+    delays = [ARRIVAL_SECONDS * number / ARRIVALS for number in range(ARRIVALS)]
     async with httpx.AsyncClient(base_url=stack.url, timeout=PATIENCE) as client:
 
-        async def participant(path: str, position: int, after: float) -> None:
-            await asyncio.sleep(max(0.0, began + after - time.monotonic()))
+        async def participant(path: str, position: int, delay: float) -> None:
+            await asyncio.sleep(max(0.0, started_at + delay - time.monotonic()))
             arrived[path] = time.monotonic()
             page = await client.post(path, data={"position": str(position)}, follow_redirects=True)
             if 'id="lobby"' in page.text:
@@ -66,7 +67,7 @@ async def _lobby_times(stack: Stack) -> list[float]:
             started[path] = time.monotonic()
 
         await asyncio.gather(
-            *(participant(path, position, gap) for (path, position), gap in zip(paths, gaps, strict=True))
+            *(participant(path, position, delay) for (path, position), delay in zip(paths, delays, strict=True))
         )
     groups: dict[int, list[str]] = defaultdict(list)
     for path, group in stack.call("deploy.bench.study.groups_of", [path for path, _position in paths]).items():
@@ -74,7 +75,7 @@ async def _lobby_times(stack: Stack) -> list[float]:
     return [
         max(started[path] for path in group) - max(arrived[path] for path in group)
         for group in groups.values()
-        if len(group) == GROUP
+        if len(group) == GROUP_SIZE
     ]
 
 
@@ -82,8 +83,8 @@ async def _wait_for_start(stack: Stack, path: str) -> None:
     address = stack.url.removeprefix("http://")
     token = path.strip("/").split("/")[1]
     async with websockets.connect(f"ws://{address}/ws/lobby/{token}/", origin=stack.url, compression=None) as socket:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
             try:
                 message = json.loads(await asyncio.wait_for(socket.recv(), 4))
             except TimeoutError:
@@ -98,7 +99,7 @@ async def _round_times(stack: Stack, tables: int) -> list[float]:
     """Return the seconds from each round's last move to each person's new page, table after table."""
     times: list[float] = []
     for number in range(tables):
-        paths = stack.call("deploy.bench.study.seated_group", f"bench-round-{number}", TABLE, ROUNDS)
+        paths = stack.call("deploy.bench.study.seated_group", f"bench-round-{number}", TABLE_SIZE, ROUNDS)
         times += await _table_times(stack, paths)
     return times
 
@@ -111,36 +112,36 @@ async def _table_times(stack: Stack, paths: Sequence[str]) -> list[float]:
         for token in tokens
     ]
     times: list[float] = []
-    sent: list[float] = []
+    sent_at: list[float] = []
     try:
         questions = await asyncio.gather(*(_next_question(socket, None) for socket in sockets))
         while all(question is not None for question in questions):
-            sent.clear()
+            sent_at.clear()
 
             async def answer(socket: Any, question: int) -> None:
                 await asyncio.sleep(random.uniform(0, 0.6))
                 fields = {"answering": str(question), "answer": str(random.randint(0, 100))}
-                sent.append(time.monotonic())
+                sent_at.append(time.monotonic())
                 await socket.send(json.dumps({"type": "move", "fields": fields}))
 
             async def page(socket: Any, question: int) -> tuple[int | None, float]:
-                following = await _next_question(socket, question)
-                return following, time.monotonic()
+                next_question = await _next_question(socket, question)
+                return next_question, time.monotonic()
 
             open_questions = list(zip(sockets, questions, strict=True))
             pages = [asyncio.create_task(page(socket, question)) for socket, question in open_questions]
             await asyncio.gather(*(answer(socket, question) for socket, question in open_questions))
-            closed = await asyncio.gather(*pages)
-            times += [at - max(sent) for _question, at in closed]
-            questions = [question for question, _at in closed]
+            answered_pages = await asyncio.gather(*pages)
+            times += [shown_at - max(sent_at) for _question, shown_at in answered_pages]
+            questions = [question for question, _shown_at in answered_pages]
     finally:
         await asyncio.gather(*(socket.close() for socket in sockets))
     return times
 
 
-async def _next_question(socket: Any, after: int | None) -> int | None:
+async def _next_question(socket: Any, last_question: int | None) -> int | None:
     """Return the next question that a page receives; None when the game is over."""
     while True:
         frame = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
-        if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, after)):
+        if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, last_question)):
             return None if frame["over"] else int(frame["answering"])

@@ -70,8 +70,10 @@ def local_model(threads: int) -> Iterator[None]:
         try:
             assert server.stdout is not None
             url = next(line for line in server.stdout if line.startswith("ready ")).split()[1]
-            place = Endpoint(ENDPOINT, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1)
-            use_endpoints({ENDPOINT: place}.get)
+            endpoint = Endpoint(
+                ENDPOINT, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1
+            )
+            use_endpoints({ENDPOINT: endpoint}.get)
             yield
         finally:
             server.terminate()
@@ -93,10 +95,11 @@ def table_row(mode: Mode, matches: Sequence[MatchRecord], seconds: float) -> str
     faults = Counter(call.fault for call in answers)
     turns = sum(call.try_number == 1 for call in answers)
     by_fallback = sum(event.data.get("by") is not None for match in matches for event in match.events)
-    ended = sum(match.play.over and match.failed is None for match in matches)
-    alone = sum(not any(event.data.get("by") for event in match.events) for match in matches)
+    ended_normally = sum(match.play.over and match.failed is None for match in matches)
+    without_fallback = sum(not any(event.data.get("by") for event in match.events) for match in matches)
     return (
-        f"| {matches[0].play.game.key} | {mode.name} | {ended} of {len(matches)} | {alone} | {turns} | {len(answers)} "
+        f"| {matches[0].play.game.key} | {mode.name} | {ended_normally} of {len(matches)} | {without_fallback} "
+        f"| {turns} | {len(answers)} "
         f"| {faults['unreadable'] / len(answers):.1%} | {faults['illegal'] / len(answers):.1%} "
         f"| {by_fallback / turns:.1%} | {len(calls) - len(answers)} "
         f"| {statistics.median(call.latency for call in answers):.2f} | {seconds:.0f} |"
@@ -126,9 +129,9 @@ def main() -> None:
         for key in options.games:
             game = configure(registry.get(key), options.config)
             for mode in (MODES[number] for number in options.modes):
-                began = time.monotonic()
+                started_at = time.monotonic()
                 matches = [play(game, mode, number) for number in range(options.matches)]
-                print(table_row(mode, matches, time.monotonic() - began), flush=True)
+                print(table_row(mode, matches, time.monotonic() - started_at), flush=True)
 
 
 if __name__ == "__main__":

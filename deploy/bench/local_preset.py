@@ -56,15 +56,15 @@ def ladder_of(settings: Mapping[str, Any]) -> Ladder:
 
 
 def matches(
-    kind: type[Game[Any, Any]], environment: Environment, ladder: Ladder, sessions: int, treatments: int
+    game_class: type[Game[Any, Any]], environment: Environment, ladder: Ladder, sessions: int, treatments: int
 ) -> Iterator[tuple[MatchRecord, str]]:
     """Yield the first sessions of each treatment, with the model's seat."""
     cycle = environment.cycle
     for treatment in range(min(treatments, len(environment.configurations) // cycle)):
         for session in range(sessions):
-            game = configure(kind, environment.configurations[treatment * cycle + session % cycle])
-            every = range(environment.lineups.count(game.roles()))
-            lineups = (environment.lineups.at(index, game.roles(), repetition=session) for index in every)
+            game = configure(game_class, environment.configurations[treatment * cycle + session % cycle])
+            lineup_indices = range(environment.lineups.count(game.roles()))
+            lineups = (environment.lineups.at(index, game.roles(), repetition=session) for index in lineup_indices)
             seats = next(lineup for lineup in lineups if EXAMINED in lineup.values())
             seat = next(role for role, spec in seats.items() if spec == EXAMINED)
             agents = {role: AgentSpec(SCRIPT, spec.removeprefix("script:")) for role, spec in seats.items()}
@@ -75,8 +75,8 @@ def matches(
 def print_decisions() -> None:
     """Print each decision of the model as it is made, since a match may take long."""
 
-    async def decide(*args: Any, **more: Any) -> Decision:
-        decision = await agent.decide(*args, **more)
+    async def decide(*args: Any, **options: Any) -> Decision:
+        decision = await agent.decide(*args, **options)
         if decision.calls:
             print(" ", decision.by or "model", json.dumps(decision.move), summary_of(decision.calls), flush=True)
         return decision
@@ -87,17 +87,17 @@ def print_decisions() -> None:
 def summary_of(calls: Sequence[CallRecord]) -> str:
     """Return, for each purpose: answers, unreadable and illegal ones, and the median seconds."""
     purposes = dict.fromkeys(call.purpose for call in calls)
-    parts = []
+    summaries = []
     for purpose in purposes:
         answers = [call for call in calls if call.purpose == purpose and call.error is None]
         faults = Counter(call.fault for call in answers)
         seconds = statistics.median(call.latency for call in answers) if answers else 0.0
-        parts.append(
+        summaries.append(
             f"{purpose}: {len(answers)} answers, {faults['unreadable']} unreadable, {faults['illegal']} illegal, "
             f"median {seconds:.1f} s"
         )
     failed = sum(call.error is not None for call in calls)
-    return "; ".join([*parts, f"{failed} calls failed"])
+    return "; ".join([*summaries, f"{failed} calls failed"])
 
 
 def main() -> None:
@@ -109,23 +109,33 @@ def main() -> None:
     parser.add_argument("--treatments", type=int, default=100, help="only the first N treatments")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    kind, preset = find_preset(options.preset)
-    named = [agent for agent in options.agents.split(",") if agent] + [EXAMINED]
-    environment = next(one for one in preset.environments_for(named, 1) if one.name == options.environment)
+    game_class, preset = find_preset(options.preset)
+    agent_names = [agent for agent in options.agents.split(",") if agent] + [EXAMINED]
+    chosen_environment = next(
+        environment
+        for environment in preset.environments_for(agent_names, 1)
+        if environment.name == options.environment
+    )
     calls: list[CallRecord] = []
-    began = time.monotonic()
+    started_at = time.monotonic()
     print_decisions()
     with local_model(options.threads):
-        ladder = ladder_of({**preset.settings, **environment.settings})
-        for played, seat in matches(kind, environment, ladder, options.matches, options.treatments):
+        ladder = ladder_of({**preset.settings, **chosen_environment.settings})
+        for played, seat in matches(game_class, chosen_environment, ladder, options.matches, options.treatments):
             calls += played.calls
-            own = {key: value for key, value in played.play.metrics().items() if key.startswith(f"{seat}_")}
-            others = {role: payoff for role, payoff in played.play.payoffs().items()}
+            own_metrics = {key: value for key, value in played.play.metrics().items() if key.startswith(f"{seat}_")}
+            payoffs = {role: payoff for role, payoff in played.play.payoffs().items()}
             by_fallback = sum(event.data.get("by") is not None for event in played.events)
-            figures = {"seat": seat, "payoffs": others, "by_fallback": by_fallback, "failed": played.failed, **own}
+            figures = {
+                "seat": seat,
+                "payoffs": payoffs,
+                "by_fallback": by_fallback,
+                "failed": played.failed,
+                **own_metrics,
+            }
             print(json.dumps(figures), flush=True)
             print(" ", summary_of(played.calls), flush=True)
-    print(f"all in {time.monotonic() - began:.0f} s:", summary_of(calls))
+    print(f"all in {time.monotonic() - started_at:.0f} s:", summary_of(calls))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def report(stack: Stack, *, sizes: tuple[int, ...] = (200, 5_000)) -> None:
     """Print a row for each number of finished matches."""
     cookie = stack.call("deploy.bench.monitor.prepare")
     key = stack.call("deploy.bench.crowd.launch_crowded", SLUG, finished=sizes[0], live=LIVE)
-    before = sizes[0]
+    finished = sizes[0]
     web = psutil.Process(stack.pids["web"])
     print(
         "| finished | live | what | CPU ms of the web server | response ms, median and slowest | KB |",
@@ -53,22 +53,22 @@ def report(stack: Stack, *, sizes: tuple[int, ...] = (200, 5_000)) -> None:
     print("|---|---|---|---|---|---|", flush=True)
     with httpx.Client(base_url=stack.url, headers={"Cookie": cookie}, timeout=60) as client:
         for size in sizes:
-            if size > before:
-                stack.call("deploy.bench.monitor.add_finished", size - before)
-                before = size
-            for what, address in (("page", f"/admin/monitor/{key}/"), ("update", f"/admin/monitor/{key}/now/")):
-                print(f"| {size:,} | {LIVE} | {what} | {_requests(client, address, web)} |", flush=True)
+            if size > finished:
+                stack.call("deploy.bench.monitor.add_finished", size - finished)
+                finished = size
+            for kind, address in (("page", f"/admin/monitor/{key}/"), ("update", f"/admin/monitor/{key}/now/")):
+                print(f"| {size:,} | {LIVE} | {kind} | {_requests(client, address, web)} |", flush=True)
 
 
 def _requests(client: httpx.Client, address: str, web: psutil.Process) -> str:
-    weight = len(_request(client, address)) / 1000
-    used, times = _cpu(web), []
+    kilobytes = len(_request(client, address)) / 1000
+    cpu_before, times = _cpu(web), []
     for _number in range(REQUESTS):
-        began = time.perf_counter()
+        started_at = time.perf_counter()
         _request(client, address)
-        times.append(1000 * (time.perf_counter() - began))
-    cpu = 1000 * (_cpu(web) - used) / REQUESTS
-    return f"{cpu:.0f} | {statistics.median(times):.0f}, {max(times):.0f} | {weight:.0f}"
+        times.append(1000 * (time.perf_counter() - started_at))
+    cpu = 1000 * (_cpu(web) - cpu_before) / REQUESTS
+    return f"{cpu:.0f} | {statistics.median(times):.0f}, {max(times):.0f} | {kilobytes:.0f}"
 
 
 def _request(client: httpx.Client, address: str) -> str:
@@ -77,7 +77,7 @@ def _request(client: httpx.Client, address: str) -> str:
     return answer.text
 
 
-def _cpu(process: psutil.Process) -> float:
+def _cpu(root: psutil.Process) -> float:
     """Return the CPU seconds of a process and its children."""
-    used = [one.cpu_times() for one in (process, *process.children(recursive=True))]
-    return sum(times.user + times.system for times in used)
+    cpu_times = [process.cpu_times() for process in (root, *root.children(recursive=True))]
+    return sum(times.user + times.system for times in cpu_times)

@@ -57,11 +57,11 @@ def report(
 
 def _otree_session(peer: Otree) -> str:
     """Return the link through which anyone enters a new session."""
-    asked = {"session_config_name": "walk", "num_participants": PARTICIPANTS}
+    session = {"session_config_name": "walk", "num_participants": PARTICIPANTS}
     headers = {"otree-rest-key": peer.rest_key}
-    made = httpx.post(f"{peer.url}/api/sessions", json=asked, headers=headers, timeout=300)
-    made.raise_for_status()
-    return str(made.json()["session_wide_url"])
+    response = httpx.post(f"{peer.url}/api/sessions", json=session, headers=headers, timeout=300)
+    response.raise_for_status()
+    return str(response.json()["session_wide_url"])
 
 
 def _row(name: str, processes: int, url: str, walk: Walk, seconds: float, megabytes: Callable[[], float]) -> None:
@@ -79,14 +79,14 @@ async def _measure(url: str, walk: Walk, seconds: float) -> tuple[list[float], l
     """Return the seconds of every submit up to the next page, the errors, and the submits per second."""
     durations: list[float] = []
     errors: list[str] = []
-    since = time.monotonic()
-    until = since + seconds
+    started_at = time.monotonic()
+    ends_at = started_at + seconds
 
     async def person() -> None:
-        while time.monotonic() < until:
+        while time.monotonic() < ends_at:
             try:
                 async with _TimedClient(
-                    base_url=url, timeout=60, verify=False, durations=durations, until=until
+                    base_url=url, timeout=60, verify=False, durations=durations, until=ends_at
                 ) as client:
                     await walk(client)
             except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
@@ -103,11 +103,11 @@ class _TimedClient(httpx.AsyncClient):
         super().__init__(**options)
         self._durations, self._until = durations, until
 
-    async def request(self, *positional: Any, **named: Any) -> httpx.Response:
-        began = time.monotonic()
-        page = await super().request(*positional, **named)
+    async def request(self, *positional: Any, **options: Any) -> httpx.Response:
+        started_at = time.monotonic()
+        page = await super().request(*positional, **options)
         if time.monotonic() <= self._until:
-            self._durations.append(time.monotonic() - began)
+            self._durations.append(time.monotonic() - started_at)
         return page
 
 

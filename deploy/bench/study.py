@@ -46,13 +46,13 @@ def _launch(slug: str, **values: object) -> None:
 def people_before_lobby(slug: str, people: int, group_size: int) -> list[tuple[str, int]]:
     """Launch a study of groups with people on the page before its lobby; return their pages' paths and positions."""
     _contest(slug, players=group_size, runs=1)
-    return [_walk(slug, until="instructions") for _one in range(people)]
+    return [_walk(slug, until="instructions") for _person in range(people)]
 
 
 def seated_group(slug: str, people: int, runs: int) -> list[str]:
     """Seat one group at its first question; return the paths of their pages."""
     _contest(slug, players=people, runs=runs)
-    return [_walk(slug, until="match")[0] for _one in range(people)]
+    return [_walk(slug, until="match")[0] for _person in range(people)]
 
 
 def groups_of(paths: list[str]) -> dict[str, int]:

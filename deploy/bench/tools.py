@@ -41,12 +41,12 @@ def answer(request: Mapping[str, Any]) -> Any:
     """Return the next call in a request's conversation."""
     from llm_agents.standins import Calls
 
-    made = sum(message["role"] == "assistant" for message in request["messages"])
+    calls_made = sum(message["role"] == "assistant" for message in request["messages"])
     tools = [tool["function"] for tool in request["tools"]]
-    if made == CALLS - 1:
+    if calls_made == CALLS - 1:
         return Calls(((tools[-1]["name"], '{"prices": {"Product_1": 5}}'),))
     lookups = [tool["name"] for tool in tools[:-1] if not tool["parameters"]["required"]]
-    return Calls(((lookups[made % len(lookups)], "{}"),))
+    return Calls(((lookups[calls_made % len(lookups)], "{}"),))
 
 
 @contextmanager
@@ -70,15 +70,15 @@ def long_match(url: str, periods: int) -> list[float]:
 
     announce.queue_turn = lambda match, turn: None  # no worker other than this process
     use_standin(url, 1)
-    asked = AgentSettings(strategy="tools", retries=0, limit_seconds=1800)
-    players = {"agent": services.Player(agent=f"{ENDPOINT}:any", settings=asked)}
+    settings = AgentSettings(strategy="tools", retries=0, limit_seconds=1800)
+    players = {"agent": services.Player(agent=f"{ENDPOINT}:any", settings=settings)}
     match = services.open_match(game=GAME, config={"periods": periods}, players=players, seed=1)
     spent = []
     for _period in range(periods):
         match.refresh_from_db()
-        began = time.process_time()
+        started_at = time.process_time()
         agents.answer_turn(match_uid=match.uid, role="agent", answering=match.open_turns()["agent"].answering)
-        spent.append(time.process_time() - began)
+        spent.append(time.process_time() - started_at)
     match.refresh_from_db()
     assert match.status == Match.Status.FINISHED
     assert Call.objects.filter(match_uid=match.uid).count() == CALLS * periods
@@ -131,22 +131,22 @@ async def rate_without_storage(url: str, at_once: int, seconds: float) -> tuple[
     from llm_agents.endpoints import Endpoint, use_endpoints
 
     use_endpoints({ENDPOINT: Endpoint(ENDPOINT, "openai", url, "sk-bench", concurrency=at_once)}.get)
-    game, made, over = configure(registry.get(GAME), {"periods": PERIODS}), 0, False
+    game, calls_made, is_over = configure(registry.get(GAME), {"periods": PERIODS}), 0, False
 
     async def play_match(seed: int) -> None:
-        nonlocal made
+        nonlocal calls_made
         play, _events = start(game, seed)
-        while not over:
+        while not is_over:
             calls: list[Any] = []
             decision = await decide(AgentSpec(ENDPOINT, "any", strategy="tools"), play, "agent", (), calls=calls)
-            made += len(calls)
+            calls_made += len(calls)
             play, _events = submit(play, "agent", decision.move)
 
     loops = [asyncio.create_task(play_match(seed)) for seed in range(at_once)]
     await asyncio.sleep(WARM_UP + CALLS)
-    before, began = made, time.monotonic()
+    calls_before, started_at = calls_made, time.monotonic()
     await asyncio.sleep(seconds)
-    rate, over = (made - before) / (time.monotonic() - began), True
+    rate, is_over = (calls_made - calls_before) / (time.monotonic() - started_at), True
     await asyncio.gather(*loops)
     return rate, psutil.Process(os.getpid()).memory_info().rss / 1e6
 
@@ -156,7 +156,7 @@ def report(stack: Stack, *, seconds: float) -> None:
     with standin(0) as url:
         spent: list[float] = stack.call("deploy.bench.tools.long_match", url, PERIODS)
     tenth = len(spent) // 10
-    first, last = (1000 * sum(part) / tenth / CALLS for part in (spent[:tenth], spent[-tenth:]))
+    first, last = (1000 * sum(period_seconds) / tenth / CALLS for period_seconds in (spent[:tenth], spent[-tenth:]))
     print(
         f"| one match of {PERIODS} periods × {CALLS} calls | {first:.1f} ms of CPU per call in the first tenth, "
         f"{last:.1f} ms in the last ({last / first - 1:+.0%}) |",
@@ -167,15 +167,15 @@ def report(stack: Stack, *, seconds: float) -> None:
         print(f"| {AT_ONCE} loops in one process, nothing stored | {rate:.0f} calls/s of {AT_ONCE}; {memory:.0f} MB |")
         stack.call("deploy.bench.tools.begin_loops", "loops", url, AT_ONCE)
         time.sleep(WARM_UP + CALLS)
-        marks = []
+        measurements = []
         for _half in range(2):
-            before, began = stack.call("deploy.bench.tools.stored_calls", "loops"), time.monotonic()
+            calls_before, started_at = stack.call("deploy.bench.tools.stored_calls", "loops"), time.monotonic()
             time.sleep(seconds)
-            after = stack.call("deploy.bench.tools.stored_calls", "loops")
+            calls_after = stack.call("deploy.bench.tools.stored_calls", "loops")
             memory = psutil.Process(stack.pids["collector"]).memory_info().rss / 1e6
-            marks.append(((after - before) / (time.monotonic() - began), memory))
+            measurements.append(((calls_after - calls_before) / (time.monotonic() - started_at), memory))
         stack.manage("collect", "loops", "--pause", "--no-wait")
-    rates = ", then ".join(f"{rate:.0f} calls/s with {memory:.0f} MB" for rate, memory in marks)
+    rates = ", then ".join(f"{rate:.0f} calls/s with {memory:.0f} MB" for rate, memory in measurements)
     print(
         f"| {AT_ONCE} concurrent loops of a collection, one second per call | {rates}; the limit is {AT_ONCE} |",
         flush=True,

@@ -39,8 +39,8 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
     page = await client.post(join, data={"role": "alice"}, follow_redirects=True)
     answers = [{"agree": "yes"}, {"name": f"Worker {random.choice('ABCDEFGH')}"}, {}]
     for answer in answers:
-        if word := CODE_WORD.search(page.text):
-            answer = {**answer, "code_word": word[1]}
+        if match := CODE_WORD.search(page.text):
+            answer = {**answer, "code_word": match[1]}
         position = POSITION.search(page.text)
         if position is None:
             raise RuntimeError(f"no step to answer: {page.status_code} {page.text[:200]}")
@@ -82,7 +82,7 @@ async def play(address: str, path: str, *, thinking: float, since: float, until:
 async def hold_unanswered_offers(address: str, join: str, *, people: int, until: asyncio.Event) -> None:
     """Have `people` enter, make an offer to a model that never answers, and keep their pages open."""
 
-    async def one() -> None:
+    async def hold_offer() -> None:
         async with httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
             token = (await enter(client, join)).strip("/").split("/")[1]
         async with websockets.connect(f"ws://{address}/ws/play/{token}/", origin=f"http://{address}") as socket:
@@ -91,7 +91,7 @@ async def hold_unanswered_offers(address: str, join: str, *, people: int, until:
             await socket.send(json.dumps({"type": "move", "fields": offer}))
             await until.wait()
 
-    await asyncio.gather(*(one() for _ in range(people)))
+    await asyncio.gather(*(hold_offer() for _ in range(people)))
 
 
 async def run(
@@ -113,9 +113,9 @@ async def run(
     since = time.monotonic() + ramp
     until = since + seconds
 
-    async def one(path: str, after: float) -> None:
+    async def participant(path: str, delay: float) -> None:
         try:
-            await asyncio.sleep(after)
+            await asyncio.sleep(delay)
             await play(address, path, thinking=thinking, since=since, until=until, measured=measured)
         except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
             measured.errors.append(f"{type(error).__name__}: {error}")
@@ -124,5 +124,5 @@ async def run(
         await asyncio.sleep(ramp)
         begin()
 
-    await asyncio.gather(announce(), *(one(path, i * RAMP_SECONDS_EACH) for i, path in enumerate(paths)))
+    await asyncio.gather(announce(), *(participant(path, i * RAMP_SECONDS_EACH) for i, path in enumerate(paths)))
     return measured

@@ -47,17 +47,17 @@ def build(folder: Path) -> Report:
         shutil.rmtree(output, ignore_errors=True)
     assemble(ROOT, source)
     command = [str(SPHINX), "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
-    built = subprocess.run(
+    sphinx = subprocess.run(
         [*command, "-d", str(folder / "doctrees"), "-E", str(source), str(html)],
         env={"PATH": os.defpath, "LANG": "C.UTF-8"},
         capture_output=True,
         text=True,
     )
-    if built.returncode:
-        raise BuildFailed(built.stderr.replace(f"{source}/", ""))
-    found = links.check(html)
-    if found.problems:
-        raise BuildFailed("\n".join(found.problems))
+    if sphinx.returncode:
+        raise BuildFailed(sphinx.stderr.replace(f"{source}/", ""))
+    findings = links.check(html)
+    if findings.problems:
+        raise BuildFailed("\n".join(findings.problems))
     listing = folder / "external-links.txt"
-    listing.write_text("".join(f"{address}\n" for address in sorted(found.external)))
-    return Report(found.pages, found.internal, listing)
+    listing.write_text("".join(f"{address}\n" for address in sorted(findings.external)))
+    return Report(findings.pages, findings.internal, listing)

@@ -52,7 +52,7 @@ class _Page(HTMLParser):
 def check(html: Path) -> Findings:
     """Check every page under `html` and return the findings."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
-    found = Findings(pages=len(pages))
+    findings = Findings(pages=len(pages))
     for path, page in pages.items():
         name = path.relative_to(html)
         for target, loads in page.targets:
@@ -60,22 +60,22 @@ def check(html: Path) -> Findings:
             if address.scheme in ("data", "mailto"):
                 continue
             if address.scheme or address.netloc:
-                found.external.add(target)
+                findings.external.add(target)
                 if loads:
-                    found.problems.append(f"{name} loads {target} from the network.")
+                    findings.problems.append(f"{name} loads {target} from the network.")
                 continue
-            found.internal += 1
+            findings.internal += 1
             destination = (path.parent / unquote(address.path)).resolve() if address.path else path
             if not destination.exists():
-                found.problems.append(f"{name} links to {target}, which does not exist.")
+                findings.problems.append(f"{name} links to {target}, which does not exist.")
             elif (
                 address.fragment
                 and destination in pages
                 and unquote(address.fragment) not in pages[destination].anchors
             ):
-                found.problems.append(f"{name} links to {target}, but that page has no such anchor.")
+                findings.problems.append(f"{name} links to {target}, but that page has no such anchor.")
     for sheet in html.rglob("*.css"):
         text = sheet.read_text(encoding="utf-8")
         if "url(http" in text or "url(//" in text or "@import" in text:
-            found.problems.append(f"{sheet.relative_to(html)} loads something from the network.")
-    return found
+            findings.problems.append(f"{sheet.relative_to(html)} loads something from the network.")
+    return findings

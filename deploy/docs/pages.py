@@ -46,11 +46,11 @@ def relink(text: str, page: str, home: str, root: Path) -> str:
         root: the repository.
     """
 
-    def replacement(found: re.Match[str]) -> str:
-        label, target = found.groups()
+    def replacement(match: re.Match[str]) -> str:
+        label, target = match.groups()
         path, hash_sign, anchor = target.partition("#")
         if not path:
-            return found[0]
+            return match[0]
         destination = os.path.normpath(os.path.join(os.path.dirname(home), path))
         if destination in ROOT_PAGES:
             destination = ROOT_PAGES[destination]
@@ -59,8 +59,8 @@ def relink(text: str, page: str, home: str, root: Path) -> str:
         elif (root / destination).exists():
             return label if label.strip("`") == path else f"{label} (`{destination}`)"
         else:
-            return found[0]  # Sphinx reports the broken link
+            return match[0]  # Sphinx reports the broken link
         return f"[{label}]({os.path.relpath(destination, os.path.dirname(page) or '.')}{hash_sign}{anchor})"
 
-    parts = _FENCE.split(text)
-    return "".join(part if part.startswith("```") else _LINK.sub(replacement, part) for part in parts)
+    sections = _FENCE.split(text)
+    return "".join(section if section.startswith("```") else _LINK.sub(replacement, section) for section in sections)

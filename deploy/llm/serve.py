@@ -29,19 +29,19 @@ def weights() -> Path:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--port", type=int, default=8089)
-    options.add_argument("--parallel", type=int, default=2, help="concurrent conversations")
-    options.add_argument("--threads", type=int, default=2, help="processor threads")
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8089)
+    parser.add_argument("--parallel", type=int, default=2, help="concurrent conversations")
+    parser.add_argument("--threads", type=int, default=2, help="processor threads")
+    options = parser.parse_args()
     params = xllamacpp.CommonParams()
     params.model.path = str(weights())
     params.model_alias = {MODEL}
     params.hostnames = ["127.0.0.1"]
-    params.port = chosen.port
-    params.n_parallel = chosen.parallel
-    params.n_ctx = CONTEXT * chosen.parallel
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = chosen.threads
+    params.port = options.port
+    params.n_parallel = options.parallel
+    params.n_ctx = CONTEXT * options.parallel
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     params.endpoint_metrics = False
     params.warmup = True
     params.use_jinja = True

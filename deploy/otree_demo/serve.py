@@ -20,9 +20,9 @@ def main() -> int:
     print("Starting Parley and oTree …", flush=True)
     try:
         with Stack(DATA, web_port=8000, say=print) as stack:
-            made = stack.call("deploy.otree_demo.study.make_study", experiment.url, experiment.rest_key)
+            study_link = stack.call("deploy.otree_demo.study.make_study", experiment.url, experiment.rest_key)
             stack.close_calls()
-            experiment.prepare(parley=stack.url, **made)
+            experiment.prepare(parley=stack.url, **study_link)
             experiment.start()
             print(f"oTree: {experiment.url}/demo (choose the session, then open the participants' links)")
             print(f"Parley, where they play: {stack.url}")

@@ -73,9 +73,9 @@ class Otree:
         self._process = children.start(
             command, environment=self.environment, log=self.log_file, cwd=self.folder, death_signal=signal.SIGTERM
         )
-        until = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > until:
+            if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise StackError(f"oTree does not answer:\n{self.log()[-3000:]}")
             time.sleep(0.2)

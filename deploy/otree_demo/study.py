@@ -12,7 +12,7 @@ SLUG = "otree-demo"
 
 def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[str, str]:
     """Create and launch the study once; allow the oTree server at `address` to send people and get results."""
-    study, new = Study.objects.get_or_create(
+    study, is_new = Study.objects.get_or_create(
         slug=SLUG,
         defaults={
             "title": "Dividing money, inside an oTree experiment",
@@ -24,9 +24,9 @@ def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[st
             "quota": 1000,
         },
     )
-    if new:
+    if is_new:
         launch(study)
-    server, _new = OtreeServer.objects.update_or_create(study=SLUG, defaults={"addresses": address})
+    server, _is_new = OtreeServer.objects.update_or_create(study=SLUG, defaults={"addresses": address})
     server.keep_rest_key(rest_key)
     server.save()
     return {"study": SLUG, "link_key": otree.link_key(server)}

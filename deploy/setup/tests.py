@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOTHING_COLLECTED, STOPPED = 5, 1
 FOLDERS = ("games", "llm_agents", "platform", "tests")
-REASON = 300
+MAX_REASON_LENGTH = 300
 """Maximum length of the reason for a skipped test."""
 SLOW_TEST_SECONDS = 3600
 """Maximum seconds for a slow test; pyproject.toml has the limit for the others."""
@@ -47,7 +47,7 @@ NIGHTLY = (
     "services",
 )
 PROPERTY_TESTS = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"], "")
-SEARCHING = "--hypothesis-profile=searching"
+SEARCHING_PROFILE = "--hypothesis-profile=searching"
 
 
 def files_with(mark: str) -> list[str]:
@@ -76,10 +76,10 @@ def run(
     counts, reasons = {"passed": 0, "failed": 0, "skipped": 0}, dict[str, None]()
     if report.exists():
         suite = next(ElementTree.parse(report).iter("testsuite"))
-        number = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
-        counts["failed"] = number["failures"] + number["errors"]
-        counts["skipped"] = number["skipped"]
-        counts["passed"] = number["tests"] - counts["failed"] - counts["skipped"]
+        results = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
+        counts["failed"] = results["failures"] + results["errors"]
+        counts["skipped"] = results["skipped"]
+        counts["passed"] = results["tests"] - counts["failed"] - counts["skipped"]
         reasons = dict.fromkeys(" ".join(str(skipped.get("message")).split()) for skipped in suite.iter("skipped"))
     return code, counts, list(reasons)
 
@@ -88,23 +88,23 @@ def main() -> int:
     arguments = sys.argv[1:]
     speed = "slow" if "--slow" in arguments else "not slow"
     options = [argument for argument in arguments if argument != "--slow"]
-    began = time.monotonic()
+    started_at = time.monotonic()
     total = {"passed": 0, "failed": 0, "skipped": 0}
     failed_groups, lines = [], []
     with tempfile.TemporaryDirectory() as folder:
-        groups = [(name, f"({marks}) and {speed}", *rest) for name, marks, *rest in GROUPS]
+        groups = [(name, f"({marks}) and {speed}", *other_settings) for name, marks, *other_settings in GROUPS]
         if speed == "slow":
             groups += [NIGHTLY, PROPERTY_TESTS]
-            options += [SEARCHING, f"--timeout={SLOW_TEST_SECONDS}"]
+            options += [SEARCHING_PROFILE, f"--timeout={SLOW_TEST_SECONDS}"]
         chosen = any((ROOT / option.split("::")[0]).exists() for option in options)
-        for i, (name, marks, database, own, mark) in enumerate(groups):
+        for i, (name, marks, database, group_options, mark) in enumerate(groups):
             report = Path(folder) / f"{i}.xml"
-            since = time.monotonic()
+            group_started_at = time.monotonic()
             files = [] if chosen else files_with(mark)
-            code, counts, reasons = run(name, marks, database, [*own, *options, *files], report)
+            code, counts, reasons = run(name, marks, database, [*group_options, *options, *files], report)
             total = {key: total[key] + counts[key] for key in total}
-            lines.append(f"{name}: {_summary(counts)} in {time.monotonic() - since:.0f} s")
-            lines += [f"  skipped: {reason[:REASON]}" for reason in reasons]
+            lines.append(f"{name}: {_summary(counts)} in {time.monotonic() - group_started_at:.0f} s")
+            lines += [f"  skipped: {reason[:MAX_REASON_LENGTH]}" for reason in reasons]
             if code == NOTHING_COLLECTED and speed == "slow":
                 continue
             if code:
@@ -112,12 +112,12 @@ def main() -> int:
     print("", *lines, sep="\n")
     for name in failed_groups:
         print(f"FAILED: {name}")
-    print(_summary(total), f"in {time.monotonic() - began:.0f} s")
+    print(_summary(total), f"in {time.monotonic() - started_at:.0f} s")
     return 1 if failed_groups else 0
 
 
 def _summary(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in counts.items())
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
 
 
 if __name__ == "__main__":

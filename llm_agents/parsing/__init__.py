@@ -53,15 +53,15 @@ def read_answer(
     Args:
         remarks: keys that are removed before the move is read.
     """
-    asked = shortened_forms(forms) if short else forms
-    known = {remark.key for remark in remarks}
-    move = _without_wrapper(last_object(text), asked, known)
-    remarked = {key: move.pop(key) for key in list(move) if key in known}
-    form = _intended_form(asked, move)
+    requested_forms = shortened_forms(forms) if short else forms
+    remark_keys = {remark.key for remark in remarks}
+    move = _without_wrapper(last_object(text), requested_forms, remark_keys)
+    remark_values = {key: move.pop(key) for key in list(move) if key in remark_keys}
+    form = _intended_form(requested_forms, move)
     _refuse_unknown_keys(move, form)
     fitted = fit(move, form.model)
-    full = forms[list(asked).index(form)]
-    return (fitted if form is full else dict(expand(full, fitted))), remarked
+    full_form = forms[list(requested_forms).index(form)]
+    return (fitted if form is full_form else dict(expand(full_form, fitted))), remark_values
 
 
 def with_remarks(forms: Sequence[Form], remarks: Sequence[Remark]) -> list[Form]:
@@ -76,11 +76,13 @@ def _remarked(model: type[Any], remarks: tuple[Remark, ...]) -> type[Any]:
         remark.key: (str if remark.kind == "text" else float, Field(description=remark.description))
         for remark in remarks
     }
-    first = [remark.key for remark in remarks if remark.first]
+    leading_keys = [remark.key for remark in remarks if remark.first]
 
     def in_order(schema: dict[str, Any]) -> None:
-        found = schema["properties"]
-        schema["properties"] = {key: found[key] for key in (*first, *(key for key in found if key not in first))}
+        properties = schema["properties"]
+        schema["properties"] = {
+            key: properties[key] for key in (*leading_keys, *(key for key in properties if key not in leading_keys))
+        }
 
     ordered = type(model.__name__, (model,), {"model_config": ConfigDict(json_schema_extra=in_order)})
     extended: type[Any] = create_model(model.__name__, __base__=ordered, **added)
@@ -102,10 +104,10 @@ def shortened_forms(forms: Sequence[Form]) -> list[Form]:
     return [form if form.short is None else replace(form, model=form.short, help="") for form in forms]
 
 
-def _without_wrapper(answer: Mapping[str, Json], forms: Sequence[Form], remarks: set[str]) -> dict[str, Json]:
+def _without_wrapper(answer: Mapping[str, Json], forms: Sequence[Form], remark_keys: set[str]) -> dict[str, Json]:
     """Return the move without what a schema adds: the reasoning, and the key that wraps one of several moves."""
     move = dict(answer)
-    if REASONING not in remarks and not any(REASONING in form.model.model_fields for form in forms):
+    if REASONING not in remark_keys and not any(REASONING in form.model.model_fields for form in forms):
         move.pop(REASONING, None)
     if len(forms) > 1 and list(move) == [wrapper_key(forms)] and isinstance(move[wrapper_key(forms)], dict):
         return dict(move[wrapper_key(forms)])
@@ -141,5 +143,5 @@ def _matching_field(key: str, form: Form) -> str | None:
     return None
 
 
-def _normalized(words: str) -> str:
-    return "".join(letter for letter in words.casefold() if letter.isalnum())
+def _normalized(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -34,38 +34,43 @@ def fit(move: Mapping[str, Json], model: type[Move]) -> dict[str, Json]:
         BadAnswer: a number is missing, or the text cannot be stored; names the field.
     """
     schema = json_schema(model)
-    definitions, known = schema.get("$defs", {}), schema.get("properties", {})
+    definitions, properties = schema.get("$defs", {}), schema.get("properties", {})
     required = schema.get("required", ())
     fitted: dict[str, Json] = {}
     for name, value in move.items():
-        part = known.get(name, {})
-        if value is None and name in known and name not in required and not _may_be_null(part, definitions):
+        field_schema = properties.get(name, {})
+        if (
+            value is None
+            and name in properties
+            and name not in required
+            and not _may_be_null(field_schema, definitions)
+        ):
             continue
-        fitted[name] = _fit(value, part, definitions, name)
+        fitted[name] = _fit(value, field_schema, definitions, name)
     return fitted
 
 
-def _fit(value: Json, schema: Mapping[str, Any], definitions: Mapping[str, Any], where: str) -> Json:
+def _fit(value: Json, schema: Mapping[str, Any], definitions: Mapping[str, Any], path: str) -> Json:
     options = options_of(schema, definitions)
     if isinstance(value, str) and not any(_allows_text(option) for option in options):
-        value = _parsed(value, {option.get("type") for option in options}, where)
+        value = _parsed(value, {option.get("type") for option in options}, path)
     if isinstance(value, int) and abs(value) > MAX_EXACT:
-        raise BadAnswer(f'The value of "{where}" is too large a number.')
+        raise BadAnswer(f'The value of "{path}" is too large a number.')
     if isinstance(value, str) and _LONE_SURROGATE.search(value):
-        raise BadAnswer(f'The text of "{where}" holds half of a \\u surrogate pair, which is not a character.')
+        raise BadAnswer(f'The text of "{path}" holds half of a \\u surrogate pair, which is not a character.')
     for option in options:
         if option.get("type") == "object" and "properties" not in option and isinstance(value, list):
-            value = _from_entries(value, where)
+            value = _from_entries(value, path)
         if isinstance(value, dict) and option.get("type") == "object":
-            inner, others = option.get("properties", {}), option.get("additionalProperties")
-            rest = others if isinstance(others, Mapping) else {}
+            properties, additional = option.get("properties", {}), option.get("additionalProperties")
+            additional_schema = additional if isinstance(additional, Mapping) else {}
             return {
-                key: _fit(part, inner.get(key, rest), definitions, f"{where}.{quoted(key)}")
-                for key, part in value.items()
+                key: _fit(item, properties.get(key, additional_schema), definitions, f"{path}.{quoted(key)}")
+                for key, item in value.items()
             }
         if isinstance(value, list) and option.get("type") == "array":
-            parts = enumerate(value)
-            return [_fit(part, option.get("items", {}), definitions, f"{where}[{at}]") for at, part in parts]
+            item_schema = option.get("items", {})
+            return [_fit(item, item_schema, definitions, f"{path}[{index}]") for index, item in enumerate(value)]
     return value
 
 
@@ -78,9 +83,9 @@ def _allows_text(option: Mapping[str, Any]) -> bool:
     return option.get("type", "string") == "string" or any(isinstance(value, str) for value in values)
 
 
-def _parsed(text: str, types: set[Any], where: str) -> Json:
+def _parsed(text: str, types: set[Any], path: str) -> Json:
     if types & {"number", "integer"}:
-        return _number(text, where)
+        return _number(text, path)
     if types & {"object", "array"}:
         try:
             value = json.loads(text)
@@ -91,21 +96,21 @@ def _parsed(text: str, types: set[Any], where: str) -> Json:
     return text
 
 
-def _number(text: str, where: str) -> float | int:
+def _number(text: str, path: str) -> float | int:
     """Return the number that `text` writes; thousands separators and a leading currency sign are allowed."""
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
         hint = ": give the number itself" if text.strip().endswith("%") else ", such as 6000 or 6000.50"
-        raise BadAnswer(f'The value of "{where}" must be a number{hint}, not the text {quoted(text)}.')
-    digits = found[1].replace("+", "") + _SEPARATORS.sub("", found[2])
+        raise BadAnswer(f'The value of "{path}" must be a number{hint}, not the text {quoted(text)}.')
+    digits = match[1].replace("+", "") + _SEPARATORS.sub("", match[2])
     return float(digits) if "." in digits or len(digits) > _LONGEST else int(digits)
 
 
-def _from_entries(entries: list[Json], where: str) -> Json:
+def _from_entries(entries: list[Json], path: str) -> Json:
     """Return the object given as the list of entries that a strict schema asks for; otherwise the list itself."""
     if not all(isinstance(entry, dict) and entry.keys() == {ENTRY_NAME, ENTRY_VALUE} for entry in entries):
         return entries
-    read = {entry[ENTRY_NAME]: entry[ENTRY_VALUE] for entry in entries if isinstance(entry[ENTRY_NAME], str)}
-    if len(read) < len(entries):
-        raise BadAnswer(f'Each "{ENTRY_NAME}" in "{where}" must be a text of its own.')
-    return read
+    values_by_name = {entry[ENTRY_NAME]: entry[ENTRY_VALUE] for entry in entries if isinstance(entry[ENTRY_NAME], str)}
+    if len(values_by_name) < len(entries):
+        raise BadAnswer(f'Each "{ENTRY_NAME}" in "{path}" must be a text of its own.')
+    return values_by_name

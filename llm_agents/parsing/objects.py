@@ -29,23 +29,23 @@ class _Ambiguous(ValueError):
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    read = dict(pairs)
-    if len(read) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _value in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Ambiguous(f"the key {json.dumps(twice, ensure_ascii=False)} appears twice")
-    return read
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        raise _Ambiguous(f"the key {json.dumps(duplicate, ensure_ascii=False)} appears twice")
+    return mapping
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    raise _Ambiguous(f"{word} is not a JSON number")
+def _refuse_constant(constant: str) -> NoReturn:
+    raise _Ambiguous(f"{constant} is not a JSON number")
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Candidate:
     """An object, or what looks like one, and where it begins and ends; `problem` says why it is not one."""
 
     begin: int
@@ -63,56 +63,58 @@ def last_object(text: str) -> dict[str, Json]:
     Raises:
         BadAnswer: there is none; the message tells the model what is wrong.
     """
-    found = _find_last(text)
-    if found is None:
+    candidate = _find_last(text)
+    if candidate is None:
         raise BadAnswer(f"{NO_OBJECT}.")
-    if found.value is None:
-        raise BadAnswer(found.problem)
-    if _THINKING_ENDS.search(text, found.end) or (_THINKING_BEGINS.match(text) and not _THINKING_ENDS.search(text)):
+    if candidate.value is None:
+        raise BadAnswer(candidate.problem)
+    if _THINKING_ENDS.search(text, candidate.end) or (_THINKING_BEGINS.match(text) and not _THINKING_ENDS.search(text)):
         raise BadAnswer(f"{NO_OBJECT}: the only one is part of your thinking. Give it after your thinking has ended.")
-    return dict(found.value)
+    return dict(candidate.value)
 
 
 def around_object(text: str) -> str:
     """Return the text around the JSON object that `last_object` reads; the whole text if there is none."""
-    found = _find_last(text)
-    return text if found is None or found.value is None else f"{text[: found.begin]}{text[found.end :]}"
+    candidate = _find_last(text)
+    return text if candidate is None or candidate.value is None else f"{text[: candidate.begin]}{text[candidate.end :]}"
 
 
-def _find_last(text: str) -> _Found | None:
-    found: _Found | None = None
-    unclosed: _Found | None = None
+def _find_last(text: str) -> _Candidate | None:
+    last: _Candidate | None = None
+    unclosed: _Candidate | None = None
     openings = 0
     end = 0
     while begin := _POSSIBLE_START.search(text, end):
-        at = begin.start()
+        start = begin.start()
         try:
-            value, end = _decoder.raw_decode(text, at)
-            found = _Found(at, end, value)
+            value, end = _decoder.raw_decode(text, start)
+            last = _Candidate(start, end, value)
         except RecursionError:
-            return found or _Found(at, len(text), problem=f"{NO_OBJECT}: it is nested too deeply.")
+            return last or _Candidate(start, len(text), problem=f"{NO_OBJECT}: it is nested too deeply.")
         except ValueError as error:
-            end = at + 1
-            if openings < _MAX_OPENINGS and _OPENING.match(text, at):
+            end = start + 1
+            if openings < _MAX_OPENINGS and _OPENING.match(text, start):
                 openings += 1
-                closed = _closing_position(text, at)
-                if closed is not None:
-                    end = closed
+                closing = _closing_position(text, start)
+                if closing is not None:
+                    end = closing
                     problem = f"The JSON object in your answer cannot be read: {_explain(error, text)}."
-                    found = _Found(at, end, problem=problem)
+                    last = _Candidate(start, end, problem=problem)
                 elif _is_cut_off(error, text):
-                    unclosed = _Found(at, len(text), problem=f"{NO_OBJECT}: it is cut off before its closing }}.")
+                    unclosed = _Candidate(
+                        start, len(text), problem=f"{NO_OBJECT}: it is cut off before its closing }}."
+                    )
                     break
                 else:
                     end = max(end, getattr(error, "pos", end))
-                    unclosed = _Found(at, end, problem=f"{NO_OBJECT}: {_explain(error, text)}.")
-    return found or unclosed
+                    unclosed = _Candidate(start, end, problem=f"{NO_OBJECT}: {_explain(error, text)}.")
+    return last or unclosed
 
 
-def _closing_position(text: str, at: int) -> int | None:
+def _closing_position(text: str, start: int) -> int | None:
     """Return where the brace at `at` is closed, ignoring braces in quoted text; None if it never is."""
     depth = 0
-    for brace in _BRACES_OUTSIDE_TEXT.finditer(text, at):
+    for brace in _BRACES_OUTSIDE_TEXT.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0:
             return brace.end()
@@ -141,13 +143,13 @@ def _explain(error: ValueError, text: str) -> str:
         return str(error)
     if not isinstance(error, json.JSONDecodeError):
         return "a number in it is too long"
-    at = error.pos
-    before, rest = text[:at].rstrip(), text[at:].lstrip()
+    position = error.pos
+    before, rest = text[:position].rstrip(), text[position:].lstrip()
     if error.msg.startswith("Invalid control character"):
         return "a line break or tab inside text must be written as \\n or \\t"
     if error.msg.startswith(("Invalid \\escape", "Invalid \\uXXXX")):
         return "a backslash inside text must be written as \\\\"
-    if number := _grouped_number(text, at):
+    if number := _grouped_number(text, position):
         return f"numbers have no thousands separators, so write {number.replace(',', '')} and not {number}"
     if (rest[:1] in ("}", "]") and before.endswith(",")) or (rest[:1] == "," and rest[1:].lstrip()[:1] in ("}", "]")):
         return f"there is a comma before the closing {rest.lstrip(', ')[:1] or '}'}"
@@ -173,14 +175,14 @@ def _explain(error: ValueError, text: str) -> str:
     return f"{_excerpt(rest)} is not a number, quoted text, true, false, null, list or object"
 
 
-def _grouped_number(text: str, at: int) -> str | None:
+def _grouped_number(text: str, position: int) -> str | None:
     """Return the number with separators around `at`, where JSON's grammar stopped."""
-    for number in _THOUSANDS.finditer(text, max(0, at - 30), at + 30):
-        if number.start() < at <= number.end():
+    for number in _THOUSANDS.finditer(text, max(0, position - 30), position + 30):
+        if number.start() < position <= number.end():
             return number[0]
     return None
 
 
-def _excerpt(rest: str) -> str:
-    first = rest.split("\n", 1)[0][:20].strip()
+def _excerpt(text: str) -> str:
+    first = text.split("\n", 1)[0][:20].strip()
     return f"“{first}”" if first else "the end"

@@ -35,13 +35,13 @@ def schema_of(forms: Sequence[Form], *, reasoning: bool = False) -> Schema:
     """
     filled = [_form(form) for form in forms]
     if len(filled) == 1:
-        whole = filled[0]
+        schema = filled[0]
     else:
-        whole = object_of({wrapper_key(forms): {"anyOf": filled}})
+        schema = object_of({wrapper_key(forms): {"anyOf": filled}})
     if reasoning and not any(REASONING in form.model.model_fields for form in forms):
         thoughts: Schema = {"type": "string", "description": "Your reasoning, step by step. Nobody else reads it."}
-        whole = {**object_of({REASONING: thoughts, **whole["properties"]}), **_description(whole)}
-    return whole
+        schema = {**object_of({REASONING: thoughts, **schema["properties"]}), **_description(schema)}
+    return schema
 
 
 def wrapper_key(forms: Sequence[Form]) -> str:
@@ -56,16 +56,19 @@ def options_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> lis
     """Return the plain schemas, one of which a value must match."""
     if "$ref" in schema:
         return options_of(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
-    several = schema.get("anyOf") or schema.get("oneOf")
-    if several:
-        return [option for part in several for option in options_of(part, definitions)]
+    alternatives = schema.get("anyOf") or schema.get("oneOf")
+    if alternatives:
+        return [option for alternative in alternatives for option in options_of(alternative, definitions)]
     return [schema]
 
 
 def _form(form: Form) -> Schema:
     schema = json_schema(form.model)
-    strict = _strict(schema, schema.get("$defs", {}))
-    return {**strict, "description": ". ".join(part.strip(". ") for part in (form.title, form.help) if part) + "."}
+    strict_schema = _strict(schema, schema.get("$defs", {}))
+    return {
+        **strict_schema,
+        "description": ". ".join(part.strip(". ") for part in (form.title, form.help) if part) + ".",
+    }
 
 
 def object_of(properties: Mapping[str, Schema]) -> Schema:
@@ -90,8 +93,8 @@ def _strict(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema
     copied = {key: schema[key] for key in _COPIED_KEYWORDS if key in schema}
     options = options_of(schema, definitions)
     if options != [schema]:
-        strict = [_strict(option, definitions) for option in options]
-        return {**copied, "anyOf": strict} if len(strict) > 1 else {**strict[0], **copied}
+        strict_options = [_strict(option, definitions) for option in options]
+        return {**copied, "anyOf": strict_options} if len(strict_options) > 1 else {**strict_options[0], **copied}
     if "const" in schema or "enum" in schema:
         values = schema.get("enum", [schema.get("const")])
         return {**({"type": schema["type"]} if "type" in schema else {}), **copied, "enum": list(values)}
@@ -111,8 +114,8 @@ def _properties(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Sc
     required = schema.get("required", ())
     properties: dict[str, Schema] = {}
     for name, field in schema.get("properties", {}).items():
-        strict = _titled(_strict(field, definitions), field, name)
-        properties[name] = strict if name in required else _nullable(strict)
+        strict_schema = _titled(_strict(field, definitions), field, name)
+        properties[name] = strict_schema if name in required else _nullable(strict_schema)
     return object_of(properties)
 
 
@@ -126,12 +129,12 @@ def _free_keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Sch
     return {"type": "array", "items": object_of({ENTRY_NAME: name, ENTRY_VALUE: value})}
 
 
-def _titled(strict: Schema, field: Mapping[str, Any], name: str) -> Schema:
+def _titled(schema: Schema, field: Mapping[str, Any], name: str) -> Schema:
     """Return the schema with the field's title in its description, if it says more than the name."""
     title = field.get("title", "")
     if not title or title.lower().replace(" ", "_") == name.lower():
-        return strict
-    return {**strict, "description": f"{title}. {strict['description']}" if "description" in strict else title}
+        return schema
+    return {**schema, "description": f"{title}. {schema['description']}" if "description" in schema else title}
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -144,10 +147,10 @@ def _nullable(schema: Schema) -> Schema:
 
 def _items(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
     if "prefixItems" in schema:
-        kinds: list[Schema] = []
-        for part in schema["prefixItems"]:
-            strict = _strict(part, definitions)
-            if strict not in kinds:
-                kinds.append(strict)
-        return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        item_schemas: list[Schema] = []
+        for item in schema["prefixItems"]:
+            strict_schema = _strict(item, definitions)
+            if strict_schema not in item_schemas:
+                item_schemas.append(strict_schema)
+        return item_schemas[0] if len(item_schemas) == 1 else {"anyOf": item_schemas}
     return _strict(schema.get("items", {}), definitions)

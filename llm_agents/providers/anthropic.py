@@ -23,8 +23,8 @@ from llm_agents.providers.base import (
     Draft,
     Request,
     ToolCall,
+    error_for_status,
     error_text,
-    failed,
     refuse_tools,
     unsupported_parameter,
 )
@@ -118,11 +118,11 @@ class Anthropic:
         """Ask, and ask again without the tool if the endpoint turns out not to support tools."""
         refuse_tools(self._endpoint, request)
         while True:
-            sent = self._optional_parameters(request)
+            optional_parameters = self._optional_parameters(request)
             try:
-                return await self._ask(client, request, "tool" if "structured" in sent else "none")
+                return await self._ask(client, request, "tool" if "structured" in optional_parameters else "none")
             except anthropic.APIStatusError as error:
-                parameter = unsupported_parameter(error.status_code, error.body, sent)
+                parameter = unsupported_parameter(error.status_code, error.body, optional_parameters)
                 if parameter is None:
                     raise
                 UNSUPPORTED.add(self._endpoint, request.model, parameter)
@@ -138,8 +138,8 @@ class Anthropic:
         if request.tools:
             return {"tools"}
         enforced = request.schema is not None and self._endpoint.structured != "none"
-        known = not UNSUPPORTED.contains(self._endpoint, request.model, "structured")
-        return {"structured"} if enforced and known else set()
+        supported = not UNSUPPORTED.contains(self._endpoint, request.model, "structured")
+        return {"structured"} if enforced and supported else set()
 
     async def _ask(self, client: anthropic.AsyncAnthropic, request: Request, enforcement: str) -> Completion:
         body = self.body(request)
@@ -195,12 +195,12 @@ def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _several_tools(request: Request) -> dict[str, Any]:
     """Return the arguments that make the answer use one of several tools, or the only one."""
-    only = {"type": "tool", "name": request.tools[0].name}
+    only_tool = {"type": "tool", "name": request.tools[0].name}
     return {
         "tools": [
             {"name": tool.name, "description": tool.help, "input_schema": tool.parameters} for tool in request.tools
         ],
-        "tool_choice": only if len(request.tools) == 1 else {"type": "any"},
+        "tool_choice": only_tool if len(request.tools) == 1 else {"type": "any"},
     }
 
 
@@ -218,7 +218,7 @@ _IN_STREAM = {"rate_limit_error": RateLimited, "invalid_request_error": Rejected
 def _status_error(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
     """Return the error for a failure by status, or for one announced midway through a stream that began with 200."""
     if error.status_code >= 400:
-        return failed(error.status_code, error.body, key, error.response.headers)
+        return error_for_status(error.status_code, error.body, key, error.response.headers)
     inner = error.body.get("error") if isinstance(error.body, dict) else None
     kind = _IN_STREAM.get(inner.get("type", ""), Unavailable) if isinstance(inner, dict) else Unavailable
     return kind(f"The provider failed while answering: {error_text(error.body, key)}")
@@ -239,16 +239,16 @@ def _input_tokens(usage: Any) -> tuple[int, int]:
 def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
     try:
         calls = tuple(
-            ToolCall(part.id, part.name, json.dumps(part.input, ensure_ascii=False))
-            for part in answer.content
-            if part.type == "tool_use"
+            ToolCall(block.id, block.name, json.dumps(block.input, ensure_ascii=False))
+            for block in answer.content
+            if block.type == "tool_use"
         )
-        text = "".join(part.text for part in answer.content if part.type == "text")
-        read, cached = _input_tokens(answer.usage)
+        text = "".join(block.text for block in answer.content if block.type == "text")
+        input_tokens, cached = _input_tokens(answer.usage)
         return Completion(
             text=calls[0].arguments if calls and not tools else text,
             model=answer.model,
-            input_tokens=read,
+            input_tokens=input_tokens,
             output_tokens=answer.usage.output_tokens,
             request_id=getattr(answer, "_request_id", None) or answer.id,
             stop=answer.stop_reason,
@@ -265,7 +265,7 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, enforcemen
     """Read a stream to its end; one without its last event was cut off."""
     message: Any = None
     output_tokens = stop = None
-    ended = tool = False
+    ended = has_tool_use = False
     calls: dict[int, ToolCall] = {}
     async for event in stream:
         piece = None
@@ -273,18 +273,20 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, enforcemen
             match event.type:
                 case "message_start":
                     message = event.message
-                    identity, model = message.id, message.model
+                    message_id, model = message.id, message.model
                     input_tokens, cached = _input_tokens(message.usage)
                 case "content_block_start":
                     if event.content_block.type == "tool_use":
-                        tool = True
+                        has_tool_use = True
                         calls[event.index] = ToolCall(event.content_block.id, event.content_block.name, "")
                 case "content_block_delta" if event.delta.type == "text_delta":
                     piece = event.delta.text
                 case "content_block_delta" if event.delta.type == "input_json_delta":
-                    started = calls.get(event.index)
-                    if tools and started is not None:
-                        calls[event.index] = replace(started, arguments=started.arguments + event.delta.partial_json)
+                    tool_call = calls.get(event.index)
+                    if tools and tool_call is not None:
+                        calls[event.index] = replace(
+                            tool_call, arguments=tool_call.arguments + event.delta.partial_json
+                        )
                     else:
                         piece = event.delta.partial_json
                 case "message_delta":
@@ -299,15 +301,15 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, enforcemen
     if not ended:
         raise Unavailable(CUT_OFF)
     return Completion(
-        text=draft.text or ("{}" if tool and not tools else ""),
+        text=draft.text or ("{}" if has_tool_use and not tools else ""),
         model=model,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        request_id=stream.response.headers.get("request-id") or identity,
+        request_id=stream.response.headers.get("request-id") or message_id,
         stop=stop,
         refused=stop == "refusal",
         first_text=draft.first,
         structured=enforcement,
-        calls=tuple(call for _at, call in sorted(calls.items())) if tools else (),
+        calls=tuple(call for _index, call in sorted(calls.items())) if tools else (),
         cached_tokens=cached,
     )

@@ -51,10 +51,10 @@ class ToolCall:
     def as_object(self) -> dict[str, Any]:
         """Return the arguments as an object, or an empty one if they are invalid: services accept only objects back."""
         try:
-            read = json.loads(self.arguments)
+            value = json.loads(self.arguments)
         except (ValueError, RecursionError):
             return {}
-        return read if isinstance(read, dict) else {}
+        return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -202,14 +202,14 @@ class Draft:
 
     def __init__(self, on_text: Callable[[str], None]):
         self._on_text: Callable[[str], None] | None = on_text
-        self._began = time.monotonic()
+        self._started_at = time.monotonic()
         self._pieces: list[str] = []
         self.first: float | None = None
 
     def add(self, piece: str | None) -> None:
         if piece:
             if self.first is None:
-                self.first = time.monotonic() - self._began
+                self.first = time.monotonic() - self._started_at
             self._pieces.append(piece)
             self._show(piece)
 
@@ -231,17 +231,17 @@ class Unsupported:
     """Parameters that a model of an endpoint was found not to support, for the life of the process."""
 
     def __init__(self) -> None:
-        self._found: set[tuple[str, str, str, str]] = set()
+        self._entries: set[tuple[str, str, str, str]] = set()
 
     def contains(self, endpoint: Endpoint, model: str, parameter: str) -> bool:
-        return (endpoint.name, endpoint.address, model, parameter) in self._found
+        return (endpoint.name, endpoint.address, model, parameter) in self._entries
 
     def add(self, endpoint: Endpoint, model: str, parameter: str) -> None:
-        self._found.add((endpoint.name, endpoint.address, model, parameter))
+        self._entries.add((endpoint.name, endpoint.address, model, parameter))
         log.warning("endpoint %s does not support %s for model %s; leaving it out", endpoint.name, parameter, model)
 
     def clear(self) -> None:
-        self._found.clear()
+        self._entries.clear()
 
 
 UNSUPPORTED = Unsupported()
@@ -268,7 +268,9 @@ def error_text(body: object, key: str | None) -> str:
     return " ".join(without_key(message, key).split())[:500]
 
 
-def failed(status: int, body: object, key: str | None, headers: Mapping[str, str] | None = None) -> ProviderError:
+def error_for_status(
+    status: int, body: object, key: str | None, headers: Mapping[str, str] | None = None
+) -> ProviderError:
     """Return the error for an HTTP status, with the provider's message but never a key."""
     if status in (401, 403):
         return Rejected(f"The provider did not accept the key (HTTP {status}).")
@@ -287,8 +289,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         if 0 <= seconds < float("inf"):
             return seconds
     try:
-        at = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
-        return max(0.0, at.timestamp() - time.time())
+        retry_at = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, retry_at.timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
 
@@ -300,9 +302,9 @@ _PARAMETERS: Mapping[str, re.Pattern[str]] = {
 }
 
 
-def unsupported_parameter(status: int, body: object, sent: set[str]) -> str | None:
-    """Return which of the parameters `sent` ("structured", "stream_options") a failed call is about, if any."""
+def unsupported_parameter(status: int, body: object, parameters: set[str]) -> str | None:
+    """Return which of the `parameters` sent ("structured", "stream_options") a failed call is about, if any."""
     if status not in (400, 404, 422):
         return None
-    words = str(body)
-    return next((name for name, pattern in _PARAMETERS.items() if name in sent and pattern.search(words)), None)
+    text = str(body)
+    return next((name for name, pattern in _PARAMETERS.items() if name in parameters and pattern.search(text)), None)

@@ -21,8 +21,8 @@ from llm_agents.providers.base import (
     Draft,
     Request,
     ToolCall,
+    error_for_status,
     error_text,
-    failed,
     refuse_tools,
     unsupported_parameter,
 )
@@ -71,7 +71,7 @@ class OpenAI:
         except TimeoutError:
             failure = TimedOut(f"No answer within {request.timeout:g} seconds.")
         except openai.APIStatusError as error:
-            failure = failed(error.status_code, error.body, client.api_key, error.response.headers)
+            failure = error_for_status(error.status_code, error.body, client.api_key, error.response.headers)
         except openai.APITimeoutError as error:
             failure = _timeout_error(error, request)
         except openai.APIConnectionError:
@@ -107,23 +107,25 @@ class OpenAI:
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return the JSON object that a call sends."""
-        sent = self._optional_parameters(request)
-        streamed: dict[str, Any] = {} if request.on_text is None else {"stream": True}
-        if "stream_options" in sent:
-            streamed["stream_options"] = {"include_usage": True}
-        constraint = _tools(request) if request.tools else _schema_arguments(request, self._enforcement(sent))
+        optional_parameters = self._optional_parameters(request)
+        stream_arguments: dict[str, Any] = {} if request.on_text is None else {"stream": True}
+        if "stream_options" in optional_parameters:
+            stream_arguments["stream_options"] = {"include_usage": True}
+        constraint = (
+            _tools(request) if request.tools else _schema_arguments(request, self._enforcement(optional_parameters))
+        )
         messages = [_message(message) for message in request.messages]
-        return {"model": request.model, "messages": messages, **streamed, **constraint, **request.parameters}
+        return {"model": request.model, "messages": messages, **stream_arguments, **constraint, **request.parameters}
 
     async def _complete(self, client: openai.AsyncOpenAI, request: Request) -> Completion:
         """Ask, and ask again without each parameter that the endpoint turns out not to support."""
         refuse_tools(self._endpoint, request)
         while True:
-            sent = self._optional_parameters(request)
+            optional_parameters = self._optional_parameters(request)
             try:
-                return await self._ask(client, request, self._enforcement(sent))
+                return await self._ask(client, request, self._enforcement(optional_parameters))
             except openai.APIStatusError as error:
-                parameter = unsupported_parameter(error.status_code, error.body, sent)
+                parameter = unsupported_parameter(error.status_code, error.body, optional_parameters)
                 if parameter is None:
                     raise
                 UNSUPPORTED.add(self._endpoint, request.model, parameter)
@@ -142,8 +144,8 @@ class OpenAI:
             if applies and not UNSUPPORTED.contains(self._endpoint, request.model, name)
         }
 
-    def _enforcement(self, sent: set[str]) -> str:
-        return self._endpoint.structured if "structured" in sent else "none"
+    def _enforcement(self, optional_parameters: set[str]) -> str:
+        return self._endpoint.structured if "structured" in optional_parameters else "none"
 
     async def _ask(self, client: openai.AsyncOpenAI, request: Request, enforcement: str) -> Completion:
         body = self.body(request)
@@ -187,10 +189,10 @@ def _message(message: ChatMessage) -> dict[str, Any]:
 def _tools(request: Request) -> dict[str, Any]:
     """Return the arguments that make the answer call one of several tools, or the only one."""
     functions = [{"name": tool.name, "description": tool.help, "parameters": tool.parameters} for tool in request.tools]
-    only = {"type": "function", "function": {"name": request.tools[0].name}}
+    only_function = {"type": "function", "function": {"name": request.tools[0].name}}
     return {
         "tools": [{"type": "function", "function": function} for function in functions],
-        "tool_choice": only if len(functions) == 1 else "required",
+        "tool_choice": only_function if len(functions) == 1 else "required",
     }
 
 
@@ -198,8 +200,8 @@ def _schema_arguments(request: Request, enforcement: str) -> dict[str, Any]:
     """Return the arguments that enforce the request's schema."""
     match enforcement:
         case "json_schema":
-            named = {"name": "move", "strict": True, "schema": request.schema}
-            return {"response_format": {"type": "json_schema", "json_schema": named}}
+            named_schema = {"name": "move", "strict": True, "schema": request.schema}
+            return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
         case "json_object":
             return {"response_format": {"type": "json_object"}}
         case "tool":
@@ -219,12 +221,12 @@ def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
     try:
         choice, usage = answer.choices[0], answer.usage
         refusal = getattr(choice.message, "refusal", None)
-        called = getattr(choice.message, "tool_calls", None) or ()
-        calls = [ToolCall(call.id or f"call_{at}", call.function.name, call.function.arguments or "{}")
-                 for at, call in enumerate(called)] if tools else []  # fmt: skip
-        filled = "" if tools else "".join(call.function.arguments for call in called[:1])
-        text = filled or choice.message.content or refusal or ""
-        if not all(isinstance(word, str) for call in calls for word in (call.id, call.name, call.arguments)):
+        tool_calls = getattr(choice.message, "tool_calls", None) or ()
+        calls = [ToolCall(call.id or f"call_{index}", call.function.name, call.function.arguments or "{}")
+                 for index, call in enumerate(tool_calls)] if tools else []  # fmt: skip
+        arguments = "" if tools else "".join(call.function.arguments for call in tool_calls[:1])
+        text = arguments or choice.message.content or refusal or ""
+        if not all(isinstance(value, str) for call in calls for value in (call.id, call.name, call.arguments)):
             raise Unreadable(UNREADABLE)
         return Completion(
             text=_text(text),
@@ -250,22 +252,22 @@ def _text(text: object) -> str:
 
 async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, enforcement: str, *, tools: bool) -> Completion:
     """Read a stream to its end; one that ends without a finish reason was cut off."""
-    model = usage = stop = identity = None
+    model = usage = stop = completion_id = None
     refused = False
     calls: dict[int, list[str]] = {}
     async for chunk in stream:
         try:
-            model, identity = model or chunk.model, identity or chunk.id
+            model, completion_id = model or chunk.model, completion_id or chunk.id
             usage = getattr(chunk, "usage", None) or usage
             for choice in (chunk.choices or ())[:1]:
                 delta = choice.delta
                 refusal = getattr(delta, "refusal", None)
-                called = getattr(delta, "tool_calls", None) or ()
+                tool_calls = getattr(delta, "tool_calls", None) or ()
                 pieces = [delta.content or refusal]
                 if tools:
-                    _merge_tool_calls(calls, called)
+                    _merge_tool_calls(calls, tool_calls)
                 else:
-                    pieces = [call.function.arguments for call in called if call.index == 0] + pieces
+                    pieces = [call.function.arguments for call in tool_calls if call.index == 0] + pieces
                 refused = refused or bool(refusal)
                 stop = choice.finish_reason or stop
                 pieces = [_text(piece) for piece in pieces if piece]
@@ -283,13 +285,14 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, enforcement: 
         model=model,
         input_tokens=getattr(usage, "prompt_tokens", None),
         output_tokens=getattr(usage, "completion_tokens", None),
-        request_id=stream.response.headers.get("x-request-id") or identity,
+        request_id=stream.response.headers.get("x-request-id") or completion_id,
         stop=stop,
         refused=refused or stop == "content_filter",
         first_text=draft.first,
         structured=enforcement,
         calls=tuple(
-            ToolCall(parts[0] or f"call_{at}", parts[1], parts[2] or "{}") for at, parts in sorted(calls.items())
+            ToolCall(fields[0] or f"call_{index}", fields[1], fields[2] or "{}")
+            for index, fields in sorted(calls.items())
         ),
         cached_tokens=_cached_tokens(usage),
     )
@@ -298,7 +301,7 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, enforcement: 
 def _merge_tool_calls(calls: dict[int, list[str]], deltas: Any) -> None:
     """Add the pieces of tool calls to those received so far: id, name, arguments."""
     for delta in deltas:
-        parts = calls.setdefault(delta.index, ["", "", ""])
-        parts[0] = parts[0] or _text(delta.id or "")
-        parts[1] += _text(delta.function.name or "")
-        parts[2] += _text(delta.function.arguments or "")
+        fields = calls.setdefault(delta.index, ["", "", ""])
+        fields[0] = fields[0] or _text(delta.id or "")
+        fields[1] += _text(delta.function.name or "")
+        fields[2] += _text(delta.function.arguments or "")

@@ -55,14 +55,14 @@ class StandInModel:
             self._times[request_hash] += 1
             number, occurrence = self.calls, self._times[request_hash]
         reply = answer(request, seed=self._seed, occurrence=occurrence, prose=self._prose)
-        due = [misbehaviour.kind for misbehaviour in self._misbehaves if number % misbehaviour.every == 0]
-        if due and due[0] in TOOL_KINDS:
+        due_kinds = [misbehaviour.kind for misbehaviour in self._misbehaves if number % misbehaviour.every == 0]
+        if due_kinds and due_kinds[0] in TOOL_KINDS:
             misbehaviours = tool_misbehaviours(request, seed=self._seed, occurrence=occurrence)
-            reply = misbehaviours[due[0]] if misbehaviours else reply
-        elif due:
+            reply = misbehaviours[due_kinds[0]] if misbehaviours else reply
+        elif due_kinds:
             plain_reply = answer(request, seed=self._seed, occurrence=occurrence)
-            if isinstance(plain_reply, Calls) or plain_reply.startswith("{") or due[0] != "types":
-                return misbehaviours_by_name(plain_reply, self._delay or SLOW_SECONDS)[due[0]]
+            if isinstance(plain_reply, Calls) or plain_reply.startswith("{") or due_kinds[0] != "types":
+                return misbehaviours_by_name(plain_reply, self._delay or SLOW_SECONDS)[due_kinds[0]]
         return Slow(self._delay, reply) if self._delay else reply
 
 
@@ -83,26 +83,26 @@ def serve(answers: Callable[[dict[str, Any]], Answer], port: int) -> BothStandIn
 
 def _tokens(request: Any, text: str) -> tuple[int, int]:
     """Estimate the tokens read and written, at about four characters each."""
-    read = sum(len(str(message.get("content"))) for message in request["messages"]) + len(str(request.get("system")))
-    return read // 4 + 1, len(text) // 4 + 1
+    contents = [request.get("system"), *(message.get("content") for message in request["messages"])]
+    return sum(len(str(content)) for content in contents) // 4 + 1, len(text) // 4 + 1
 
 
-def _port(words: str) -> int:
-    number = int(words)
+def _port(text: str) -> int:
+    number = int(text)
     if not 1 <= number <= 65535:
         raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
     return number
 
 
-def _seconds(words: str) -> float:
-    seconds = float(words)
+def _seconds(text: str) -> float:
+    seconds = float(text)
     if not 0 <= seconds <= 3600:
         raise argparse.ArgumentTypeError("seconds are a number from 0 to 3600")
     return seconds
 
 
-def _misbehaviour(words: str) -> Misbehaviour:
-    kind, colon, every = words.partition(":")
+def _misbehaviour(text: str) -> Misbehaviour:
+    kind, colon, every = text.partition(":")
     if kind not in KINDS:
         raise argparse.ArgumentTypeError(f"unknown kind “{kind}”; use one of {', '.join(KINDS)}")
     if colon and not (every.isascii() and every.isdigit() and int(every) > 0):

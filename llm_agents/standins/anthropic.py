@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llm_agents.standins.misbehaviours import Failure
-from llm_agents.standins.protocols import Json, Protocol, Reply, Sent, answered_by, new_id, object_in, pieces, text_of
+from llm_agents.standins.protocols import (
+    Json,
+    Protocol,
+    Reply,
+    StreamEvent,
+    answered_by,
+    new_id,
+    object_in,
+    pieces,
+    text_of,
+)
 
 _KINDS = {
     401: "authentication_error",
@@ -47,41 +57,41 @@ class Anthropic(Protocol):
 
     def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
         blocks = _blocks(request, reply)
-        read, written = reply.tokens
+        input_tokens, output_tokens = reply.tokens
         return {
             **_frame(request),
             "content": blocks,
             "stop_reason": _stop(blocks, reply),
-            "usage": _usage(read, written),
+            "usage": _usage(input_tokens, output_tokens),
         }
 
-    def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[Sent]:
-        def event(kind: str, piece: str = "", **data: Json) -> Sent:
-            return Sent({"type": kind, **data}, kind, piece)
+    def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[StreamEvent]:
+        def event(kind: str, piece: str = "", **data: Json) -> StreamEvent:
+            return StreamEvent({"type": kind, **data}, kind, piece)
 
         blocks = _blocks(request, reply)
-        written_out = [*([reply.text] if reply.text and reply.calls else []), *(text for _n, text in reply.calls)]
-        read, written = reply.tokens
-        yield event("message_start", message={**_frame(request), "content": [], "usage": _usage(read, 1)})
-        for at, (block, text) in enumerate(zip(blocks, written_out or [reply.text], strict=False)):
-            used = block["type"] == "tool_use"
-            empty: dict[str, Json] = {"input": {}} if used else {"text": ""}
-            yield event("content_block_start", index=at, content_block={**block, **empty})
+        texts = [*([reply.text] if reply.text and reply.calls else []), *(text for _n, text in reply.calls)]
+        input_tokens, output_tokens = reply.tokens
+        yield event("message_start", message={**_frame(request), "content": [], "usage": _usage(input_tokens, 1)})
+        for index, (block, text) in enumerate(zip(blocks, texts or [reply.text], strict=False)):
+            is_tool_use = block["type"] == "tool_use"
+            empty: dict[str, Json] = {"input": {}} if is_tool_use else {"text": ""}
+            yield event("content_block_start", index=index, content_block={**block, **empty})
             yield event("ping")
-            kind, key = ("input_json_delta", "partial_json") if used else ("text_delta", "text")
-            for piece in ["", *pieces(text)] if used else pieces(text):
-                yield event("content_block_delta", piece, index=at, delta={"type": kind, key: piece})
-            yield event("content_block_stop", index=at)
+            kind, key = ("input_json_delta", "partial_json") if is_tool_use else ("text_delta", "text")
+            for piece in ["", *pieces(text)] if is_tool_use else pieces(text):
+                yield event("content_block_delta", piece, index=index, delta={"type": kind, key: piece})
+            yield event("content_block_stop", index=index)
         stop = {"stop_reason": _stop(blocks, reply), "stop_sequence": None}
-        yield event("message_delta", delta=stop, usage={"output_tokens": written})
+        yield event("message_delta", delta=stop, usage={"output_tokens": output_tokens})
         yield event("message_stop")
 
     def error(self, failure: Failure, request_id: str) -> Json:
         kind = _KINDS.get(failure.status, "api_error" if failure.status >= 500 else "invalid_request_error")
         return {"type": "error", "error": {"type": kind, "message": failure.message}, "request_id": request_id}
 
-    def failing(self, failure: Failure, request_id: str) -> Sent:
-        return Sent(self.error(failure, request_id), "error")
+    def failing(self, failure: Failure, request_id: str) -> StreamEvent:
+        return StreamEvent(self.error(failure, request_id), "error")
 
     def wrong_key(self, key: str) -> str:
         return "invalid x-api-key"
@@ -115,10 +125,10 @@ def _frame(request: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _usage(read: int, written: int) -> Json:
+def _usage(input_tokens: int, output_tokens: int) -> Json:
     return {
-        "input_tokens": read,
-        "output_tokens": written,
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
         "service_tier": "standard",
@@ -171,15 +181,15 @@ def _forced_tool(request: Mapping[str, Json]) -> str | None:
 def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
     if not messages:
         return "messages: at least one message is required"
-    for at, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message.get("role") not in ("user", "assistant"):
             return (
                 f'messages: Unexpected role "{message.get("role")}". The Messages API accepts a top-level `system` '
                 "parameter, not a message with this role."
             )
-        if not message.get("content") and not (message["role"] == "assistant" and at == len(messages) - 1):
+        if not message.get("content") and not (message["role"] == "assistant" and index == len(messages) - 1):
             rule = "all messages must have non-empty content except for the optional final assistant message"
-            return f"messages.{at}: {rule}"
+            return f"messages.{index}: {rule}"
     last = messages[-1]
     if last["role"] == "assistant" and text_of(last["content"])[-1:].isspace():
         return "messages: final assistant content cannot end with trailing whitespace"
@@ -188,26 +198,26 @@ def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
 
 def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
     """Check that the next message begins by answering every tool use."""
-    used: list[str] = []
-    for at, message in enumerate(messages):
+    unanswered: list[str] = []
+    for index, message in enumerate(messages):
         blocks = message["content"] if isinstance(message["content"], list) else []
         results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-        if unmet := [name for name in used if name not in results]:
-            return f"messages.{at}: `tool_use` ids were found without `tool_result` blocks after: {unmet[0]}"
-        if unknown := [name for name in results if name not in used]:
-            return f"messages.{at}: unexpected `tool_use_id` found in `tool_result` blocks: {unknown[0]}"
+        if unmet := [name for name in unanswered if name not in results]:
+            return f"messages.{index}: `tool_use` ids were found without `tool_result` blocks after: {unmet[0]}"
+        if unknown := [name for name in results if name not in unanswered]:
+            return f"messages.{index}: unexpected `tool_use_id` found in `tool_result` blocks: {unknown[0]}"
         kinds = [block["type"] for block in blocks]
         if results and kinds[: len(results)] != ["tool_result"] * len(results):
-            return f"messages.{at}: `tool_result` blocks must come first"
-        used = [block["id"] for block in blocks if block["type"] == "tool_use"]
-    return "messages: `tool_use` ids were found without `tool_result` blocks" if used else None
+            return f"messages.{index}: `tool_result` blocks must come first"
+        unanswered = [block["id"] for block in blocks if block["type"] == "tool_use"]
+    return "messages: `tool_use` ids were found without `tool_result` blocks" if unanswered else None
 
 
 def _tool_refused(request: Mapping[str, Json]) -> str | None:
     tools = request.get("tools") or []
-    for at, tool in enumerate(tools):
+    for index, tool in enumerate(tools):
         if tool.get("input_schema", {}).get("type") != "object":
-            return f"tools.{at}.custom.input_schema.type: Input should be 'object'"
+            return f"tools.{index}.custom.input_schema.type: Input should be 'object'"
     forced = _forced_tool(request)
     if forced and forced not in {tool["name"] for tool in tools}:
         return f"Tool '{forced}' not found in provided tools"

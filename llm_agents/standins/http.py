@@ -33,12 +33,12 @@ class HttpAnswer:
         self._writer = writer
         self.dropped = False
 
-    async def send(self, status: int, headers: Mapping[str, str], body: bytes, *, only: int | None = None) -> None:
-        """Send a whole answer, or only its first `only` bytes."""
+    async def send(self, status: int, headers: Mapping[str, str], body: bytes, *, limit: int | None = None) -> None:
+        """Send a whole answer, or only its first `limit` bytes."""
         self._head(status, {**headers, "content-length": str(len(body))})
-        self._writer.write(body[:only])
+        self._writer.write(body[:limit])
         await self._writer.drain()
-        if only is not None and only < len(body):
+        if limit is not None and limit < len(body):
             self.drop()
 
     def begin(self, status: int, headers: Mapping[str, str]) -> None:
@@ -108,28 +108,28 @@ class HttpServer:
         writer.transport.abort() if writer.transport.is_closing() else writer.close()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        ahead = asyncio.ensure_future(reader.read(1))
+        next_byte = asyncio.ensure_future(reader.read(1))
         try:
-            while byte := await ahead:
+            while byte := await next_byte:
                 answer = HttpAnswer(writer)
                 request = await self._read(byte, reader, answer)
                 if request is None:
                     return
                 # Read ahead: only this shows that the caller has hung up.
-                ahead = asyncio.ensure_future(reader.read(1))
-                if not await self._answer_request(request, answer, ahead):
+                next_byte = asyncio.ensure_future(reader.read(1))
+                if not await self._answer_request(request, answer, next_byte):
                     return
         finally:
-            if not ahead.cancel():
-                ahead.exception()
+            if not next_byte.cancel():
+                next_byte.exception()
 
-    async def _answer_request(self, request: HttpRequest, answer: HttpAnswer, ahead: asyncio.Future[bytes]) -> bool:
+    async def _answer_request(self, request: HttpRequest, answer: HttpAnswer, next_byte: asyncio.Future[bytes]) -> bool:
         """Answer; return whether the connection stays open."""
         answering: asyncio.Future[None] = asyncio.ensure_future(self._answer(request, answer))
         try:
-            both: list[asyncio.Future[Any]] = [ahead, answering]
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if not answering.done() and not ahead.result():
+            tasks: list[asyncio.Future[Any]] = [next_byte, answering]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done() and not next_byte.result():
                 return False
             await answering
         finally:

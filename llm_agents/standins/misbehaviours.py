@@ -73,7 +73,7 @@ class Empty:
 class Refusal:
     """The model declines, in the protocol's own form."""
 
-    words: str = "I'm sorry, but I can't help with that."
+    text: str = "I'm sorry, but I can't help with that."
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ _DIGITS = "zero one two three four five six seven eight nine".split()
 
 def _misspelt(text: str) -> str:
     move = json.loads(text)
-    return json.dumps({key: _distorted(value, odd=at % 2 == 1) for at, (key, value) in enumerate(move.items())})
+    return json.dumps({key: _distorted(value, odd=index % 2 == 1) for index, (key, value) in enumerate(move.items())})
 
 
 def _distorted(value: Any, *, odd: bool) -> Any:

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llm_agents.standins.misbehaviours import Failure
-from llm_agents.standins.protocols import Json, Protocol, Reply, Sent, answered_by, new_id, object_in, pieces, text_of
+from llm_agents.standins.protocols import (
+    Json,
+    Protocol,
+    Reply,
+    StreamEvent,
+    answered_by,
+    new_id,
+    object_in,
+    pieces,
+    text_of,
+)
 
 _KINDS = {401: "invalid_request_error", 403: "invalid_request_error", 429: "requests"}
 _CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
@@ -52,13 +62,13 @@ class OpenAI(Protocol):
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(request, reply)}
         return {**_frame(request, "chat.completion"), "choices": [choice], "usage": _usage(reply)}
 
-    def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[Sent]:
+    def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[StreamEvent]:
         usage_wanted = (request.get("stream_options") or {}).get("include_usage", False)
         frame = _frame(request, "chat.completion.chunk") | ({"usage": None} if usage_wanted else {})
 
-        def chunk(delta: Json, piece: str = "", finish: str | None = None) -> Sent:
+        def chunk(delta: Json, piece: str = "", finish: str | None = None) -> StreamEvent:
             choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-            return Sent({**frame, "choices": [choice]}, piece=piece)
+            return StreamEvent({**frame, "choices": [choice]}, piece=piece)
 
         if reply.calls:
             yield from self._tool_call_chunks(reply, chunk)
@@ -67,19 +77,19 @@ class OpenAI(Protocol):
             yield from self._text_chunks(reply, tool, chunk)
         yield chunk({}, finish=_finish_reason(request, reply))
         if usage_wanted:
-            yield Sent({**frame, "choices": [], "usage": _usage(reply)})
-        yield Sent("[DONE]")
+            yield StreamEvent({**frame, "choices": [], "usage": _usage(reply)})
+        yield StreamEvent("[DONE]")
 
-    def _tool_call_chunks(self, reply: Reply, chunk: Callable[..., Sent]) -> Iterator[Sent]:
+    def _tool_call_chunks(self, reply: Reply, chunk: Callable[..., StreamEvent]) -> Iterator[StreamEvent]:
         yield chunk({"role": "assistant", "content": None, "refusal": None})
         for piece in pieces(reply.text):
             yield chunk({"content": piece}, piece)
-        for at, (name, arguments) in enumerate(reply.calls):
-            yield chunk({"tool_calls": [{"index": at, **_tool_call(name, "")}]})
+        for index, (name, arguments) in enumerate(reply.calls):
+            yield chunk({"tool_calls": [{"index": index, **_tool_call(name, "")}]})
             for piece in pieces(arguments):
-                yield chunk({"tool_calls": [{"index": at, "function": {"arguments": piece}}]}, piece)
+                yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, piece)
 
-    def _text_chunks(self, reply: Reply, tool: str | None, chunk: Callable[..., Sent]) -> Iterator[Sent]:
+    def _text_chunks(self, reply: Reply, tool: str | None, chunk: Callable[..., StreamEvent]) -> Iterator[StreamEvent]:
         first: dict[str, Json] = {"role": "assistant", "content": None if tool else "", "refusal": None}
         yield chunk(first | ({"tool_calls": [{"index": 0, **_tool_call(tool, "")}]} if tool else {}))
         for piece in pieces(reply.text):
@@ -93,12 +103,12 @@ class OpenAI(Protocol):
         code = _CODES.get(failure.status)
         return {"error": {"message": failure.message, "type": kind, "param": None, "code": code}}
 
-    def failing(self, failure: Failure, request_id: str) -> Sent:
-        return Sent(self.error(failure, request_id))
+    def failing(self, failure: Failure, request_id: str) -> StreamEvent:
+        return StreamEvent(self.error(failure, request_id))
 
     def wrong_key(self, key: str) -> str:
-        shown = f"{key[:8]}{'*' * max(0, len(key) - 12)}{key[-4:]}"
-        return f"Incorrect API key provided: {shown}. You can find your API key in your account."
+        masked_key = f"{key[:8]}{'*' * max(0, len(key) - 12)}{key[-4:]}"
+        return f"Incorrect API key provided: {masked_key}. You can find your API key in your account."
 
     def wrong_model(self, model: str) -> str:
         return f"The model `{model}` does not exist or you do not have access to it."
@@ -120,11 +130,11 @@ def _frame(request: Mapping[str, Json], kind: str) -> dict[str, Json]:
 
 
 def _usage(reply: Reply) -> Json:
-    read, written = reply.tokens
+    input_tokens, output_tokens = reply.tokens
     return {
-        "prompt_tokens": read,
-        "completion_tokens": written,
-        "total_tokens": read + written,
+        "prompt_tokens": input_tokens,
+        "completion_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
         "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
     }
@@ -166,11 +176,11 @@ def _format_refused(request: Mapping[str, Json], features: frozenset[str]) -> st
         if "json" in text.lower():
             return None
         return "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
-    named = response_format.get("json_schema") if isinstance(response_format, Mapping) else None
-    if not isinstance(named, Mapping) or not named.get("name"):
+    schema_format = response_format.get("json_schema") if isinstance(response_format, Mapping) else None
+    if not isinstance(schema_format, Mapping) or not schema_format.get("name"):
         return "Missing required parameter: 'response_format.json_schema.name'."
-    problem = not_strict(named.get("schema", {})) if named.get("strict") else None
-    return f"Invalid schema for response_format '{named['name']}': {problem}" if problem else None
+    problem = not_strict(schema_format.get("schema", {})) if schema_format.get("strict") else None
+    return f"Invalid schema for response_format '{schema_format['name']}': {problem}" if problem else None
 
 
 def _tool_refused(request: Mapping[str, Json]) -> str | None:
@@ -189,19 +199,19 @@ def _tool_refused(request: Mapping[str, Json]) -> str | None:
 
 def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
     """Check that every tool call is answered by the messages right after it, and nothing else is."""
-    waiting: list[str] = []
-    for at, message in enumerate(messages):
+    unanswered: list[str] = []
+    for index, message in enumerate(messages):
         if message.get("role") == "tool":
-            if message.get("tool_call_id") not in waiting:
+            if message.get("tool_call_id") not in unanswered:
                 return "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
-            waiting.remove(message["tool_call_id"])
-        elif waiting:
+            unanswered.remove(message["tool_call_id"])
+        elif unanswered:
             return "An assistant message with 'tool_calls' must be followed by tool messages for each of them."
         for call in message.get("tool_calls") or ():
             if object_in(call["function"]["arguments"]) is None:
-                return f"Invalid 'messages[{at}].tool_calls': the arguments are not a JSON object."
-            waiting.append(call["id"])
-    return "An assistant message with 'tool_calls' must be followed by tool messages." if waiting else None
+                return f"Invalid 'messages[{index}].tool_calls': the arguments are not a JSON object."
+            unanswered.append(call["id"])
+    return "An assistant message with 'tool_calls' must be followed by tool messages." if unanswered else None
 
 
 _NOT_PERMITTED = (
@@ -239,10 +249,12 @@ def _not_strict(schema: Mapping[str, Any], context: tuple[str, ...]) -> str | No
             return f"In context={context}, 'required' is required to include every key. Missing '{missing[0]}'."
     if schema.get("type") == "array" and "items" not in schema:
         return f"In context={context}, array schema missing items."
-    parts = [
-        *((("properties", name), part) for name, part in properties.items()),
-        *((("$defs", name), part) for name, part in schema.get("$defs", {}).items()),
-        *((("anyOf", str(at)), part) for at, part in enumerate(schema.get("anyOf", ()))),
+    subschemas = [
+        *((("properties", name), subschema) for name, subschema in properties.items()),
+        *((("$defs", name), subschema) for name, subschema in schema.get("$defs", {}).items()),
+        *((("anyOf", str(index)), subschema) for index, subschema in enumerate(schema.get("anyOf", ()))),
         *([(("items",), schema["items"])] if "items" in schema else []),
     ]
-    return next((found for where, part in parts if (found := _not_strict(part, (*context, *where)))), None)
+    return next(
+        (problem for path, subschema in subschemas if (problem := _not_strict(subschema, (*context, *path)))), None
+    )

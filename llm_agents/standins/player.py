@@ -30,9 +30,9 @@ MESSAGES = (
 THOUGHTS = "I compare what each choice brings me, and take one that the other side may like as well."
 GREETING = "Ready. I am a stand-in for a language model."
 _REASONING = "reasoning"
-_YES = 0.6
+_FIRST_CHOICE_RATE = 0.6
 """How often the first of two choices is taken, other things being equal."""
-_LEAST_PART = 0.35
+_LEAST_SHARE = 0.35
 """An offered part below this share of the whole is rejected."""
 
 
@@ -61,9 +61,9 @@ def calls(toolbox: Toolbox, question: Question, rng: Random, *, submit: bool = F
     chosen = toolbox.tools[-1:] if submit else toolbox.next()
     filled = []
     for tool in chosen:
-        asked = Question((tool.schema,), True, question.rules, question.words, toolbox.refusals)
+        tool_question = Question((tool.schema,), True, question.rules, question.text, toolbox.refusals)
         is_lookup = tool is not toolbox.tools[-1] and not tool.notes
-        filled.append((tool.name, _Player(asked, rng, is_lookup=is_lookup).move()))
+        filled.append((tool.name, _Player(tool_question, rng, is_lookup=is_lookup).move()))
     if toolbox.in_text:
         return in_plain_json(toolbox, *filled[0])
     return Calls(tuple((name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in filled))
@@ -90,25 +90,25 @@ class _Player:
     """One answer to one question; with `is_lookup`, the arguments of a tool that looks at data."""
 
     def __init__(self, question: Question, rng: Random, *, is_lookup: bool = False):
-        self._asked, self._rng = question, rng
+        self._question, self._rng = question, rng
         self._tries = len(question.complaints)
         self._limits = _limits(question.complaints[-1]) if question.complaints else {}
-        self._news, _turn, asked = question.words.partition("It is your turn.")
-        self._stated = {**_stated_range(self._news), **_limits(asked.partition("JSON object")[0])}
+        self._news, _turn, form_text = question.text.partition("It is your turn.")
+        self._stated = {**_stated_range(self._news), **_limits(form_text.partition("JSON object")[0])}
         self._is_lookup = is_lookup
 
     def move(self) -> Json:
-        return self._value(self._rng.choice(self._asked.schemas), "", {})
+        return self._value(self._rng.choice(self._question.schemas), "", {})
 
     def _value(self, schema: Mapping[str, Any], name: str, definitions: Mapping[str, Any]) -> Json:
         definitions = schema.get("$defs", definitions)
         if "$ref" in schema:
             return self._value(definitions[schema["$ref"].rsplit("/", 1)[-1]], name, definitions)
-        if several := schema.get("anyOf") or schema.get("oneOf"):
-            real = [option for option in several if option.get("type") != "null"]
-            if len(real) < len(several) and (not real or self._answers_null()):
+        if alternatives := schema.get("anyOf") or schema.get("oneOf"):
+            non_null = [option for option in alternatives if option.get("type") != "null"]
+            if len(non_null) < len(alternatives) and (not non_null or self._answers_null()):
                 return None
-            return self._value(self._rng.choice(real), name, definitions)
+            return self._value(self._rng.choice(non_null), name, definitions)
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
@@ -121,7 +121,7 @@ class _Player:
                 count = min(count, schema.get("maxItems", count))
                 return [self._value(schema.get("items", {}), name, definitions) for _entry in range(count)]
             case "boolean":
-                return self._rng.random() < _YES
+                return self._rng.random() < _FIRST_CHOICE_RATE
             case "null":
                 return None
             case "integer" | "number":
@@ -132,30 +132,32 @@ class _Player:
         properties, required = schema.get("properties", {}), schema.get("required", ())
         filled = {}
         matched = self._matching(properties)
-        for name, part in properties.items():
-            value = matched.get(name) or self._value(part, name, definitions)
+        for name, field in properties.items():
+            value = matched.get(name) or self._value(field, name, definitions)
             if value is not None or name in required:
                 filled[name] = value
-        parts = [name for name in filled if properties[name].get("type") in ("integer", "number")]
+        numeric_names = [name for name in filled if properties[name].get("type") in ("integer", "number")]
         filled |= self._dictionary(schema, definitions)
-        whole = self._required_sum()
-        if len(parts) > 1 and whole is not None:
-            filled |= dict(zip(parts, self._split(whole, [properties[name] for name in parts]), strict=True))
+        total = self._required_sum()
+        if len(numeric_names) > 1 and total is not None:
+            filled |= dict(
+                zip(numeric_names, self._split(total, [properties[name] for name in numeric_names]), strict=True)
+            )
         return filled
 
     def _dictionary(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Json]:
         """Return values under a dictionary's possible names: all if all are required, else a few."""
-        names, inner = schema.get("propertyNames", {}).get("enum", ()), schema.get("additionalProperties")
-        if not isinstance(inner, Mapping) or not names:
+        names, value_schema = schema.get("propertyNames", {}).get("enum", ()), schema.get("additionalProperties")
+        if not isinstance(value_schema, Mapping) or not names:
             return {}
         needed = max(schema.get("minProperties", 0), 1)
         chosen = names if needed >= len(names) else self._rng.sample(list(names), needed)
-        parts = dict.fromkeys(chosen, inner)
-        return {name: self._value(inner, name, definitions) for name in chosen} | self._matching(parts)
+        properties = dict.fromkeys(chosen, value_schema)
+        return {name: self._value(value_schema, name, definitions) for name in chosen} | self._matching(properties)
 
     def _matching(self, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
         """Return a matching: where all keys have the same choices, and as many, each choice is taken once."""
-        choices = [part.get("enum") for part in properties.values()]
+        choices = [field.get("enum") for field in properties.values()]
         if (
             len(choices) < 2
             or not choices[0]
@@ -169,7 +171,7 @@ class _Player:
         """Return whether to answer "null" where it is allowed."""
         if self._stated.get("low", 0) > self._stated.get("high", math.inf):
             return True
-        if self._asked.complaints and "can only" in self._asked.complaints[-1]:
+        if self._question.complaints and "can only" in self._question.complaints[-1]:
             return True
         return self._tries > 1 or self._rng.random() < 0.3
 
@@ -180,36 +182,38 @@ class _Player:
             return self._rng.choice(options)
         if self._offer_is_bad():
             return options[min(1, len(options) - 1)]
-        if self._rng.random() < _YES:
+        if self._rng.random() < _FIRST_CHOICE_RATE:
             return options[0]
         return self._rng.choice(options[:2])
 
     def _offer_is_bad(self) -> bool:
         """Return whether the last message mentions a loss, or a part that is too small."""
-        last = self._news.strip().rsplit("\n\n", 1)[-1].lower()
-        if "you would lose" in last:
+        last_block = self._news.strip().rsplit("\n\n", 1)[-1].lower()
+        if "you would lose" in last_block:
             return True
-        parts = {found[1]: amounts(found[0])[0] for found in re.finditer(r"- (.+?) would get: \$[0-9].*", last)}
-        whole = sum(parts.values())
-        return "you" in parts and len(parts) > 1 and parts["you"] < _LEAST_PART * whole
+        amount_by_name = {
+            match[1]: amounts(match[0])[0] for match in re.finditer(r"- (.+?) would get: \$[0-9].*", last_block)
+        }
+        total = sum(amount_by_name.values())
+        return "you" in amount_by_name and len(amount_by_name) > 1 and amount_by_name["you"] < _LEAST_SHARE * total
 
     def _required_sum(self) -> float | None:
         """Return the required sum of several numbers, if one is named."""
-        for words in (*reversed(self._asked.complaints), self._asked.words, self._asked.rules):
-            if found := _WHOLE.search(words):
-                return float(found[1].replace(",", ""))
+        for text in (*reversed(self._question.complaints), self._question.text, self._question.rules):
+            if match := _TOTAL.search(text):
+                return float(match[1].replace(",", ""))
         return None
 
-    def _split(self, whole: float, schemas: Sequence[Mapping[str, Any]]) -> list[float]:
+    def _split(self, total: float, schemas: Sequence[Mapping[str, Any]]) -> list[float]:
         """Split `whole` into parts of about the same size, round ones if possible."""
-        exact = [schema.get("type") == "integer" for schema in schemas]
-        parts: list[float] = []
-        for at, only_whole in enumerate(exact[:-1]):
-            share = (whole - sum(parts)) / (len(exact) - at)
-            part = _rounded(share * self._rng.uniform(0.85, 1.15), digits=2) if self._tries < 2 else share
-            parts.append(math.floor(part) if only_whole else part)
-        rest = whole - sum(parts)
-        return [*parts, int(rest) if exact[-1] and rest == int(rest) else rest]
+        must_be_whole = [schema.get("type") == "integer" for schema in schemas]
+        amounts_so_far: list[float] = []
+        for index, is_whole in enumerate(must_be_whole[:-1]):
+            share = (total - sum(amounts_so_far)) / (len(must_be_whole) - index)
+            amount = _rounded(share * self._rng.uniform(0.85, 1.15), digits=2) if self._tries < 2 else share
+            amounts_so_far.append(math.floor(amount) if is_whole else amount)
+        remainder = total - sum(amounts_so_far)
+        return [*amounts_so_far, int(remainder) if must_be_whole[-1] and remainder == int(remainder) else remainder]
 
     def _number(self, schema: Mapping[str, Any]) -> float:
         low = schema.get("minimum", schema.get("exclusiveMinimum"))
@@ -230,23 +234,27 @@ class _Player:
 
     def _amount(self) -> float:
         """Return an amount near what things are worth: above it for a seller, below it for a buyer."""
-        worth = [amounts(found[0])[0] for found in re.finditer(r"[Ww]orth to [^:\n]+: \$[0-9].*", self._news)]
-        if worth and max(worth) > min(worth):
-            return self._rng.uniform(min(worth), max(worth))
-        named = worth or amounts(self._asked.words) or amounts(self._asked.rules) or [10]
-        sells, buys = (re.search(rf"[Yy]ou are [^.]*\b{kind}", self._asked.rules) for kind in ("seller", "buyer"))
-        return named[0] * self._rng.uniform(0.85 if buys or not sells else 1.0, 1.15 if sells or not buys else 1.0)
+        values = [amounts(match[0])[0] for match in re.finditer(r"[Ww]orth to [^:\n]+: \$[0-9].*", self._news)]
+        if values and max(values) > min(values):
+            return self._rng.uniform(min(values), max(values))
+        reference_amounts = values or amounts(self._question.text) or amounts(self._question.rules) or [10]
+        is_seller, is_buyer = (
+            re.search(rf"[Yy]ou are [^.]*\b{kind}", self._question.rules) for kind in ("seller", "buyer")
+        )
+        return reference_amounts[0] * self._rng.uniform(
+            0.85 if is_buyer or not is_seller else 1.0, 1.15 if is_seller or not is_buyer else 1.0
+        )
 
     def _text(self, schema: Mapping[str, Any], name: str) -> str:
         if name == _REASONING:
             return THOUGHTS
-        words: str = self._rng.choice(MESSAGES)
-        words += " " * max(0, schema.get("minLength", 0) - len(words))
-        most = int(schema.get("maxLength", len(words)))
-        return words[:most]
+        message: str = self._rng.choice(MESSAGES)
+        message += " " * max(0, schema.get("minLength", 0) - len(message))
+        max_length = int(schema.get("maxLength", len(message)))
+        return message[:max_length]
 
 
-_WHOLE = re.compile(
+_TOTAL = re.compile(
     r"\b(?:sums?(?: up)?|adds? up) (?:to|of) (?:exactly )?\$?([0-9][0-9,]*(?:\.[0-9]+)?)(?!.*\bmust add up)"
 )
 _LIMIT = re.compile(
@@ -256,20 +264,23 @@ _LIMIT = re.compile(
 
 def _limits(complaint: str) -> dict[str, float]:
     """Return the minimum and maximum that a correction names."""
-    found: dict[str, float] = {}
-    for words, number in _LIMIT.findall(complaint):
-        found["low" if words in ("at least", "more than", "from") else "high"] = float(number.replace(",", ""))
-    return found
+    limits: dict[str, float] = {}
+    for bound, number in _LIMIT.findall(complaint):
+        limits["low" if bound in ("at least", "more than", "from") else "high"] = float(number.replace(",", ""))
+    return limits
 
 
-_SUM = r"[^:\n]*: \$?([0-9][0-9,]*(?:\.[0-9]+)?)"
-_SITUATION = {"low": re.compile(rf"\b(?:[Ll]owest|[Mm]inimum) {_SUM}"), "high": re.compile(rf"\b[Mm]oney left{_SUM}")}
+_STATED = r"[^:\n]*: \$?([0-9][0-9,]*(?:\.[0-9]+)?)"
+_STATED_BOUNDS = {
+    "low": re.compile(rf"\b(?:[Ll]owest|[Mm]inimum) {_STATED}"),
+    "high": re.compile(rf"\b[Mm]oney left{_STATED}"),
+}
 
 
 def _stated_range(news: str) -> dict[str, float]:
     """Return the lowest amount that counts now, and the money available, as the news states them."""
-    found = {end: pattern.findall(news) for end, pattern in _SITUATION.items()}
-    return {end: float(amounts[-1].replace(",", "")) for end, amounts in found.items() if amounts}
+    matches_by_bound = {bound: pattern.findall(news) for bound, pattern in _STATED_BOUNDS.items()}
+    return {bound: float(matches[-1].replace(",", "")) for bound, matches in matches_by_bound.items() if matches}
 
 
 def _rounded(number: float, digits: int = 3) -> float:

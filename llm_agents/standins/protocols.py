@@ -39,7 +39,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Sent:
+class StreamEvent:
     """One server-sent event, and how much of the model's text it contains."""
 
     data: Json
@@ -76,7 +76,7 @@ class Protocol(ABC):
         """Return a successful answer."""
 
     @abstractmethod
-    def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[Sent]:
+    def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[StreamEvent]:
         """Yield the same answer in pieces."""
 
     @abstractmethod
@@ -84,7 +84,7 @@ class Protocol(ABC):
         """Return the body of a failure."""
 
     @abstractmethod
-    def failing(self, failure: Failure, request_id: str) -> Sent:
+    def failing(self, failure: Failure, request_id: str) -> StreamEvent:
         """Return a failure midway through a stream."""
 
     @abstractmethod

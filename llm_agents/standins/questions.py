@@ -29,14 +29,14 @@ class Question:
         schemas: objects that are valid answers; empty if no object is asked for.
         enforced: whether the service enforces the schema.
         rules: the instructions, without players' words.
-        words: the last message with the question in it, without players' words.
+        text: the last message with the question in it, without players' words.
         complaints: corrections of the answers given so far, oldest first.
     """
 
     schemas: tuple[Schema, ...]
     enforced: bool
     rules: str
-    words: str
+    text: str
     complaints: tuple[str, ...]
 
 
@@ -44,12 +44,13 @@ def question_in(request: Mapping[str, Json]) -> Question:
     """Return the question in a call's body, of either protocol."""
     messages = [_role_and_text(message) for message in request["messages"]]
     system = [text_of(request.get("system")), *(text for role, text in messages if role in ("system", "developer"))]
-    asked = [text for role, text in messages if role == "user"]
-    at = next((at for at in reversed(range(len(asked))) if _KEYS in asked[at] or _NO_KEYS in asked[at]), len(asked) - 1)
-    words = asked[at] if asked else ""
+    user_texts = [text for role, text in messages if role == "user"]
+    with_keys = [index for index, text in enumerate(user_texts) if _KEYS in text or _NO_KEYS in text]
+    index = with_keys[-1] if with_keys else len(user_texts) - 1
+    question_text = user_texts[index] if user_texts else ""
     enforced = _enforced_schema(request)
-    schemas = (enforced,) if enforced is not None else tuple(_described_forms(words))
-    return Question(schemas, enforced is not None, " ".join(system), words, tuple(asked[at + 1 :]))
+    schemas = (enforced,) if enforced is not None else tuple(_described_forms(question_text))
+    return Question(schemas, enforced is not None, " ".join(system), question_text, tuple(user_texts[index + 1 :]))
 
 
 def _role_and_text(message: Mapping[str, Json]) -> tuple[str, str]:
@@ -59,38 +60,38 @@ def _role_and_text(message: Mapping[str, Json]) -> tuple[str, str]:
 def _enforced_schema(request: Mapping[str, Json]) -> Schema | None:
     """Return the schema that comes with the request."""
     response_format = request.get("response_format") or {}
-    found: Schema | None = (response_format.get("json_schema") or {}).get("schema")
+    schema: Schema | None = (response_format.get("json_schema") or {}).get("schema")
     for tool in request.get("tools") or ():
-        found = found or tool.get("input_schema") or (tool.get("function") or {}).get("parameters")
-    return found
+        schema = schema or tool.get("input_schema") or (tool.get("function") or {}).get("parameters")
+    return schema
 
 
-def _described_forms(words: str) -> list[Schema]:
+def _described_forms(text: str) -> list[Schema]:
     """Return the forms that a question spells out; only those that end the turn, if any does."""
-    before, *parts = re.split(f"{re.escape(_KEYS)}|{re.escape(_NO_KEYS)}", words)
-    forms, ending = [_object(part) for part in parts], list[Schema]()
-    for form, preceding in zip(forms, [before, *parts], strict=False):
+    text_before, *form_texts = re.split(f"{re.escape(_KEYS)}|{re.escape(_NO_KEYS)}", text)
+    forms, ending = [_object(form_text) for form_text in form_texts], list[Schema]()
+    for form, preceding in zip(forms, [text_before, *form_texts], strict=False):
         if _KEEPS_TURN_OPEN not in preceding[preceding.rfind("\n\n") + 1 :]:
             ending.append(form)
     return ending or forms
 
 
-def worded_object(words: str) -> Schema:
+def worded_object(text: str) -> Schema:
     """Return the object whose keys a text spells out."""
-    return _object(words.partition(_KEYS)[2])
+    return _object(text.partition(_KEYS)[2])
 
 
-def _object(words: str) -> Schema:
+def _object(text: str) -> Schema:
     properties: dict[str, Schema] = {}
     required = []
-    for line in words.split("\n")[1:]:
-        found = re.match(r'- "([^"]+)" \(', line)
-        if found is None:
+    for line in text.split("\n")[1:]:
+        match = re.match(r'- "([^"]+)" \(', line)
+        if match is None:
             break
-        schema, at = _options(line, found.end())
-        properties[found[1]] = schema
-        if not line.startswith("; may be left out", at):
-            required.append(found[1])
+        schema, position = _options(line, match.end())
+        properties[match[1]] = schema
+        if not line.startswith("; may be left out", position):
+            required.append(match[1])
     return {"type": "object", "properties": properties, "required": required}
 
 
@@ -121,88 +122,93 @@ _KEYWORDS = {
 }
 
 
-def _options(words: str, at: int) -> tuple[Schema, int]:
-    """Return the schema at `at`, as `prompting.type_words` words it, and where it ends."""
-    found, at = _option(words, at)
-    several = [found]
-    while words.startswith(" or ", at):
-        found, at = _option(words, at + 4)
-        several.append(found)
-    return (several[0] if len(several) == 1 else {"anyOf": several}), at
+def _options(text: str, position: int) -> tuple[Schema, int]:
+    """Return the schema at `position`, as `prompting.type_words` words it, and where it ends."""
+    option, position = _option(text, position)
+    options = [option]
+    while text.startswith(" or ", position):
+        option, position = _option(text, position + 4)
+        options.append(option)
+    return (options[0] if len(options) == 1 else {"anyOf": options}), position
 
 
-def _option(words: str, at: int) -> tuple[Schema, int]:
-    if words.startswith("list, each entry: ", at):
-        items, at = _options(words, at + len("list, each entry: "))
-        return _bounded({"type": "array", "items": items}, words, at)
-    if words.startswith("object, each value: ", at):
-        value, at = _options(words, at + len("object, each value: "))
-        return {"type": "object", "additionalProperties": value}, at
-    for which in ("each", "any"):
-        if words.startswith(prefix := f"object with {which} of ", at):
-            names, at = _values(words, at + len(prefix))
-            value, at = _options(words, at + len(", each value: "))
-            least = len(names["enum"]) if which == "each" else 0
-            return {"type": "object", "propertyNames": names, "minProperties": least, "additionalProperties": value}, at
-    if words.startswith("object {", at):
-        return _fixed_object(words, at + len("object {"))
-    if words.startswith("object", at):
-        return {"type": "object", "additionalProperties": {}}, at + len("object")
-    if words.startswith("one of ", at):
-        return _values(words, at + len("one of "))
+def _option(text: str, position: int) -> tuple[Schema, int]:
+    if text.startswith("list, each entry: ", position):
+        items, position = _options(text, position + len("list, each entry: "))
+        return _bounded({"type": "array", "items": items}, text, position)
+    if text.startswith("object, each value: ", position):
+        value, position = _options(text, position + len("object, each value: "))
+        return {"type": "object", "additionalProperties": value}, position
+    for quantifier in ("each", "any"):
+        if text.startswith(prefix := f"object with {quantifier} of ", position):
+            names, position = _values(text, position + len(prefix))
+            value, position = _options(text, position + len(", each value: "))
+            least = len(names["enum"]) if quantifier == "each" else 0
+            return {
+                "type": "object",
+                "propertyNames": names,
+                "minProperties": least,
+                "additionalProperties": value,
+            }, position
+    if text.startswith("object {", position):
+        return _fixed_object(text, position + len("object {"))
+    if text.startswith("object", position):
+        return {"type": "object", "additionalProperties": {}}, position + len("object")
+    if text.startswith("one of ", position):
+        return _values(text, position + len("one of "))
     for name, schema in _TYPES.items():
-        if words.startswith(name, at):
-            return _bounded(dict(schema), words, at + len(name))
-    value, at = _value(words, at)
-    return {"const": value}, at
+        if text.startswith(name, position):
+            return _bounded(dict(schema), text, position + len(name))
+    value, position = _value(text, position)
+    return {"const": value}, position
 
 
-def _bounded(schema: Schema, words: str, at: int) -> tuple[Schema, int]:
-    while found := _BOUND.match(words, at):
-        unit = found[3] or ""
+def _bounded(schema: Schema, text: str, position: int) -> tuple[Schema, int]:
+    while match := _BOUND.match(text, position):
+        unit = match[3] or ""
         if (unit == " entries") != (schema.get("type") == "array"):
             break
-        limit = float(found[2])
-        schema[_KEYWORDS[found[1], unit]] = int(limit) if limit.is_integer() else limit
-        at = found.end()
-    if found := _PATTERN.match(words, at):
-        schema["pattern"], at = found[1], found.end()
-    return schema, at
+        limit = float(match[2])
+        schema[_KEYWORDS[match[1], unit]] = int(limit) if limit.is_integer() else limit
+        position = match.end()
+    if match := _PATTERN.match(text, position):
+        schema["pattern"], position = match[1], match.end()
+    return schema, position
 
 
-def _fixed_object(words: str, at: int) -> tuple[Schema, int]:
+def _fixed_object(text: str, position: int) -> tuple[Schema, int]:
     properties: dict[str, Schema] = {}
-    while not words.startswith("}", at):
-        name, at = _value(words, at)
-        properties[str(name)], at = _options(words, at + 2)
-        at += 2 if words.startswith(", ", at) else 0
-        if at >= len(words):
+    while not text.startswith("}", position):
+        name, position = _value(text, position)
+        properties[str(name)], position = _options(text, position + 2)
+        position += 2 if text.startswith(", ", position) else 0
+        if position >= len(text):
             break
-    return {"type": "object", "properties": properties, "required": list(properties)}, at + 1
+    return {"type": "object", "properties": properties, "required": list(properties)}, position + 1
 
 
-def _values(words: str, at: int) -> tuple[Schema, int]:
-    value, at = _value(words, at)
+def _values(text: str, position: int) -> tuple[Schema, int]:
+    value, position = _value(text, position)
     values = [value]
-    while words.startswith(", ", at):
+    while text.startswith(", ", position):
         try:
-            value, end = json.JSONDecoder().raw_decode(words, at + 2)
+            value, end = json.JSONDecoder().raw_decode(text, position + 2)
         except ValueError:
             break
-        if words.startswith(": ", end):  # the next key of the object that contains these values
+        if text.startswith(": ", end):  # the next key of the object that contains these values
             break
         values.append(value)
-        at = end
-    return {"enum": values}, at
+        position = end
+    return {"enum": values}, position
 
 
-def _value(words: str, at: int) -> tuple[Json, int]:
+def _value(text: str, position: int) -> tuple[Json, int]:
     try:
-        return json.JSONDecoder().raw_decode(words, at)
+        return json.JSONDecoder().raw_decode(text, position)
     except ValueError:
-        return None, len(words)
+        return None, len(text)
 
 
-def amounts(words: str) -> Sequence[float]:
+def amounts(text: str) -> Sequence[float]:
     """Return the amounts of money in a text, in order."""
-    return [float(found.replace(",", "")) for found in re.findall(r"\$([0-9][0-9,]*(?:\.[0-9]+)?)", words)]
+    return [float(amount.replace(",", "")) for amount in re.findall(r"\$([0-9][0-9,]*(?:\.[0-9]+)?)", text)]

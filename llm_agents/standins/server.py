@@ -30,7 +30,7 @@ from llm_agents.standins.misbehaviours import (
     WrongTypes,
 )
 from llm_agents.standins.openai import OpenAI
-from llm_agents.standins.protocols import ALL_FEATURES, Protocol, Reply, Sent, new_id
+from llm_agents.standins.protocols import ALL_FEATURES, Protocol, Reply, StreamEvent, new_id
 
 KEY = "sk-stand-in-0123456789"
 """The key of tests' calls to stand-in servers; it must appear nowhere else."""
@@ -87,11 +87,11 @@ class StandIn:
     @property
     def environment(self) -> dict[str, str]:
         """The variables that point the official SDKs at this server."""
-        found: dict[str, str] = {}
+        variables: dict[str, str] = {}
         for protocol in self.protocols:
             key, address = protocol.variables
-            found |= {key: self._key or KEY, address: f"http://127.0.0.1:{self.port}{protocol.prefix}"}
-        return found
+            variables |= {key: self._key or KEY, address: f"http://127.0.0.1:{self.port}{protocol.prefix}"}
+        return variables
 
     def __enter__(self) -> Self:
         self._server.start()
@@ -157,7 +157,7 @@ class StandIn:
             case Malformed():
                 await call.send_malformed(answer.body)
             case Refusal():
-                await call.send_reply(self._reply(call, answer.words, refused=True))
+                await call.send_reply(self._reply(call, answer.text, refused=True))
             case Empty():
                 await call.send_reply(self._reply(call, ""))
             case WrongTypes():
@@ -165,15 +165,15 @@ class StandIn:
             case Drip():
                 await call.send_reply(self._reply(call, answer.answer), pause=answer.seconds)
             case CutStream():
-                await call.send_reply(self._reply(call, answer.answer), only=answer.after)
+                await call.send_reply(self._reply(call, answer.answer), limit=answer.after)
             case FailingStream():
-                await call.send_reply(self._reply(call, answer.answer), only=answer.after, failure=answer.failure)
+                await call.send_reply(self._reply(call, answer.answer), limit=answer.after, failure=answer.failure)
             case Echo():
                 failure = Failure(answer.status, call.echo())
                 if answer.after is None:
                     await call.fail(failure)
                 else:
-                    await call.send_reply(self._reply(call, answer.answer), only=answer.after, failure=failure)
+                    await call.send_reply(self._reply(call, answer.answer), limit=answer.after, failure=failure)
             case str() | Calls():
                 await call.send_reply(self._reply(call, answer))
 
@@ -212,40 +212,40 @@ class _Call:
         if not self._streams:
             return await self.http.send(200, {**JSON, **self._id_header}, body.encode(errors="replace"))
         self.http.begin(200, {**EVENTS, **self._id_header})
-        await self.http.piece(Sent(body.replace("\n", " ")).encoded())
+        await self.http.piece(StreamEvent(body.replace("\n", " ")).encoded())
         await self.http.piece(b"")
 
     async def send_reply(
-        self, reply: Reply, *, pause: float = 0.0, only: int | None = None, failure: Failure | None = None
+        self, reply: Reply, *, pause: float = 0.0, limit: int | None = None, failure: Failure | None = None
     ) -> None:
         """Send an answer as requested: whole or streamed.
 
         Args:
             pause: seconds before each piece.
-            only: characters after which it breaks off.
+            limit: characters after which it breaks off.
             failure: what is sent there; None: nothing, the connection is lost.
         """
         if self._streams:
-            return await self._stream(reply, pause, only, failure)
+            return await self._stream(reply, pause, limit, failure)
         if failure is not None:
             return await self.fail(failure)
         body = self.protocol.body(self.request, reply)
-        await asyncio.sleep(pause * sum(bool(sent.piece) for sent in self.protocol.stream(self.request, reply)))
-        await self.http.send(200, {**JSON, **self._id_header}, _encoded(body), only=only)
+        await asyncio.sleep(pause * sum(bool(event.piece) for event in self.protocol.stream(self.request, reply)))
+        await self.http.send(200, {**JSON, **self._id_header}, _encoded(body), limit=limit)
 
-    async def _stream(self, reply: Reply, pause: float, only: int | None, failure: Failure | None) -> None:
+    async def _stream(self, reply: Reply, pause: float, limit: int | None, failure: Failure | None) -> None:
         self.http.begin(200, {**EVENTS, **self._id_header})
         sent_characters = 0
-        for sent in self.protocol.stream(self.request, reply):
-            if sent.piece and pause:
+        for event in self.protocol.stream(self.request, reply):
+            if event.piece and pause:
                 await asyncio.sleep(pause)
-            sent_characters += len(sent.piece)
-            if only is not None and sent_characters > only:
+            sent_characters += len(event.piece)
+            if limit is not None and sent_characters > limit:
                 if failure is None:
                     return self.http.drop()
                 await self.http.piece(self.protocol.failing(failure, self._id).encoded())
                 return await self.http.piece(b"")
-            await self.http.piece(sent.encoded())
+            await self.http.piece(event.encoded())
         await self.http.piece(b"")
 
     @property

@@ -55,12 +55,12 @@ class Toolbox:
 
     def next(self) -> list[DescribedTool]:
         """Return what a sensible player calls now: it looks at everything once, takes a note, and submits."""
-        *others, submits = self.tools
-        lookups = [tool for tool in others if not tool.notes and tool.name not in self.called]
-        notes = [tool for tool in others if tool.notes and tool.name not in self.called]
+        *other_tools, submission = self.tools
+        lookups = [tool for tool in other_tools if not tool.notes and tool.name not in self.called]
+        notes = [tool for tool in other_tools if tool.notes and tool.name not in self.called]
         if self.in_text:
-            return [*lookups, *notes, submits][:1]
-        return lookups or [*notes[:1], submits]
+            return [*lookups, *notes, submission][:1]
+        return lookups or [*notes[:1], submission]
 
 
 def toolbox_in(request: Mapping[str, Json]) -> Toolbox | None:
@@ -79,17 +79,17 @@ def _offered(tool: Mapping[str, Json]) -> DescribedTool:
 
 
 def _conversation(messages: Sequence[Mapping[str, Json]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    called, results = [], []
+    names, results = [], []
     for message in messages:
-        called += [call["function"]["name"] for call in message.get("tool_calls") or ()]
+        names += [call["function"]["name"] for call in message.get("tool_calls") or ()]
         if message.get("role") == "tool":
             results.append(text_of(message.get("content")))
         for block in message["content"] if isinstance(message.get("content"), list) else ():
             if block.get("type") == "tool_use":
-                called.append(block["name"])
+                names.append(block["name"])
             elif block.get("type") == "tool_result":
                 results.append(text_of(block.get("content")))
-    return tuple(called), tuple(results)
+    return tuple(names), tuple(results)
 
 
 def _described_toolbox(request: Mapping[str, Json]) -> Toolbox | None:
@@ -101,11 +101,11 @@ def _described_toolbox(request: Mapping[str, Json]) -> Toolbox | None:
     for tool in request.get("tools") or ():
         schema = _offered(tool).schema
     tools = _tools_in_schema(schema) if schema else _tools_in_description(described)
-    helps = {found[1]: found[2] for found in _DESCRIBED_TOOL.finditer(described)}
-    seen = tuple(DescribedTool(name, helps.get(name, ""), schema) for name, schema in tools)
-    called = tuple(name for role, text in messages if role == "assistant" and (name := _called_tool(text)))
+    help_by_name = {match[1]: match[2] for match in _DESCRIBED_TOOL.finditer(described)}
+    described_tools = tuple(DescribedTool(name, help_by_name.get(name, ""), schema) for name, schema in tools)
+    called_names = tuple(name for role, text in messages if role == "assistant" and (name := _called_tool(text)))
     results = tuple(text.partition(": ")[2] for role, text in messages if role == "user" and text.startswith(_RESULT))
-    return Toolbox(seen, called, results, "call" if schema else "words")
+    return Toolbox(described_tools, called_names, results, "call" if schema else "words")
 
 
 def _tools_in_schema(schema: Mapping[str, Any]) -> list[tuple[str, Schema]]:
@@ -114,13 +114,13 @@ def _tools_in_schema(schema: Mapping[str, Any]) -> list[tuple[str, Schema]]:
 
 
 def _tools_in_description(described: str) -> list[tuple[str, Schema]]:
-    _before, *parts = re.split(r'(?:^|\n)Tool "', described)
-    return [(part.partition('"')[0], worded_object(part)) for part in parts]
+    _introduction, *sections = re.split(r'(?:^|\n)Tool "', described)
+    return [(section.partition('"')[0], worded_object(section)) for section in sections]
 
 
 def _called_tool(text: str) -> str | None:
-    found = object_in(text) or {}
-    call = found.get("call", found)
+    answer = object_in(text) or {}
+    call = answer.get("call", answer)
     return call.get("tool") if isinstance(call, Mapping) else None
 
 

@@ -70,7 +70,7 @@ def messages(
     persona: str | None = None,
     prompts: Texts | None = None,
     short: bool = False,
-    asked: Question | None = None,
+    question: Question | None = None,
     recalled: tuple[str, str] | None = None,
 ) -> list[ChatMessage]:
     """Return exactly what a model in this role is sent now; out of turn, everything it knows so far.
@@ -82,7 +82,7 @@ def messages(
         persona: who the model should be: a section before the rules.
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
-        asked: one of the strategy's questions; None: the question for the move.
+        question: one of the strategy's questions; None: the question for the move.
         recalled: (question, answer) of an earlier call that precedes this one.
 
     Raises:
@@ -90,12 +90,19 @@ def messages(
         UnknownGame: the game has no such role.
         BadText: the instruction text or a prompt cannot be filled in.
     """
-    question = asking(
-        play, role, strategy=strategy, template=template, persona=persona, prompts=prompts, short=short, asked=asked
+    wording = asking(
+        play,
+        role,
+        strategy=strategy,
+        template=template,
+        persona=persona,
+        prompts=prompts,
+        short=short,
+        question=question,
     )
-    if question.stands_alone:
-        return alone.messages(question, events, answers or {}, recalled)
-    return LAYOUTS[layout_of(play.game, role, strategy)](question, events, answers or {})
+    if wording.stands_alone:
+        return alone.messages(wording, events, answers or {}, recalled)
+    return LAYOUTS[layout_of(play.game, role, strategy)](wording, events, answers or {})
 
 
 def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
@@ -104,8 +111,8 @@ def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
     Raises:
         BadAgent: the game has no such strategy.
     """
-    usual = "conversation" if game.remembers(role) else "fresh"
-    return strategy_named(strategy, game).layout or usual
+    default = "conversation" if game.remembers(role) else "fresh"
+    return strategy_named(strategy, game).layout or default
 
 
 def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> bool:
@@ -114,9 +121,9 @@ def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> boo
     Raises:
         BadAgent: the game has no such strategy.
     """
-    found = strategy_named(strategy, game)
+    strategy_used = strategy_named(strategy, game)
     return layout_of(game, role, strategy) == "conversation" or any(
-        question.keeps is not None for question in (*found.modules, found.move)
+        question.keeps is not None for question in (*strategy_used.modules, strategy_used.move)
     )
 
 
@@ -130,13 +137,20 @@ def correction(
     persona: str | None = None,
     prompts: Texts | None = None,
     short: bool = False,
-    asked: Question | None = None,
+    question: Question | None = None,
 ) -> str:
     """Return the correction for an answer that was not a legal move; arguments and errors as for `messages`."""
-    question = asking(
-        play, role, strategy=strategy, template=template, persona=persona, prompts=prompts, short=short, asked=asked
+    wording = asking(
+        play,
+        role,
+        strategy=strategy,
+        template=template,
+        persona=persona,
+        prompts=prompts,
+        short=short,
+        question=question,
     )
-    return question.correction(reason)
+    return wording.correction(reason)
 
 
 def prompts_sha256(
@@ -176,13 +190,15 @@ def asking(
     persona: str | None = None,
     prompts: Texts | None = None,
     short: bool = False,
-    asked: Question | None = None,
+    question: Question | None = None,
 ) -> Asking:
     """Return the wording of one question to one role; arguments and errors as for `messages`."""
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
-    found = strategy_named(strategy, play.game)
-    return Asking(play, role, template, persona or "", prompts_of(prompts), short, found, asked or found.move)
+    strategy_used = strategy_named(strategy, play.game)
+    return Asking(
+        play, role, template, persona or "", prompts_of(prompts), short, strategy_used, question or strategy_used.move
+    )
 
 
 def strategy_named(strategy: str | None, game: Game[Any, Any]) -> Strategy:
@@ -191,7 +207,7 @@ def strategy_named(strategy: str | None, game: Game[Any, Any]) -> Strategy:
     Raises:
         BadAgent: there is none; the message lists the known ones.
     """
-    name, known = strategy or games_strategies.PLAIN, games_strategies.of(game)
-    if name not in known:
-        raise BadAgent(f"{game.key} has no strategy “{name}”; there are {', '.join(known)}.")
-    return known[name]
+    name, strategies = strategy or games_strategies.PLAIN, games_strategies.of(game)
+    if name not in strategies:
+        raise BadAgent(f"{game.key} has no strategy “{name}”; there are {', '.join(strategies)}.")
+    return strategies[name]

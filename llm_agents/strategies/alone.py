@@ -23,22 +23,22 @@ def messages(
         recalled: question and answer of the earlier call that precedes this one, if there is one.
     """
     play = asking.play
-    sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
+    chat: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     if recalled is not None:
-        sent += [{"role": "user", "content": recalled[0]}, {"role": "assistant", "content": recalled[1]}]
-    for own in _kept_answers(asking, events):
-        question = asking.question(own.before, own.forms, "")
-        move = json.dumps(own.move, ensure_ascii=False)
-        sent += [
+        chat += [{"role": "user", "content": recalled[0]}, {"role": "assistant", "content": recalled[1]}]
+    for own_move in _kept_answers(asking, events):
+        question = asking.question_text(own_move.before, own_move.forms, "")
+        move = json.dumps(own_move.move, ensure_ascii=False)
+        chat += [
             {"role": "user", "content": question},
-            {"role": "assistant", "content": answers.get(own.number, move)},
+            {"role": "assistant", "content": answers.get(own_move.number, move)},
         ]
-    sent.append({"role": "user", "content": asking.question(play, play.forms(asking.role), asking.news())})
-    return sent
+    chat.append({"role": "user", "content": asking.question_text(play, play.forms(asking.role), asking.news())})
+    return chat
 
 
 def _kept_answers(asking: Asking, events: Sequence[Event]) -> list[OwnMove]:
-    keeps, play, role = asking.asked.keeps, asking.play, asking.role
+    keeps, play, role = asking.question.keeps, asking.play, asking.role
     if keeps is None:
         return []
     return [

@@ -37,7 +37,7 @@ class Asking:
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
         strategy: how the turn is worded for the model.
-        asked: the strategy's question being asked.
+        question: the strategy's question being asked.
     """
 
     play: Play
@@ -47,23 +47,23 @@ class Asking:
     prompts: Prompts
     short: bool
     strategy: Strategy
-    asked: Question = MOVE
+    question: Question = MOVE
 
     def system(self) -> str:
         """Return the rules, and what the marks around players' words mean."""
         return f"{self._fill_in('system', SystemVariables(**self._common))}\n\n{ABOUT_MARKS}"
 
-    def question(self, at: Play, forms: Sequence[Form], news: str) -> str:
+    def question_text(self, play: Play, forms: Sequence[Form], news: str) -> str:
         """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
-        now = self._variables_at("question", at, forms)
-        words = self.asked.words(at.game, at.state, self.role) if self.asked.words else ""
-        news = "\n\n".join(part for part in (news, words) if part)
-        return self._fill_in("question", QuestionVariables(**self._common, **now, news=news))
+        variables = self._variables_at("question", play, forms)
+        question_words = self.question.words(play.game, play.state, self.role) if self.question.words else ""
+        news = "\n\n".join(part for part in (news, question_words) if part)
+        return self._fill_in("question", QuestionVariables(**self._common, **variables, news=news))
 
     def forms(self, open_now: Sequence[Form]) -> tuple[Form, ...]:
         """Return the open forms that this question is about."""
-        if self.asked.form:
-            return tuple(form for form in open_now if form.name == self.asked.form)
+        if self.question.form:
+            return tuple(form for form in open_now if form.name == self.question.form)
         notes_too = not self.strategy.modules
         return tuple(
             form
@@ -71,16 +71,16 @@ class Asking:
             if (form.ends_turn or notes_too) and (not form.on_request or form.name in self.strategy.shows)
         )
 
-    def remarks(self, at: Play) -> tuple[Remark, ...]:
+    def remarks(self, play: Play) -> tuple[Remark, ...]:
         """Return the keys asked for beside the move."""
-        if self.strategy.remarks is None or self.asked.purpose != "move":
+        if self.strategy.remarks is None or self.question.purpose != "move":
             return ()
-        return self.strategy.remarks(at.game, at.state, self.role)
+        return self.strategy.remarks(play.game, play.state, self.role)
 
-    def worded_forms(self, at: Play, open_now: Sequence[Form]) -> list[Form]:
+    def worded_forms(self, play: Play, open_now: Sequence[Form]) -> list[Form]:
         """Return the forms as the model is asked to fill them in: short ones, with remarks."""
         forms = self.forms(open_now)
-        return with_remarks(shortened_forms(forms) if self.short else forms, self.remarks(at))
+        return with_remarks(shortened_forms(forms) if self.short else forms, self.remarks(play))
 
     @property
     def stands_alone(self) -> bool:
@@ -89,14 +89,16 @@ class Asking:
 
     def news(self) -> str:
         """Return what is shown before a single question."""
-        shown = self.asked.view
-        return render(self.play.view(self.role) if shown is None else shown(self.play.game, self.play.state, self.role))
+        own_view = self.question.view
+        return render(
+            self.play.view(self.role) if own_view is None else own_view(self.play.game, self.play.state, self.role)
+        )
 
     def correction(self, reason: str) -> str:
         """Return the correction for an answer that was not a legal move."""
-        now = self._variables_at("correction", self.play, self.play.forms(self.role))
+        variables = self._variables_at("correction", self.play, self.play.forms(self.role))
         news = render(self.play.view(self.role))
-        return self._fill_in("correction", CorrectionVariables(**self._common, **now, news=news, reason=reason))
+        return self._fill_in("correction", CorrectionVariables(**self._common, **variables, news=news, reason=reason))
 
     def _fill_in(self, name: str, variables: SystemVariables) -> str:
         return fill_in(name, self._template(name), variables)
@@ -114,15 +116,15 @@ class Asking:
             "rules": game.instructions(self.role, self.template).strip(),
         }
 
-    def _variables_at(self, name: str, at: Play, forms: Sequence[Form]) -> dict[str, Any]:
+    def _variables_at(self, name: str, play: Play, forms: Sequence[Form]) -> dict[str, Any]:
         """Return the variables at a point of the match; costly views are made only for a template that uses them."""
-        asked = self.worded_forms(at, forms)
-        view = at.view(self.role) if texts.used_variables(self._template(name)) & {"round", "known"} else ()
+        worded_forms = self.worded_forms(play, forms)
+        view = play.view(self.role) if texts.used_variables(self._template(name)) & {"round", "known"} else ()
         return {
             "round": round_words(view),
             "known": render(view),
-            "question": task(asked),
-            "format_help": format_help(asked, reasoning=self.strategy.reasons),
+            "question": task(worded_forms),
+            "format_help": format_help(worded_forms, reasoning=self.strategy.reasons),
         }
 
 

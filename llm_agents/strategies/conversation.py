@@ -23,24 +23,24 @@ STATUS = "status"
 def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
     """Return the conversation so far, ending with the question (or, out of turn, with everything known)."""
     play, role = asking.play, asking.role
-    sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
+    chat: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     opening, _events = start(play.game, play.seed)
     news = [render(_opening_view(opening, role))]
     for entry in story(play, events, role):
         if isinstance(entry, OwnMove):
-            question = asking.question(entry.before, entry.forms, _joined(news))
-            sent.append({"role": "user", "content": question})
+            question = asking.question_text(entry.before, entry.forms, _joined(news))
+            chat.append({"role": "user", "content": question})
             move = json.dumps(entry.move, ensure_ascii=False)
-            sent.append({"role": "assistant", "content": answers.get(entry.number, move)})
+            chat.append({"role": "assistant", "content": answers.get(entry.number, move)})
             news = []
         else:
             news.append(render(entry))
     if forms := play.forms(role):
-        last = asking.question(play, forms, _joined(news))
+        last_text = asking.question_text(play, forms, _joined(news))
     else:
-        last = _joined([*news, situation(play, role)])
-    sent.append({"role": "user", "content": last})
-    return sent
+        last_text = _joined([*news, situation(play, role)])
+    chat.append({"role": "user", "content": last_text})
+    return chat
 
 
 def _opening_view(opening: Play, role: Role) -> View:

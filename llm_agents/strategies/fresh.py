@@ -17,5 +17,5 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     """Return one message that contains everything."""
     play, role = asking.play, asking.role
     forms = play.forms(role)
-    now = asking.question(play, forms, asking.news()) if forms else situation(play, role)
-    return [{"role": "user", "content": f"{asking.system()}\n\n{now}"}]
+    text = asking.question_text(play, forms, asking.news()) if forms else situation(play, role)
+    return [{"role": "user", "content": f"{asking.system()}\n\n{text}"}]

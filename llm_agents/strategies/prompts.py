@@ -42,9 +42,9 @@ def prompts_of(texts: Texts | None) -> Prompts:
     try:
         return texts if isinstance(texts, Prompts) else Prompts.model_validate(texts or {})
     except ValidationError as error:
-        wrong = error.errors()[0]
+        first_error = error.errors()[0]
         names = ", ".join(Prompts.model_fields)
-        raise BadText(f"Prompt “{wrong['loc'][0]}”: {wrong['msg']}; the prompts are {names}.") from None
+        raise BadText(f"Prompt “{first_error['loc'][0]}”: {first_error['msg']}; the prompts are {names}.") from None
 
 
 class PersonaVariables(BaseModel):
@@ -111,9 +111,9 @@ REASONED = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION_OF_RE
 
 def in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
     """Return the template of the prompt `name`: the study's own, or the default with or without reasoning first."""
-    own: str | None = getattr(prompts, name)
-    usual: str = getattr(REASONED if reasons else PLAIN, name)
-    return usual if own is None else own
+    own_template: str | None = getattr(prompts, name)
+    default: str = getattr(REASONED if reasons else PLAIN, name)
+    return default if own_template is None else own_template
 
 
 _PLACEHOLDER = re.compile("\ue000([a-z]+)\ue001")
@@ -129,10 +129,10 @@ def fill_in(name: str, template: str, variables: PersonaVariables) -> str:
     values = variables.model_dump()
     quotes = {key: values[key] for key in VARIABLES_WITH_PLAYERS_WORDS if values.get(key)}
     placeholders = {key: f"\ue000{key}\ue001" for key in quotes}
-    written = texts.render(_MARKS.sub("", template), {**_without_marks(values), **placeholders}).strip()
-    if _MARKS.search(_PLACEHOLDER.sub(lambda match: "" if match[1] in quotes else match[0], written)):
+    text = texts.render(_MARKS.sub("", template), {**_without_marks(values), **placeholders}).strip()
+    if _MARKS.search(_PLACEHOLDER.sub(lambda match: "" if match[1] in quotes else match[0], text)):
         raise BadText(f"The {name} text must not change {' or '.join(VARIABLES_WITH_PLAYERS_WORDS)}.")
-    return _PLACEHOLDER.sub(lambda match: quotes[match[1]], written)
+    return _PLACEHOLDER.sub(lambda match: quotes[match[1]], text)
 
 
 def _without_marks(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,9 +148,9 @@ def check_prompts(prompts: Texts, *, roles: Iterable[str] = ()) -> None:
     Raises:
         BadText: names the text, the line, and the unknown variable.
     """
-    own = prompts_of(prompts)
+    own_prompts = prompts_of(prompts)
     for name, variables in VARIABLES.items():
-        template = getattr(own, name)
+        template = getattr(own_prompts, name)
         if template is not None:
             _check(name, template, variables, roles, str(Prompts.model_fields[name].title))
 
@@ -170,8 +170,8 @@ def persona_of(persona: str, *, game: str, role: str) -> str:
 
 
 def _check(name: str, template: str, variables: type[PersonaVariables], roles: Iterable[str], title: str) -> None:
-    full = {key: key for key in variables.model_fields}
-    samples = [full, dict.fromkeys(variables.model_fields, ""), *({**full, "role": role} for role in roles)]
+    by_name = {key: key for key in variables.model_fields}
+    samples = [by_name, dict.fromkeys(variables.model_fields, ""), *({**by_name, "role": role} for role in roles)]
     for sample in samples:
         try:
             texts.check(template, sample, verbatim=VARIABLES_WITH_PLAYERS_WORDS)

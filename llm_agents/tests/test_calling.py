@@ -28,8 +28,8 @@ def protocol(request):
 
 
 @pytest.fixture
-def place():
-    """Serve answers as the endpoint "place"."""
+def serving():
+    """Serve answers as the endpoint "local"."""
     running = []
 
     def serve(protocol, *answers, **options):
@@ -47,15 +47,15 @@ def place():
 async def ask(attempts=None, **policy):
     request = Request("m", [{"role": "user", "content": "Hello"}])
     attempts = [] if attempts is None else attempts
-    return await call("place", request, policy=Policy(**{**QUICK, **policy}), on_attempt=attempts.append)
+    return await call("local", request, policy=Policy(**{**QUICK, **policy}), on_attempt=attempts.append)
 
 
 # ---- retries -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-async def test_transient_errors_are_retried(place, protocol, status):
-    wire = place(protocol, error(status), error(status), answer(protocol, "yes"))
+async def test_transient_errors_are_retried(serving, protocol, status):
+    wire = serving(protocol, error(status), error(status), answer(protocol, "yes"))
     attempts = []
     assert (await ask(attempts)).text == "yes"
     assert [attempt.number for attempt in attempts] == [1, 2, 3]
@@ -63,40 +63,40 @@ async def test_transient_errors_are_retried(place, protocol, status):
     assert len(wire.requests) == 3
 
 
-async def test_lost_connection_is_retried(place, protocol):
-    place(protocol, ScriptedAnswer("{", cut=True), answer(protocol, "yes"))
+async def test_lost_connection_is_retried(serving, protocol):
+    serving(protocol, ScriptedAnswer("{", cut=True), answer(protocol, "yes"))
     assert (await ask()).text == "yes"
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-async def test_permanent_errors_are_not_retried(place, protocol, status):
-    wire = place(protocol, error(status))
+async def test_permanent_errors_are_not_retried(serving, protocol, status):
+    wire = serving(protocol, error(status))
     with pytest.raises(errors.Rejected):
         await ask()
     assert len(wire.requests) == 1
 
 
-async def test_unreadable_answers_are_not_retried(place, protocol):
-    wire = place(protocol, ScriptedAnswer('{"surprise": true}'))
+async def test_unreadable_answers_are_not_retried(serving, protocol):
+    wire = serving(protocol, ScriptedAnswer('{"surprise": true}'))
     with pytest.raises(errors.Unreadable):
         await ask()
     assert len(wire.requests) == 1
 
 
-@pytest.mark.parametrize(("again", "calls"), [(False, 1), (True, 3)])
-async def test_timeouts_are_retried_if_the_policy_says_so(place, protocol, again, calls):
-    wire = place(protocol, ScriptedAnswer("{}", pause=3))
+@pytest.mark.parametrize(("retry_timeouts", "calls"), [(False, 1), (True, 3)])
+async def test_timeouts_are_retried_if_the_policy_says_so(serving, protocol, retry_timeouts, calls):
+    wire = serving(protocol, ScriptedAnswer("{}", pause=3))
     with pytest.raises(errors.TimedOut):
-        await ask(call_seconds=0.2, retry_timeouts=again)
+        await ask(call_seconds=0.2, retry_timeouts=retry_timeouts)
     assert len(wire.requests) == calls
 
 
-async def test_waits_double_and_vary(place, protocol):
-    wire = place(protocol, error(500))
-    attempts, began = [], time.monotonic()
+async def test_waits_double_and_vary(serving, protocol):
+    wire = serving(protocol, error(500))
+    attempts, started_at = [], time.monotonic()
     with pytest.raises(errors.Unavailable):
         await ask(attempts, first_wait=0.2)
-    waited = time.monotonic() - began - sum(attempt.seconds for attempt in attempts)
+    waited = time.monotonic() - started_at - sum(attempt.seconds for attempt in attempts)
     assert 0.1 + 0.2 <= waited < 0.2 + 0.4 + 0.3
     assert len(wire.requests) == 3
 
@@ -106,30 +106,30 @@ async def test_waits_double_and_vary(place, protocol):
     [{"retry_after": "1"}, {"retry_after_ms": "600"}, {"retry_after": email.utils.formatdate(9e9, usegmt=True)}],
     ids=["seconds", "milliseconds", "date"],
 )
-async def test_retry_after_is_respected_up_to_the_policys_longest_wait(place, protocol, headers):
-    place(protocol, error(429, **headers), answer(protocol, "yes"))
-    began = time.monotonic()
+async def test_retry_after_is_respected_up_to_the_policys_longest_wait(serving, protocol, headers):
+    serving(protocol, error(429, **headers), answer(protocol, "yes"))
+    started_at = time.monotonic()
     await ask(longest_wait=0.8)
-    assert 0.6 <= time.monotonic() - began < 2
+    assert 0.6 <= time.monotonic() - started_at < 2
 
 
-async def test_waits_end_at_the_deadline(place, protocol):
-    wire = place(protocol, error(429, retry_after="10"))
-    began = time.monotonic()
+async def test_waits_end_at_the_deadline(serving, protocol):
+    wire = serving(protocol, error(429, retry_after="10"))
+    started_at = time.monotonic()
     with pytest.raises(errors.RateLimited):
-        await ask(deadline=began + 2)
-    assert time.monotonic() - began < 1.5
+        await ask(deadline=started_at + 2)
+    assert time.monotonic() - started_at < 1.5
     assert len(wire.requests) == 1
 
 
-async def test_call_is_cut_off_at_the_deadline_and_none_starts_later(place, protocol):
-    wire = place(protocol, ScriptedAnswer("{}", pause=3))
-    began = time.monotonic()
+async def test_call_is_cut_off_at_the_deadline_and_none_starts_later(serving, protocol):
+    wire = serving(protocol, ScriptedAnswer("{}", pause=3))
+    started_at = time.monotonic()
     with pytest.raises(errors.TimedOut):
-        await ask(deadline=began + 0.4)
-    assert time.monotonic() - began < 1.5
+        await ask(deadline=started_at + 0.4)
+    assert time.monotonic() - started_at < 1.5
     with pytest.raises(errors.TimedOut):
-        await ask(deadline=began)
+        await ask(deadline=started_at)
     assert len(wire.requests) == 1
 
 
@@ -141,32 +141,32 @@ async def test_unknown_endpoint():
 # ---- limits ------------------------------------------------------------------------------------
 
 
-async def test_concurrency_limit_is_kept(place, protocol):
-    wire = place(protocol, ScriptedAnswer(answer(protocol, "yes").body, pause=0.1), concurrency=3)
+async def test_concurrency_limit_is_kept(serving, protocol):
+    wire = serving(protocol, ScriptedAnswer(answer(protocol, "yes").body, pause=0.1), concurrency=3)
     await asyncio.gather(*(ask() for _call in range(10)))
     assert (len(wire.requests), wire.most_at_once) == (10, 3)
-    await provider_called("place").close()
+    await provider_called("local").close()
 
 
-async def test_waiting_for_a_slot_ends_at_the_deadline(place, protocol):
-    place(protocol, ScriptedAnswer(answer(protocol, "yes").body, pause=1), concurrency=1)
+async def test_waiting_for_a_slot_ends_at_the_deadline(serving, protocol):
+    serving(protocol, ScriptedAnswer(answer(protocol, "yes").body, pause=1), concurrency=1)
     first = asyncio.create_task(ask())
     await asyncio.sleep(0.1)
     with pytest.raises(errors.TimedOut, match="no free slot"):
         await ask(deadline=time.monotonic() + 0.2)
     assert (await first).text == "yes"
-    assert breaker.state("place") == "closed"
+    assert breaker.state("local") == "closed"
 
 
 async def test_calls_per_minute_are_limited():
     limit = Limit(10, 3, minute=0.5)
-    began, starts = time.monotonic(), []
+    started_at, starts = time.monotonic(), []
 
-    async def one():
+    async def record_start():
         async with limit.slot():
-            starts.append(time.monotonic() - began)
+            starts.append(time.monotonic() - started_at)
 
-    await asyncio.gather(*(one() for _call in range(7)))
+    await asyncio.gather(*(record_start() for _call in range(7)))
     assert [int(start / 0.5) for start in sorted(starts)] == [0, 0, 0, 1, 1, 1, 2]
 
 
@@ -174,11 +174,11 @@ async def test_waiting_for_the_next_minute_ends_at_the_deadline():
     limit = Limit(10, 1)
     async with limit.slot():
         pass
-    began = time.monotonic()
+    started_at = time.monotonic()
     with pytest.raises(errors.TimedOut):
-        async with limit.slot(began + 5):
+        async with limit.slot(started_at + 5):
             pass
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - started_at < 1
 
 
 # ---- circuits ----------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def breakers(clock):
     return Breakers(failures=3, window=60, pause=10, clock=clock)
 
 
-def broken(breakers):
+def fail_three_times(breakers):
     for _time in range(3):
         breakers.enter("x")
         breakers.failed("x")
@@ -228,7 +228,7 @@ def test_failures_far_apart_do_not_open_it(breakers, clock):
 
 @pytest.mark.parametrize(("outcome", "state"), [("succeeded", "closed"), ("failed", "open")])
 def test_one_trial_call_after_the_pause(breakers, clock, outcome, state):
-    broken(breakers)
+    fail_three_times(breakers)
     clock.now += 10
     assert breakers.state("x") == "half-open"
     assert breakers.enter("x") is True
@@ -239,7 +239,7 @@ def test_one_trial_call_after_the_pause(breakers, clock, outcome, state):
 
 
 def test_inconclusive_trial_leaves_the_circuit_to_the_next_call(breakers, clock):
-    broken(breakers)
+    fail_three_times(breakers)
     clock.now += 10
     breakers.inconclusive("x", trial=breakers.enter("x"))
     assert breakers.enter("x") is True
@@ -248,7 +248,7 @@ def test_inconclusive_trial_leaves_the_circuit_to_the_next_call(breakers, clock)
 def test_hooks_report_changes_of_this_process_only(breakers, clock):
     changes = []
     breakers.on_change(lambda name, state: changes.append((name, state)))
-    broken(breakers)
+    fail_three_times(breakers)
     clock.now += 10
     breakers.enter("x")
     breakers.succeeded("x")
@@ -263,7 +263,7 @@ def test_hooks_report_changes_of_this_process_only(breakers, clock):
 
 
 def test_many_threads_get_one_trial(breakers, clock):
-    broken(breakers)
+    fail_three_times(breakers)
     clock.now += 10
     trials, start = [], threading.Barrier(16)
 
@@ -289,69 +289,69 @@ FAILING = {
 
 
 @pytest.mark.parametrize("failing", FAILING)
-async def test_endpoint_that_is_down_gets_no_more_calls(place, protocol, failing):
-    wire = place(protocol, FAILING[failing])
+async def test_endpoint_that_is_down_gets_no_more_calls(serving, protocol, failing):
+    wire = serving(protocol, FAILING[failing])
     for _time in range(5):
         with pytest.raises((errors.Unavailable, errors.TimedOut)):
             await ask(retries=0, call_seconds=0.5)
-    began = time.monotonic()
+    started_at = time.monotonic()
     with pytest.raises(errors.CircuitOpen):
         await ask()
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - started_at < 0.1
     assert len(wire.requests) == 5
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429])
-async def test_refusal_means_that_the_endpoint_is_up(place, protocol, status):
-    place(protocol, error(status))
+async def test_refusal_means_that_the_endpoint_is_up(serving, protocol, status):
+    serving(protocol, error(status))
     for _time in range(6):
         with pytest.raises(errors.ProviderError):
             await ask(retries=0)
-    assert breaker.state("place") == "closed"
+    assert breaker.state("local") == "closed"
 
 
-async def test_missing_key_and_deadline_do_not_count_as_failures(place, protocol):
-    place(protocol, ScriptedAnswer("{}", pause=3), key=None, key_variable="NO_SUCH_VARIABLE")
+async def test_missing_key_and_deadline_do_not_count_as_failures(serving, protocol):
+    serving(protocol, ScriptedAnswer("{}", pause=3), key=None, key_variable="NO_SUCH_VARIABLE")
     for _time in range(6):
         with pytest.raises(errors.NotConfigured, match="NO_SUCH_VARIABLE is not set"):
             await ask()
-    place(protocol, ScriptedAnswer("{}", pause=3))
+    serving(protocol, ScriptedAnswer("{}", pause=3))
     for _time in range(6):
         with pytest.raises(errors.TimedOut):
             await ask(deadline=time.monotonic() + 0.05)
-    assert breaker.state("place") == "closed"
+    assert breaker.state("local") == "closed"
 
 
-async def test_open_circuit_stops_retries_and_reports_the_cause(place, protocol):
-    wire = place(protocol, error(500, "the real cause"))
+async def test_open_circuit_stops_retries_and_reports_the_cause(serving, protocol):
+    wire = serving(protocol, error(500, "the real cause"))
     with pytest.raises(errors.Unavailable, match="the real cause"):
         await ask(retries=9, first_wait=0.001)
     assert len(wire.requests) == 5
 
 
-async def test_circuit_closes_when_the_trial_succeeds(place, protocol):
-    place(protocol, *[error(500)] * 5, answer(protocol, "yes"))
+async def test_circuit_closes_when_the_trial_succeeds(serving, protocol):
+    serving(protocol, *[error(500)] * 5, answer(protocol, "yes"))
     for _time in range(5):
         with pytest.raises(errors.Unavailable):
             await ask(retries=0)
-    BREAKERS.trip("place", 0.1)
+    BREAKERS.trip("local", 0.1)
     await asyncio.sleep(0.15)
     assert (await ask()).text == "yes"
-    assert breaker.state("place") == "closed"
+    assert breaker.state("local") == "closed"
 
 
-async def test_endpoint_with_a_new_address_is_asked_at_once(place, protocol):
-    place(protocol, error(500))
+async def test_endpoint_with_a_new_address_is_asked_at_once(serving, protocol):
+    serving(protocol, error(500))
     for _time in range(5):
         with pytest.raises(errors.Unavailable):
             await ask(retries=0)
-    place(protocol, answer(protocol, "yes"))
+    serving(protocol, answer(protocol, "yes"))
     assert (await ask()).text == "yes"
 
 
-async def test_cancelled_trial_leaves_the_circuit_to_the_next_call(place, protocol):
-    place(protocol, ScriptedAnswer("{}", pause=3), answer(protocol, "yes"))
-    BREAKERS.trip("place", 0)
+async def test_cancelled_trial_leaves_the_circuit_to_the_next_call(serving, protocol):
+    serving(protocol, ScriptedAnswer("{}", pause=3), answer(protocol, "yes"))
+    BREAKERS.trip("local", 0)
     trial = asyncio.create_task(ask())
     await asyncio.sleep(0.3)
     with pytest.raises(errors.CircuitOpen):

@@ -24,28 +24,28 @@ class Situation:
         try:
             move = read_move(reply, self.play.forms(self.role), short=self.short)
             return plain_move(check(self.play, self.role, move)[1])
-        except (BadAnswer, Refused) as wrong:
-            return str(wrong)
+        except (BadAnswer, Refused) as refusal:
+            return str(refusal)
 
 
-def situation(game, role, *moves, short=False, **config):
+def make_situation(game, role, *moves, short=False, **config):
     play, _events = replay_moves(configure(registry.get(game), config), 1, moves)
     return Situation(play, role, short)
 
 
-OFFER = situation("bargaining", "alice")
-SILENT = situation("bargaining", "alice", messages_allowed=False)
-SHORT = situation("bargaining", "alice", short=True)
-ANSWER = situation("bargaining", "bob", ("alice", {"alice_gain": 6000, "bob_gain": 4000}))
-PRICE = situation("negotiation", "alice")
+OFFER = make_situation("bargaining", "alice")
+SILENT = make_situation("bargaining", "alice", messages_allowed=False)
+SHORT = make_situation("bargaining", "alice", short=True)
+ANSWER = make_situation("bargaining", "bob", ("alice", {"alice_gain": 6000, "bob_gain": 4000}))
+PRICE = make_situation("negotiation", "alice")
 
 SPLIT = {"alice_gain": 6000.0, "bob_gain": 4000.0}
 HALVES = {"alice_gain": 5000.0, "bob_gain": 5000.0}
-NONE = "There is no complete JSON object in your answer"
-BROKEN = "The JSON object in your answer cannot be read: "
-KEYS = 'the keys are "alice_gain", "bob_gain", "message".'
+NO_OBJECT = "There is no complete JSON object in your answer"
+UNREADABLE = "The JSON object in your answer cannot be read: "
+OFFERED_KEYS = 'the keys are "alice_gain", "bob_gain", "message".'
 
-READ = [
+READ_REPLIES = [
     ("bare", OFFER, '{"alice_gain": 6000, "bob_gain": 4000}', SPLIT),
     ("fenced", OFFER, '```json\n{"alice_gain": 6000, "bob_gain": 4000}\n```', SPLIT),
     ("fence without language", OFFER, '```\n{"alice_gain": 6000.0, "bob_gain": 4000.00}\n```\n', SPLIT),
@@ -133,109 +133,129 @@ READ = [
     ("short as text", SHORT, 'I keep 60%. {"your_gain": "$6,000", "message": "6,000"}', {**SPLIT, "message": "6,000"}),
 ]
 
-REFUSED = [
-    ("nothing", OFFER, "", f"{NONE}."),
-    ("prose alone", ANSWER, "I accept your offer.", f"{NONE}."),
-    ("refusal", OFFER, "I'm sorry, but I can't help with that.", f"{NONE}."),
-    ("a bare word", ANSWER, '"accept"', f"{NONE}."),
-    ("bare list", OFFER, "[6000, 4000]", f"{NONE}."),
-    ("lines", OFFER, "alice_gain: 6000\nbob_gain: 4000", f"{NONE}."),
-    ("cut off in a number", OFFER, '{"alice_gain": 60', f"{NONE}: it is cut off before its closing }}."),
+REFUSED_REPLIES = [
+    ("nothing", OFFER, "", f"{NO_OBJECT}."),
+    ("prose alone", ANSWER, "I accept your offer.", f"{NO_OBJECT}."),
+    ("refusal", OFFER, "I'm sorry, but I can't help with that.", f"{NO_OBJECT}."),
+    ("a bare word", ANSWER, '"accept"', f"{NO_OBJECT}."),
+    ("bare list", OFFER, "[6000, 4000]", f"{NO_OBJECT}."),
+    ("lines", OFFER, "alice_gain: 6000\nbob_gain: 4000", f"{NO_OBJECT}."),
+    ("cut off in a number", OFFER, '{"alice_gain": 60', f"{NO_OBJECT}: it is cut off before its closing }}."),
     (
         "cut off in a message",
         OFFER,
         '{"alice_gain": 6000, "bob_gain": 4000, "message": "I th',
-        f"{NONE}: it is cut off",
+        f"{NO_OBJECT}: it is cut off",
     ),
-    ("cut off in a key", OFFER, '```json\n{"alice_gain": 6000, "bob_', f"{NONE}: it is cut off"),
+    ("cut off in a key", OFFER, '```json\n{"alice_gain": 6000, "bob_', f"{NO_OBJECT}: it is cut off"),
     (
         "cut off around another",
         OFFER,
         '{"move": {"alice_gain": 6000, "bob_gain": 4000}, "why',
-        f"{NONE}: it is cut off",
+        f"{NO_OBJECT}: it is cut off",
     ),
-    ("not closed in its fence", OFFER, '```json\n{"alice_gain": 6000\n```', f"{NONE}: its closing }} is missing."),
+    ("not closed in its fence", OFFER, '```json\n{"alice_gain": 6000\n```', f"{NO_OBJECT}: its closing }} is missing."),
     (
         "trailing comma",
         OFFER,
         '{"alice_gain": 6000, "bob_gain": 4000,}',
-        f"{BROKEN}there is a comma before the closing }}.",
+        f"{UNREADABLE}there is a comma before the closing }}.",
     ),
     (
         "broken last object after a valid one",
         OFFER,
         'Not {"alice_gain": 9000, "bob_gain": 1000} but {"alice_gain": 5000, "bob_gain": 5000,}',
-        f"{BROKEN}there is a comma before the closing }}.",
+        f"{UNREADABLE}there is a comma before the closing }}.",
     ),
     (
         "single quotes",
         ANSWER,
         "{'decision': 'accept'}",
-        f'{BROKEN}keys and text must be in straight double quotes (").',
+        f'{UNREADABLE}keys and text must be in straight double quotes (").',
     ),
-    ("curly quotes", ANSWER, "{“decision”: “accept”}", f"{BROKEN}keys and text must be in straight double quotes"),
-    ("curly quotes inside", ANSWER, '{"decision": “accept”}', f"{BROKEN}keys and text must be in straight double"),
+    (
+        "curly quotes",
+        ANSWER,
+        "{“decision”: “accept”}",
+        f"{UNREADABLE}keys and text must be in straight double quotes",
+    ),
+    (
+        "curly quotes inside",
+        ANSWER,
+        '{"decision": “accept”}',
+        f"{UNREADABLE}keys and text must be in straight double",
+    ),
     (
         "no quotes around the key",
         ANSWER,
         '{decision: "accept"}',
-        f"{BROKEN}a key in double quotes is missing at “decision",
+        f"{UNREADABLE}a key in double quotes is missing at “decision",
     ),
-    ("no quotes around the word", ANSWER, '{"decision": accept}', f"{BROKEN}“accept}}” is not a number, quoted text"),
-    ("equals sign", PRICE, '{"price" = 12000}', f"{BROKEN}a colon is missing before “= 12000}}”."),
+    (
+        "no quotes around the word",
+        ANSWER,
+        '{"decision": accept}',
+        f"{UNREADABLE}“accept}}” is not a number, quoted text",
+    ),
+    ("equals sign", PRICE, '{"price" = 12000}', f"{UNREADABLE}a colon is missing before “= 12000}}”."),
     (
         "bare thousands",
         PRICE,
         '{"price": 12,000}',
-        f"{BROKEN}numbers have no thousands separators, so write 12000 and not",
+        f"{UNREADABLE}numbers have no thousands separators, so write 12000 and not",
     ),
     (
         "bare millions",
         PRICE,
         '{"price": 1,200,000.00}',
-        f"{BROKEN}numbers have no thousands separators, so write 1200000",
+        f"{UNREADABLE}numbers have no thousands separators, so write 1200000",
     ),
-    ("bare dollars", PRICE, '{"price": $12000}', f"{BROKEN}numbers have no currency sign, so remove $."),
-    ("bare percent", PRICE, '{"price": 60%}', f"{BROKEN}numbers have no percent sign: give the number itself."),
+    ("bare dollars", PRICE, '{"price": $12000}', f"{UNREADABLE}numbers have no currency sign, so remove $."),
+    (
+        "bare percent",
+        PRICE,
+        '{"price": 60%}',
+        f"{UNREADABLE}numbers have no percent sign: give the number itself.",
+    ),
     (
         "a sum",
         OFFER,
         '{"alice_gain": 6000, "bob_gain": 10000 - 6000}',
-        f"{BROKEN}a comma or a closing brace is missing before",
+        f"{UNREADABLE}a comma or a closing brace is missing before",
     ),
-    ("comment", PRICE, '{"price": 12000 // my value\n}', f"{BROKEN}JSON has no comments."),
-    ("Python's None", PRICE, '{"price": 12000, "message": None}', f"{BROKEN}write null and not None."),
-    ("NaN", PRICE, '{"price": NaN}', f"{BROKEN}NaN is not a JSON number."),
+    ("comment", PRICE, '{"price": 12000 // my value\n}', f"{UNREADABLE}JSON has no comments."),
+    ("Python's None", PRICE, '{"price": 12000, "message": None}', f"{UNREADABLE}write null and not None."),
+    ("NaN", PRICE, '{"price": NaN}', f"{UNREADABLE}NaN is not a JSON number."),
     (
         "missing comma",
         OFFER,
         '{"alice_gain": 6000 "bob_gain": 4000}',
-        f"{BROKEN}a comma or a closing brace is missing before",
+        f"{UNREADABLE}a comma or a closing brace is missing before",
     ),
     (
         "bare line break",
         PRICE,
         '{"price": 1, "message": "Dear Bob,\nhello"}',
-        f"{BROKEN}a line break or tab inside text must",
+        f"{UNREADABLE}a line break or tab inside text must",
     ),
     (
         "bad escape",
         PRICE,
         '{"price": 1, "message": "only \\$1"}',
-        f"{BROKEN}a backslash inside text must be written as \\\\.",
+        f"{UNREADABLE}a backslash inside text must be written as \\\\.",
     ),
-    ("a key twice", PRICE, '{"price": 1, "price": 2}', f'{BROKEN}the key "price" appears twice.'),
+    ("a key twice", PRICE, '{"price": 1, "price": 2}', f'{UNREADABLE}the key "price" appears twice.'),
     (
         "only in thinking",
         ANSWER,
         '<think>Maybe {"decision": "accept"}.</think>\nI accept.',
-        f"{NONE}: the only one is part",
+        f"{NO_OBJECT}: the only one is part",
     ),
     (
         "thinking cut off",
         ANSWER,
         '<think>If {"decision": "accept"} then I would',
-        f"{NONE}: the only one is part of your thinking",
+        f"{NO_OBJECT}: the only one is part of your thinking",
     ),
     ("word as number", PRICE, '{"price": "twelve thousand"}', 'The value of "price" must be a number, such as 6000'),
     ("unit", PRICE, '{"price": "12000 dollars"}', 'The value of "price" must be a number, such as 6000'),
@@ -270,14 +290,14 @@ REFUSED = [
         '{"aliceGain": 6000, "bobGain": 4000}',
         'There is no key “aliceGain”; the key is "alice_gain"',
     ),
-    ("Russian keys", OFFER, '{"Алиса": 6000, "Боб": 4000}', f"There is no key “Алиса”; {KEYS}"),
+    ("Russian keys", OFFER, '{"Алиса": 6000, "Боб": 4000}', f"There is no key “Алиса”; {OFFERED_KEYS}"),
     (
         "tool wrapper",
         OFFER,
         '{"name": "offer", "arguments": {"alice_gain": 6000, "bob_gain": 4000}}',
-        f"no key “name”; {KEYS}",
+        f"no key “name”; {OFFERED_KEYS}",
     ),
-    ("wrapped", OFFER, '{"offer": {"alice_gain": 6000, "bob_gain": 4000}}', f"There is no key “offer”; {KEYS}"),
+    ("wrapped", OFFER, '{"offer": {"alice_gain": 6000, "bob_gain": 4000}}', f"There is no key “offer”; {OFFERED_KEYS}"),
     (
         "OpenAI wrapper",
         ANSWER,
@@ -332,17 +352,23 @@ REFUSED = [
         'the keys are "your_gain", "message".',
     ),
     ("more than the whole", SHORT, '{"your_gain": 12000}', "You get (your_gain) must be at most 10,000."),
-    ("deep", PRICE, '{"price":' * 30_000, f"{NONE}: it is nested too deeply."),
+    ("deep", PRICE, '{"price":' * 30_000, f"{NO_OBJECT}: it is nested too deeply."),
 ]
 
 
-@pytest.mark.parametrize(("where", "reply", "move"), [case[1:] for case in READ], ids=[case[0] for case in READ])
-def test_reply_is_read(where, reply, move):
-    assert where.outcome(reply) == move
+@pytest.mark.parametrize(
+    ("situation", "reply", "move"), [case[1:] for case in READ_REPLIES], ids=[case[0] for case in READ_REPLIES]
+)
+def test_reply_is_read(situation, reply, move):
+    assert situation.outcome(reply) == move
 
 
-@pytest.mark.parametrize(("where", "reply", "said"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
-def test_reply_is_refused_with_the_reason(where, reply, said):
-    outcome = where.outcome(reply)
-    assert isinstance(outcome, str) and said in outcome
+@pytest.mark.parametrize(
+    ("situation", "reply", "reason"),
+    [case[1:] for case in REFUSED_REPLIES],
+    ids=[case[0] for case in REFUSED_REPLIES],
+)
+def test_reply_is_refused_with_the_reason(situation, reply, reason):
+    outcome = situation.outcome(reply)
+    assert isinstance(outcome, str) and reason in outcome
     assert len(outcome) < 250 and outcome.count(". ") <= 1

@@ -18,7 +18,7 @@ from llm_agents.standins.server import KEY
 
 STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
 GAME = configure(Guessing, {"players": 2})
-GOOD = '{"answer": 20}'
+LEGAL_ANSWER = '{"answer": 20}'
 
 
 @pytest.fixture(params=STANDINS)
@@ -51,17 +51,17 @@ async def deciding(kind, calls=None, **options):
 # ---- names of agents ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", ["script:random", "openai:gpt-x", "anthropic:claude:1", "openai:org/model-7b"])
-def test_agent_is_a_kind_and_a_name(words):
-    spec = parse_spec(words)
-    assert str(spec) == words
-    assert spec.scripted == words.startswith("script:")
+@pytest.mark.parametrize("text", ["script:random", "openai:gpt-x", "anthropic:claude:1", "openai:org/model-7b"])
+def test_agent_is_a_kind_and_a_name(text):
+    spec = parse_spec(text)
+    assert str(spec) == text
+    assert spec.scripted == text.startswith("script:")
 
 
-@pytest.mark.parametrize("words", ["", "random", "human:me", "script:", "openai: ", "openai"])
-def test_other_text_is_not_an_agent(words):
+@pytest.mark.parametrize("text", ["", "random", "human:me", "script:", "openai: ", "openai"])
+def test_other_text_is_not_an_agent(text):
     with pytest.raises(errors.BadAgent, match="script:NAME, openai:MODEL, anthropic:MODEL"):
-        parse_spec(words)
+        parse_spec(text)
 
 
 def test_scripted_player_must_belong_to_the_game():
@@ -91,21 +91,21 @@ async def test_model_gets_the_messages_and_its_answer_is_the_move(serving, kind)
     assert decision.move == {"answer": 20.0}
     assert decision.tries == 1
     assert decision.raw.startswith("I choose")
-    (sent,) = standin.requests
-    assert sent["model"] == "some-model"
-    system = sent["system"] if kind == "anthropic" else sent["messages"][0]["content"]
+    (request,) = standin.requests
+    assert request["model"] == "some-model"
+    system = request["system"] if kind == "anthropic" else request["messages"][0]["content"]
     assert system.startswith(GAME.instructions("player_1"))
-    assert sent["messages"][-1]["role"] == "user"
-    assert "It is your turn" in sent["messages"][-1]["content"]
+    assert request["messages"][-1]["role"] == "user"
+    assert "It is your turn" in request["messages"][-1]["content"]
 
 
 async def test_every_call_is_recorded_as_plain_data(serving, kind):
-    serving([GOOD])
+    serving([LEGAL_ANSWER])
     calls = []
     await deciding(kind, calls)
     (call,) = calls
     assert (call.provider, call.model, call.answered_by) == (kind, "some-model", "some-model-stand-in")
-    assert (call.answer, call.problem, call.error, call.try_number) == (GOOD, None, None, 1)
+    assert (call.answer, call.problem, call.error, call.try_number) == (LEGAL_ANSWER, None, None, 1)
     assert (call.input_tokens, call.output_tokens) == (11, 7)
     assert call.request_id and call.stop and call.latency > 0
     assert call.messages[0]["role"] == "system"
@@ -113,7 +113,7 @@ async def test_every_call_is_recorded_as_plain_data(serving, kind):
 
 
 async def test_model_is_corrected_and_asked_again(serving, kind):
-    standin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', GOOD])
+    standin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', LEGAL_ANSWER])
     decision = await deciding(kind)
     assert decision.move == {"answer": 20.0} and decision.tries == 4
     assert [call.problem for call in decision.calls] == [
@@ -123,14 +123,14 @@ async def test_model_is_corrected_and_asked_again(serving, kind):
         None,
     ]
     assert [call.fault for call in decision.calls] == ["unreadable", "illegal", "illegal", None]
-    last = standin.requests[-1]["messages"]
-    assert [message["content"] for message in last if message["role"] == "assistant"] == [
+    messages = standin.requests[-1]["messages"]
+    assert [message["content"] for message in messages if message["role"] == "assistant"] == [
         "no idea",
         '{"answer": 500}',
         '{"answer": 20, "why": "x"}',
     ]
-    assert "At most 100." in last[-3]["content"]
-    assert len(standin.requests[0]["messages"]) == len(last) - 6
+    assert "At most 100." in messages[-3]["content"]
+    assert len(standin.requests[0]["messages"]) == len(messages) - 6
 
 
 async def test_after_the_last_try_there_is_no_legal_move(serving, kind):
@@ -143,13 +143,13 @@ async def test_after_the_last_try_there_is_no_legal_move(serving, kind):
 
 
 async def test_empty_answer_is_corrected_too(serving, kind):
-    serving(["", GOOD])
+    serving(["", LEGAL_ANSWER])
     decision = await deciding(kind)
     assert decision.tries == 2 and decision.calls[0].answer == ""
 
 
 async def test_parameters_are_sent(serving, kind):
-    standin = serving([GOOD])
+    standin = serving([LEGAL_ANSWER])
     play, events = start(GAME, 1)
     await decide(AgentSpec(kind, "m", parameters={"temperature": 0.3, "max_tokens": 99}), play, "player_1", events)
     assert (standin.requests[0]["temperature"], standin.requests[0]["max_tokens"]) == (0.3, 99)
@@ -159,7 +159,7 @@ async def test_parameters_are_sent(serving, kind):
 
 
 async def test_transient_failure_is_retried_and_every_attempt_recorded(serving, kind):
-    standin = serving([Failure(429), Failure(500), GOOD])
+    standin = serving([Failure(429), Failure(500), LEGAL_ANSWER])
     decision = await deciding(kind)
     assert decision.tries == 1 and len(standin.requests) == 3
     assert [(call.try_number, call.attempt) for call in decision.calls] == [(1, 1), (1, 2), (1, 3)]
@@ -167,7 +167,7 @@ async def test_transient_failure_is_retried_and_every_attempt_recorded(serving, 
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "words"),
+    ("answer", "error", "message"),
     [
         (Failure(429, "slow down"), errors.RateLimited, "HTTP 429: slow down"),
         (Failure(500, "oops"), errors.Unavailable, "HTTP 500: oops"),
@@ -183,10 +183,10 @@ async def test_transient_failure_is_retried_and_every_attempt_recorded(serving, 
     ],
     ids=lambda value: repr(value)[:30] if not isinstance(value, type) else value.__name__,
 )
-async def test_failure_is_classified_recorded_and_free_of_keys(serving, kind, answer, error, words):
+async def test_failure_is_classified_recorded_and_free_of_keys(serving, kind, answer, error, message):
     serving([answer])
     calls = []
-    with pytest.raises(error, match=words) as failure:
+    with pytest.raises(error, match=message) as failure:
         await deciding(kind, calls, timeout=0.3 if isinstance(answer, Hang) else 20)
     assert len(calls) == (3 if error in (errors.RateLimited, errors.Unavailable) else 1)
     for call in calls:
@@ -196,13 +196,13 @@ async def test_failure_is_classified_recorded_and_free_of_keys(serving, kind, an
 
 
 async def test_unreachable_endpoint_is_unavailable(serving, kind):
-    serving([GOOD]).__exit__(None, None, None)
+    serving([LEGAL_ANSWER]).__exit__(None, None, None)
     with pytest.raises(errors.Unavailable, match="could not be reached"):
         await deciding(kind)
 
 
 async def test_without_a_key_nothing_is_sent(serving, kind, monkeypatch):
-    standin = serving([GOOD])
+    standin = serving([LEGAL_ANSWER])
     for name in standin.environment:
         if name.endswith("_KEY"):
             monkeypatch.delenv(name)
@@ -214,13 +214,13 @@ async def test_without_a_key_nothing_is_sent(serving, kind, monkeypatch):
 # ---- whole matches -----------------------------------------------------------------------------
 
 
-def agents(**named):
-    return {role: parse_spec(words) for role, words in named.items()}
+def agents(**specs):
+    return {role: parse_spec(spec) for role, spec in specs.items()}
 
 
 def test_a_match_between_scripts_is_the_same_every_time():
-    both = agents(player_1="script:random", player_2="script:zero")
-    first, second = (json.dumps(play_match(GAME, 5, both).as_dict()) for _time in range(2))
+    scripts = agents(player_1="script:random", player_2="script:zero")
+    first, second = (json.dumps(play_match(GAME, 5, scripts).as_dict()) for _time in range(2))
     assert first == second
     assert json.loads(first)["agents"] == {"player_1": "script:random", "player_2": "script:zero"}
     assert "failed" not in json.loads(first)
@@ -240,7 +240,7 @@ def test_models_asked_at_once_think_concurrently(serving, kind):
 
     def answer(_request):
         concurrent.wait()
-        return GOOD
+        return LEGAL_ANSWER
 
     serving(answer)
     game = configure(Guessing, {"players": 2, "runs": 1})

@@ -29,7 +29,7 @@ from llm_agents.tests.injections import HARMLESS, INJECTIONS
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 MIN_ORDER_LENGTH = 25
 """Length of a repeated text that cannot be a coincidence."""
-CASES = 8
+MAX_CASES = 8
 """Configurations of a game to search for one in which a player can write."""
 MAX_MOVES = 12
 """The number of moves within which a game with free text lets a player write."""
@@ -76,11 +76,11 @@ def find_delivery(case: Case, words: str) -> Delivered | None:
 @cache
 def cases_with_text() -> Mapping[str, Case]:
     """By game: a configuration in which one player can write to another."""
-    found = {
-        key: next((case for case in cases(key)[:CASES] if find_delivery(case, HARMLESS)), None)
+    first_cases = {
+        key: next((case for case in cases(key)[:MAX_CASES] if find_delivery(case, HARMLESS)), None)
         for key in registry.keys()
     }
-    return {key: case for key, case in found.items() if case is not None}
+    return {key: case for key, case in first_cases.items() if case is not None}
 
 
 SETTINGS: Mapping[str, dict[str, Any]] = {
@@ -103,42 +103,44 @@ def test_the_games_of_the_published_tables_have_free_text():
 
 def outside(text: str) -> str:
     """Return the text with players' words replaced by their names."""
-    return FENCE.sub(lambda found: f"[{found[1]} writes]", text)
+    return FENCE.sub(lambda match: f"[{match[1]} writes]", text)
 
 
 def words_in(text: str) -> list[str]:
     """Return the texts between the marks, except in their explanation."""
-    return [json.loads(found[2]) for found in FENCE.finditer(text) if found[1] != "…"]
+    return [json.loads(match[2]) for match in FENCE.finditer(text) if match[1] != "…"]
 
 
 def everything(delivery: Delivered, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
-    sent = strategies.messages(delivery.play, delivery.reader, delivery.events, **settings)
+    messages = strategies.messages(delivery.play, delivery.reader, delivery.events, **settings)
     correction = strategies.correction(delivery.play, delivery.reader, "There is no JSON object.", **settings)
-    return [*((message["role"], message["content"]) for message in sent), ("user", correction)]
+    return [*((message["role"], message["content"]) for message in messages), ("user", correction)]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("key", sorted(cases_with_text()))
 def test_players_words_change_only_text_between_marks(key, settings):
     case = cases_with_text()[key]
-    usual = everything(find_delivery(case, HARMLESS), SETTINGS[settings])
-    assert not any(words_in(text) for role, text in usual if role == "system")
+    harmless = everything(find_delivery(case, HARMLESS), SETTINGS[settings])
+    assert not any(words_in(text) for role, text in harmless if role == "system")
     for attempt, words in INJECTIONS.items():
-        sent = everything(find_delivery(case, words), SETTINGS[settings])
-        assert [(role, outside(text)) for role, text in sent] == [(role, outside(text)) for role, text in usual], (
-            attempt
-        )
-        between = [words_in(text) for _role, text in sent]
-        assert between == [[words if w == HARMLESS else w for w in words_in(text)] for _role, text in usual], attempt
-        assert any(words in texts for texts in between), attempt
+        attacked = everything(find_delivery(case, words), SETTINGS[settings])
+        assert [(role, outside(text)) for role, text in attacked] == [
+            (role, outside(text)) for role, text in harmless
+        ], attempt
+        texts_between_marks = [words_in(text) for _role, text in attacked]
+        assert texts_between_marks == [
+            [words if quoted == HARMLESS else quoted for quoted in words_in(text)] for _role, text in harmless
+        ], attempt
+        assert any(words in texts for texts in texts_between_marks), attempt
 
 
 @pytest.mark.parametrize("key", sorted(cases_with_text()))
 def test_forms_schemas_and_payoffs_follow_the_rules_alone(key):
     case = cases_with_text()[key]
-    usual = find_delivery(case, HARMLESS)
-    expected = question_and_schema(usual), results(play_to_the_end(usual)[0])
+    harmless = find_delivery(case, HARMLESS)
+    expected = question_and_schema(harmless), results(play_to_the_end(harmless)[0])
     for attempt, words in INJECTIONS.items():
         delivery = find_delivery(case, words)
         assert (question_and_schema(delivery), results(play_to_the_end(delivery)[0])) == expected, attempt
@@ -147,8 +149,8 @@ def test_forms_schemas_and_payoffs_follow_the_rules_alone(key):
 def question_and_schema(delivery: Delivered) -> Any:
     """Return what the reader may do, and the schema of its answer."""
     forms = delivery.play.forms(delivery.reader)
-    said = [(form.name, form.title, form.help, form.ends_turn, json_schema(form.model)) for form in forms]
-    return said, answer_schema(forms), answer_schema(forms, short=True)
+    form_texts = [(form.name, form.title, form.help, form.ends_turn, json_schema(form.model)) for form in forms]
+    return form_texts, answer_schema(forms), answer_schema(forms, short=True)
 
 
 def play_to_the_end(delivery: Delivered) -> tuple[Play, list[tuple[Role, dict]]]:
@@ -171,8 +173,8 @@ def results(play: Play) -> tuple[Any, Any]:
 
 def obeying(request: dict[str, Any]) -> str:
     """Answer like a model that follows instructions in a player's message, and repeats them when corrected."""
-    said = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
-    orders = [words for text in said for words in words_in(text)]
+    user_texts = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
+    orders = [words for text in user_texts for words in words_in(text)]
     objects = re.findall(r"\{[^{}]*\}", orders[-1]) if orders else []
     mistakes = sum(message["role"] == "assistant" for message in request["messages"])
     return [
@@ -196,19 +198,21 @@ def obedient() -> Iterator[BothStandIn]:
         yield standin
 
 
-DAILY = [("bargaining", "openai, schema")]
+QUICK_CASES = [("bargaining", "openai, schema")]
 """The other games are slow tests: each takes 15 seconds."""
 
 
 @pytest.mark.parametrize(
     ("key", "protocol"),
-    slow_except([(key, protocol) for key in sorted(cases_with_text()) for protocol in PROTOCOLS], DAILY),
+    slow_except([(key, protocol) for key in sorted(cases_with_text()) for protocol in PROTOCOLS], QUICK_CASES),
 )
 async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
-    spoken, structured = PROTOCOLS[protocol]
-    address = obedient.environment[f"{spoken.upper()}_BASE_URL"]
-    use_endpoints(lambda name: Endpoint("obedient", spoken, address, structured=structured))
-    usual = "\n".join(outside(text) for _role, text in everything(find_delivery(cases_with_text()[key], HARMLESS), {}))
+    api, structured = PROTOCOLS[protocol]
+    address = obedient.environment[f"{api.upper()}_BASE_URL"]
+    use_endpoints(lambda name: Endpoint("obedient", api, address, structured=structured))
+    harmless_text = "\n".join(
+        outside(text) for _role, text in everything(find_delivery(cases_with_text()[key], HARMLESS), {})
+    )
     agent = AgentSpec("obedient", "any", structured=structured != "none")
     for attempt, words in INJECTIONS.items():
         delivery = find_delivery(cases_with_text()[key], words)
@@ -220,10 +224,10 @@ async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
                 delivery.writer, delivery.reader, play, (), (*delivery.moves, (delivery.reader, dict(decision.move)))
             )
         )
-        plain = [(role, {name: quiet(value, words) for name, value in move.items()}) for role, move in moves]
-        again, _events = replay_moves(delivery.play.game, delivery.play.seed, plain)
-        assert results(end) == results(again), attempt
-        check_requests(obedient.requests, words, usual, attempt)
+        harmless_moves = [(role, {name: quiet(value, words) for name, value in move.items()}) for role, move in moves]
+        harmless_end, _events = replay_moves(delivery.play.game, delivery.play.seed, harmless_moves)
+        assert results(end) == results(harmless_end), attempt
+        check_requests(obedient.requests, words, harmless_text, attempt)
     await provider_called("obedient").close()
 
 
@@ -232,23 +236,26 @@ def quiet(value: Any, words: str) -> Any:
     return HARMLESS if isinstance(value, str) and (value == words or len(value) > 40) else value
 
 
-def check_requests(requests: list[dict[str, Any]], words: str, usual: str, attempt: str) -> None:
+def check_requests(requests: list[dict[str, Any]], words: str, harmless_text: str, attempt: str) -> None:
     """Check that no player's words appear outside the marks, even after the model has repeated them."""
     assert requests, attempt
     for request in requests:
         system = text_of(request.get("system"))
-        other_texts = [system, *(text_of(m["content"]) for m in request["messages"] if m["role"] == "system")]
+        other_texts = [
+            system,
+            *(text_of(message["content"]) for message in request["messages"] if message["role"] == "system"),
+        ]
         assert not any(words_in(text) for text in other_texts), attempt
-        users = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
-        for text in map(outside, (*other_texts, *users)):
+        user_texts = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
+        for text in map(outside, (*other_texts, *user_texts)):
             for part in order_parts(words):
-                assert part not in text or part in usual, (attempt, part, text)
+                assert part not in text or part in harmless_text, (attempt, part, text)
 
 
 def order_parts(words: str) -> list[str]:
     """Return the parts of a text that are long enough to be an order."""
     return [
-        words[at : at + MIN_ORDER_LENGTH]
-        for at in range(0, len(words) - MIN_ORDER_LENGTH + 1, 5)
-        if len(set(words[at:])) > 3
+        words[start : start + MIN_ORDER_LENGTH]
+        for start in range(0, len(words) - MIN_ORDER_LENGTH + 1, 5)
+        if len(set(words[start:])) > 3
     ]

@@ -18,7 +18,7 @@ from llm_agents.pricing import LISTED, Price
 from llm_agents.tests.wire import KEY, ScriptedAnswer, Wire, answer, error, stream
 
 GAME = configure(Guessing, {"players": 2})
-GOOD, BAD = '{"answer": 20}', '{"answer": 500}'
+LEGAL_ANSWER, ILLEGAL_ANSWER = '{"answer": 20}', '{"answer": 500}'
 FIRST, SECOND = AgentSpec("first", "a"), AgentSpec("second", "b")
 
 
@@ -33,8 +33,8 @@ def serving():
     running, endpoints = {}, {}
 
     def serve(protocol, options=None, **answers):
-        for name, said in answers.items():
-            wire = running[name] = Wire(*said)
+        for name, scripted_answers in answers.items():
+            wire = running[name] = Wire(*scripted_answers)
             endpoints[name] = wire.endpoint(protocol, name, **(options or {}))
         use_endpoints(endpoints.get)
         return running
@@ -84,22 +84,22 @@ FAILURES = {
     "empty": None,
     "refusal": None,
 }
-REPLIES = {"illegal": BAD, "empty": "", "refusal": "I would rather not."}
+REPLIES = {"illegal": ILLEGAL_ANSWER, "empty": "", "refusal": "I would rather not."}
 CALLS = {"429": 2, "500": 2, "lost connection": 2, "illegal": 2, "empty": 2, "refusal": 2}
 
 
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, failure):
     failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
-    wires = serving(protocol, first=[failing], second=[answer(protocol, GOOD)])
+    wires = serving(protocol, first=[failing], second=[answer(protocol, LEGAL_ANSWER)])
     calls = []
     decision = await deciding(ladder=ladder(SECOND), calls=calls)
     assert (decision.move, decision.by, decision.rung, decision.tries) == ({"answer": 20.0}, "second:b", 1, 1)
     assert decision.calls == tuple(calls)
-    made = CALLS.get(failure, 1)
-    assert [(call.endpoint, call.rung) for call in calls] == [("first", 0)] * made + [("second", 1)]
-    assert len(wires["first"].requests) == made
-    assert decision.rule_breaks == (made if failure in REPLIES else 0)
+    calls_made = CALLS.get(failure, 1)
+    assert [(call.endpoint, call.rung) for call in calls] == [("first", 0)] * calls_made + [("second", 1)]
+    assert len(wires["first"].requests) == calls_made
+    assert decision.rule_breaks == (calls_made if failure in REPLIES else 0)
 
 
 @pytest.mark.parametrize("failure", FAILURES)
@@ -124,14 +124,16 @@ async def test_without_a_script_the_last_failure_is_raised(serving, protocol, fa
 
 
 async def test_own_move_is_not_attributed_to_a_fallback(serving, protocol):
-    wires = serving(protocol, first=[answer(protocol, BAD), answer(protocol, GOOD)], second=[error(500)])
+    wires = serving(
+        protocol, first=[answer(protocol, ILLEGAL_ANSWER), answer(protocol, LEGAL_ANSWER)], second=[error(500)]
+    )
     decision = await deciding(ladder=ladder(SECOND, script="zero"))
     assert (decision.by, decision.rung, decision.tries, decision.rule_breaks) == (None, 0, 2, 1)
     assert wires["second"].requests == []
 
 
 async def test_open_circuit_costs_no_call_and_no_time(serving, protocol):
-    wires = serving(protocol, first=[answer(protocol, GOOD)], second=[answer(protocol, GOOD)])
+    wires = serving(protocol, first=[answer(protocol, LEGAL_ANSWER)], second=[answer(protocol, LEGAL_ANSWER)])
     breaker.trip("first")
     decision = await deciding(ladder=ladder(SECOND))
     assert decision.by == "second:b" and wires["first"].requests == []
@@ -148,13 +150,13 @@ async def test_whole_decision_has_a_time_limit(serving, protocol):
         protocol,
         first=[ScriptedAnswer("{}", pause=5)],
         second=[ScriptedAnswer("{}", pause=5)],
-        third=[answer(protocol, GOOD)],
+        third=[answer(protocol, LEGAL_ANSWER)],
     )
-    began = time.monotonic()
+    started_at = time.monotonic()
     decision = await deciding(
         ladder=ladder(SECOND, AgentSpec("third", "c"), call_seconds=0.8, total_seconds=1.2, script="zero")
     )
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - started_at < 2
     assert decision.by == "script:zero"
     assert len(wires["second"].requests) == 1 and wires["third"].requests == []
 
@@ -176,15 +178,15 @@ async def test_discarded_draft_is_retracted(serving, protocol):
         ],
         second=[streamed(protocol, '{"answer"', ": 20}")],
     )
-    shown, seen = [], []
+    pieces, retracted = [], []
 
     def retract():
-        seen.append("".join(shown))
-        shown.clear()
+        retracted.append("".join(pieces))
+        pieces.clear()
 
-    decision = await deciding(ladder=ladder(SECOND), on_text=shown.append, on_retract=retract)
-    assert "".join(shown) == GOOD == decision.raw
-    assert seen == ['{"answer": 500}', '{"an']
+    decision = await deciding(ladder=ladder(SECOND), on_text=pieces.append, on_retract=retract)
+    assert "".join(pieces) == LEGAL_ANSWER == decision.raw
+    assert retracted == ['{"answer": 500}', '{"an']
     assert all(call.streamed for call in decision.calls)
     assert decision.calls[-1].first_text > 0
 
@@ -193,7 +195,7 @@ async def test_discarded_draft_is_retracted(serving, protocol):
 
 
 async def test_record_says_who_was_asked_and_how(serving, protocol):
-    serving(protocol, first=[error(500, retry_after_ms="1"), answer(protocol, GOOD)])
+    serving(protocol, first=[error(500, retry_after_ms="1"), answer(protocol, LEGAL_ANSWER)])
     spec = AgentSpec("first", "a", strategy="fresh", parameters={"temperature": 0.5, "seed": 7})
     decision = await deciding(spec, template="Name a number.")
     failed, call = decision.calls
@@ -206,21 +208,21 @@ async def test_record_says_who_was_asked_and_how(serving, protocol):
 
 
 async def test_sent_texts_have_a_hash(serving, protocol):
-    serving(protocol, first=[answer(protocol, GOOD)])
+    serving(protocol, first=[answer(protocol, LEGAL_ANSWER)])
     hashes = [(await deciding(template=text)).calls[0].prompt_sha256 for text in (None, "One.", "Two.", "One.")]
     assert hashes[1] == hashes[3]
     assert len(set(hashes)) == 3
 
 
 async def test_call_costs_the_endpoints_price(serving, protocol):
-    serving(protocol, {"prices": {"a": Price(input=1_000_000, output=0)}}, first=[answer(protocol, GOOD)])
+    serving(protocol, {"prices": {"a": Price(input=1_000_000, output=0)}}, first=[answer(protocol, LEGAL_ANSWER)])
     (call,) = (await deciding()).calls
     assert LISTED.cost(call) == 11
 
 
 @pytest.mark.skipif(not hasattr(parsing, "answer_schema"), reason="no schemas of moves")
 async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, protocol):
-    wires = serving(protocol, first=[answer(protocol, GOOD, tool=protocol == "anthropic")])
+    wires = serving(protocol, first=[answer(protocol, LEGAL_ANSWER, tool=protocol == "anthropic")])
     decision = await deciding(AgentSpec("first", "a", structured=True))
     assert decision.move == {"answer": 20.0}
     assert decision.calls[0].structured == ("tool" if protocol == "anthropic" else "json_schema")
@@ -231,7 +233,7 @@ async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, pro
 
 
 def test_log_says_that_a_fallback_moved(serving, protocol):
-    serving(protocol, first=[answer(protocol, GOOD), error(401)], second=[answer(protocol, '{"answer": 30}')])
+    serving(protocol, first=[answer(protocol, LEGAL_ANSWER), error(401)], second=[answer(protocol, '{"answer": 30}')])
     agents = {"player_1": FIRST, "player_2": parse_spec("script:zero")}
     match = play_match(GAME, 1, agents, ladders={"player_1": ladder(SECOND, script="zero")})
     assert match.failed is None and match.play.finished

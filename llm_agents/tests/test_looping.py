@@ -78,12 +78,12 @@ def test_every_period_ends_despite_misbehaviour(monkeypatch, protocol, kind, per
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("held", [True, False])
-def test_every_period_ends_in_plain_json(monkeypatch, protocol, held):
+@pytest.mark.parametrize("structured", [True, False])
+def test_every_period_ends_in_plain_json(monkeypatch, protocol, structured):
     with BothStandIn(StandInModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour("prose", 5)])) as standin:
-        record = playing(monkeypatch, standin, protocol, periods=2, plain_tools=True, structured=held, calls=10)
+        record = playing(monkeypatch, standin, protocol, periods=2, plain_tools=True, structured=structured, calls=10)
     assert record.failed is None and not replayed(record)
-    assert "tools" not in standin.requests[0] or held
+    assert "tools" not in standin.requests[0] or structured
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -95,15 +95,17 @@ def test_agent_that_never_submits_fails_but_keeps_its_notes(monkeypatch, protoco
     assert record.play.state.notes == ("n",)
     assert len(record.calls) == 6
     assert len({call.conversation for call in record.calls}) == 2
-    last = standin.requests[2]
-    assert len(last["tools"]) == 1 and "pump" in json.dumps(last["tool_choice"])
+    last_request = standin.requests[2]
+    assert len(last_request["tools"]) == 1 and "pump" in json.dumps(last_request["tool_choice"])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_calls_are_answered_in_order_up_to_the_submission(monkeypatch, protocol):
-    many = Calls((("get_period_number", "{}"), ("no_such", "{}"), ("get_yield", '{"period": 0}')), "First I look.")
-    over = Calls((("pump", '{"amount": 1}'), ("pump", '{"amount": 2}'), ("note", '{"note": "late"}')))
-    with BothStandIn([many, over]) as standin:
+    several_calls = Calls(
+        (("get_period_number", "{}"), ("no_such", "{}"), ("get_yield", '{"period": 0}')), "First I look."
+    )
+    calls_after_submission = Calls((("pump", '{"amount": 1}'), ("pump", '{"amount": 2}'), ("note", '{"note": "late"}')))
+    with BothStandIn([several_calls, calls_after_submission]) as standin:
         record = playing(monkeypatch, standin, protocol, periods=1)
     first, second = record.calls
     assert [tool["fault"] for tool in first.tools] == [None, "unknown", "illegal"]
@@ -122,17 +124,17 @@ async def test_streams_contain_the_same_calls_as_whole_answers(monkeypatch, prot
     with BothStandIn([answer]) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
-        request, provider, said = first_request(spec, play, "keeper", events), provider_called(protocol), list[str]()
-        whole = await provider.complete(request)
-        streamed = await provider.complete(replace(request, on_text=said.append))
+        request, provider, pieces = first_request(spec, play, "keeper", events), provider_called(protocol), list[str]()
+        unstreamed = await provider.complete(request)
+        streamed = await provider.complete(replace(request, on_text=pieces.append))
         await provider.close()
-    assert [(call.name, json.loads(call.arguments)) for call in whole.calls] == [
+    assert [(call.name, json.loads(call.arguments)) for call in unstreamed.calls] == [
         (name, json.loads(arguments)) for name, arguments in answer.calls
     ]
     assert [(call.name, json.loads(call.arguments)) for call in streamed.calls] == [
         (name, json.loads(arguments)) for name, arguments in answer.calls
     ]
-    assert whole.text == streamed.text == "".join(said) == answer.text
+    assert unstreamed.text == streamed.text == "".join(pieces) == answer.text
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -140,16 +142,18 @@ async def test_the_official_sdks_validate_what_the_stand_ins_send(streamed):
     """Strict validation: any field of a wrong type is an error."""
     parameters = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     with BothStandIn([Calls((("look", "{}"), ("pump", '{"amount": 1}')), "Both.")]) as standin:
-        at = f"http://127.0.0.1:{standin.port}"
-        single = openai.AsyncOpenAI(api_key="k", base_url=f"{at}/v1", _strict_response_validation=True)
-        two = anthropic.AsyncAnthropic(api_key="k", base_url=at, _strict_response_validation=True)
-        tools = [
+        address = f"http://127.0.0.1:{standin.port}"
+        openai_client = openai.AsyncOpenAI(api_key="k", base_url=f"{address}/v1", _strict_response_validation=True)
+        anthropic_client = anthropic.AsyncAnthropic(api_key="k", base_url=address, _strict_response_validation=True)
+        openai_tools = [
             {"type": "function", "function": {"name": name, "parameters": parameters}} for name in ("look", "pump")
         ]
-        asked: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "?"}], "stream": streamed}
-        first = await single.chat.completions.create(**asked, tools=tools, tool_choice="required")
-        used = [{"name": name, "input_schema": parameters} for name in ("look", "pump")]
-        second = await two.messages.create(**asked, max_tokens=9, tools=used, tool_choice={"type": "any"})
+        arguments: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "?"}], "stream": streamed}
+        first = await openai_client.chat.completions.create(**arguments, tools=openai_tools, tool_choice="required")
+        anthropic_tools = [{"name": name, "input_schema": parameters} for name in ("look", "pump")]
+        second = await anthropic_client.messages.create(
+            **arguments, max_tokens=9, tools=anthropic_tools, tool_choice={"type": "any"}
+        )
         if streamed:
             names = [
                 call.function.name
@@ -163,8 +167,8 @@ async def test_the_official_sdks_validate_what_the_stand_ins_send(streamed):
             names, blocks = [call.function.name for call in first.choices[0].message.tool_calls], second.content
         assert names == ["look", "pump"]
         assert [block.name for block in blocks if block.type == "tool_use"] == ["look", "pump"]
-        await single.close()
-        await two.close()
+        await openai_client.close()
+        await anthropic_client.close()
 
 
 # ---- other players' words in tool results ----------------------------------------------------------
@@ -240,7 +244,10 @@ class Whisper(Game[Config, Spoken]):
             return ()
         return (
             Tool(
-                "listen", "What was said.", Nothing, lambda _asked: {"said": [Said("Speaker", w) for w in state.words]}
+                "listen",
+                "What was said.",
+                Nothing,
+                lambda _arguments: {"said": [Said("Speaker", words) for words in state.words]},
             ),
         )
 
@@ -253,39 +260,41 @@ def listened(request: dict[str, Any]) -> Calls:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_players_words_in_tool_results_stay_between_marks(monkeypatch, protocol):
-    said = []
+    delivered = []
     with BothStandIn(listened, keeps_requests=False) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         for name, words in INJECTIONS.items():
             play, events = start(configure(Whisper, {}), 1)
             try:
-                play, made = submit(play, "speaker", {"words": words})
+                play, new_events = submit(play, "speaker", {"words": words})
             except Refused:
                 continue
-            decision = await decide(AgentSpec(protocol, "m", strategy="tools"), play, "listener", [*events, *made])
+            decision = await decide(
+                AgentSpec(protocol, "m", strategy="tools"), play, "listener", [*events, *new_events]
+            )
             (tool,) = decision.calls[0].tools
-            shown = json.loads(tool["result"])["said"][0]
-            assert shown.startswith('<message from="Speaker">"') and shown.endswith('"</message>'), name
-            assert json.loads(shown.removeprefix('<message from="Speaker">').removesuffix("</message>")) == words
-            assert shown.count("<") == shown.count(">") == 2, name
+            quoted_words = json.loads(tool["result"])["said"][0]
+            assert quoted_words.startswith('<message from="Speaker">"') and quoted_words.endswith('"</message>'), name
+            assert json.loads(quoted_words.removeprefix('<message from="Speaker">').removesuffix("</message>")) == words
+            assert quoted_words.count("<") == quoted_words.count(">") == 2, name
             assert ABOUT_MARKS in decision.calls[0].messages[0]["content"]
             assert decision.move == {"words": "yes"}, name
-            said.append(name)
+            delivered.append(name)
         await provider_called(protocol).close()
-    assert len(said) >= len(INJECTIONS) - 2
+    assert len(delivered) >= len(INJECTIONS) - 2
 
 
 def test_tools_reveal_nothing_hidden_from_the_role(monkeypatch):
     """Nobody may know the well's flow: the results are the same whatever it is."""
-    seen = []
+    outcomes = []
     for flow in (5, 6):
         play, _events = start(configure(Well, {}), 1)
         play = replace(play, state=replace(play.state, flow=flow))
-        asked = first_request(AgentSpec("openai", "m", strategy="tools"), play, "keeper", ())
+        request = first_request(AgentSpec("openai", "m", strategy="tools"), play, "keeper", ())
         answers = [tool.answer(tool.arguments()) for tool in Well(play.game.config).tools(play.state, "keeper")[::2]]
-        seen.append((json.dumps(list(asked.messages)), [tool.parameters for tool in asked.tools], answers))
-    assert seen[0] == seen[1]
+        outcomes.append((json.dumps(list(request.messages)), [tool.parameters for tool in request.tools], answers))
+    assert outcomes[0] == outcomes[1]
 
 
 async def test_many_turns_at_once_wait_only_for_the_model(monkeypatch):
@@ -295,22 +304,23 @@ async def test_many_turns_at_once_wait_only_for_the_model(monkeypatch):
             monkeypatch.setenv(name, value)
         play, events = start(configure(Well, {}), 1)
         spec = AgentSpec("openai", "m", strategy="tools")
-        began = time.monotonic()
+        started_at = time.monotonic()
         await asyncio.gather(*(decide(spec, play, "keeper", events, ladder=Ladder()) for _turn in range(20)))
-        took = time.monotonic() - began
+        elapsed = time.monotonic() - started_at
         await provider_called("openai").close()
-    assert took < 10
+    assert elapsed < 10
 
 
 @pytest.mark.parametrize("key", [key for key in registry.keys() if issubclass(registry.get(key), PeriodGame)])
 def test_opening_request_of_a_period_does_not_grow(key):
     """The past is available through the tools only."""
     game = configure(registry.get(key), {"periods": 40})
-    role, begun = game.roles()[0], {}
-    play, _made = start(game, 1)
+    role, opening_texts = game.roles()[0], {}
+    play, _events = start(game, 1)
     while not play.over and game.period(play.state) < 30:
-        at = game.period(play.state)
-        begun[at] = first_request(AgentSpec("openai", "m", strategy="tools"), play, role, ()).messages[1]["content"]
-        for other in play.waiting_for():
-            play, _made = submit(play, other, script_move(play, other, "random"))
-    assert len(begun[max(begun)]) < len(begun[1]) + 100
+        period = game.period(play.state)
+        request = first_request(AgentSpec("openai", "m", strategy="tools"), play, role, ())
+        opening_texts[period] = request.messages[1]["content"]
+        for waiting_role in play.waiting_for():
+            play, _events = submit(play, waiting_role, script_move(play, waiting_role, "random"))
+    assert len(opening_texts[max(opening_texts)]) < len(opening_texts[1]) + 100

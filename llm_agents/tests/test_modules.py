@@ -84,12 +84,12 @@ async def test_remarks_are_asked_for_and_kept_apart_from_the_move(monkeypatch, s
         use_standin(monkeypatch, service)
         decision = await decide(spec, play, "keeper", events)
         await provider_called(kind).close()
-        (sent,) = service.requests
+        (request,) = service.requests
     assert decision.move == {"amount": 3} and decision.tries == 1
     assert decision.calls[0].remarks == {"understanding": "Pump.", "guess": "about 7"}
     assert decision.calls[0].purpose == "move"
-    assert '"understanding" (text): the game in your own words' in str(sent["messages"])
-    assert str(sent).index("understanding") < str(sent).index('"amount"')
+    assert '"understanding" (text): the game in your own words' in str(request["messages"])
+    assert str(request).index("understanding") < str(request).index('"amount"')
     with pytest.raises(Refused, match="is unknown"):
         submit(play, "keeper", {"amount": 3, "guess": 7})
 
@@ -112,15 +112,15 @@ def test_plans_precede_moves(monkeypatch):
         use_standin(monkeypatch, service)
         spec = AgentSpec("openai", "m", strategy="planner")
         record = play_match(configure(Planned, {"periods": 4}), 1, {"keeper": spec})
-        sent = service.requests
+        requests = service.requests
     assert [call.purpose for call in record.calls] == ["plan", "move", "move", "replan", "move", "move"]
     moves = [event.data["move"] for event in record.events if event.kind == "move"]
     assert [move for move in moves if "note" in move] == [{"note": "one, then two"}, {"note": "three"}]
-    assert "What is your plan?" in asked_in(sent[0])[-1] and "Keep a note" in asked_in(sent[0])[-1]
-    assert "Keep a note" not in asked_in(sent[1])[-1]
-    assert sent[1]["messages"][2] == {"role": "assistant", "content": answers[0]}
-    assert [message["content"] for message in sent[2]["messages"] if message["role"] == "assistant"] == answers[:2]
-    assert [message["content"] for message in sent[4]["messages"] if message["role"] == "assistant"] == [answers[3]]
+    assert "What is your plan?" in asked_in(requests[0])[-1] and "Keep a note" in asked_in(requests[0])[-1]
+    assert "Keep a note" not in asked_in(requests[1])[-1]
+    assert requests[1]["messages"][2] == {"role": "assistant", "content": answers[0]}
+    assert [message["content"] for message in requests[2]["messages"] if message["role"] == "assistant"] == answers[:2]
+    assert [message["content"] for message in requests[4]["messages"] if message["role"] == "assistant"] == [answers[3]]
 
 
 def test_unreadable_plan_is_skipped(monkeypatch):

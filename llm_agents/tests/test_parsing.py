@@ -78,7 +78,7 @@ def test_endless_nesting_is_not_a_move():
 
 
 @pytest.mark.parametrize(
-    ("written", "number"),
+    ("text", "number"),
     [
         ("5", 5),
         ("5,000", 5000),
@@ -94,12 +94,12 @@ def test_endless_nesting_is_not_a_move():
         ("€7", 7),
     ],
 )
-def test_number_as_text_is_read_where_a_number_is_required(written, number):
-    assert read_move(f'{{"price": "{written}"}}', [OFFER]) == {"price": number}
+def test_number_as_text_is_read_where_a_number_is_required(text, number):
+    assert read_move(f'{{"price": "{text}"}}', [OFFER]) == {"price": number}
 
 
 @pytest.mark.parametrize(
-    "written",
+    "text",
     [
         "5,00",
         "1,2,3",
@@ -117,9 +117,9 @@ def test_number_as_text_is_read_where_a_number_is_required(written, number):
         "{}",
     ],
 )
-def test_other_text_is_refused_naming_the_field(written):
+def test_other_text_is_refused_naming_the_field(text):
     with pytest.raises(BadAnswer, match='The value of "price" must be a number'):
-        read_move(f'{{"price": "{written}"}}', [OFFER])
+        read_move(f'{{"price": "{text}"}}', [OFFER])
 
 
 @pytest.mark.parametrize("value", [True, None, [1], {"a": 1}])
@@ -180,9 +180,9 @@ def test_form_is_chosen_by_its_keys():
 
 
 def test_keys_must_match_exactly_and_the_right_one_is_suggested():
-    for written in ("Price", "PRICE", "price ", "price:"):
+    for key in ("Price", "PRICE", "price ", "price:"):
         with pytest.raises(BadAnswer, match='the key is "price"'):
-            read_move(json.dumps({written: 5}), [OFFER])
+            read_move(json.dumps({key: 5}), [OFFER])
     with pytest.raises(BadAnswer, match='no key “arguments”; the keys are "price", "message"'):
         read_move('{"arguments": {"price": 5}}', [OFFER])
 
@@ -192,22 +192,22 @@ def test_reasoning_is_dropped_unless_it_is_a_field():
         reasoning: Words
 
     assert read_move('{"reasoning": "5 is fair", "price": 5}', [OFFER]) == {"price": 5}
-    own = [Form("justified", "Justify", Justified)]
-    assert read_move('{"reasoning": "5 is fair"}', own) == {"reasoning": "5 is fair"}
-    assert list(answer_schema(own, strategy=CHAIN_OF_THOUGHT)["properties"]) == ["reasoning"]
+    forms = [Form("justified", "Justify", Justified)]
+    assert read_move('{"reasoning": "5 is fair"}', forms) == {"reasoning": "5 is fair"}
+    assert list(answer_schema(forms, strategy=CHAIN_OF_THOUGHT)["properties"]) == ["reasoning"]
 
 
 def test_broken_text_is_read_quickly():
-    began = time.process_time()
-    for part in ('{"a" :x', '{"a":', "{'", '{"a":1,}', "{", '{"\\"', '{"', "{a", "{ "):
+    started_at = time.process_time()
+    for fragment in ('{"a" :x', '{"a":', "{'", '{"a":1,}', "{", '{"\\"', '{"', "{a", "{ "):
         with pytest.raises(BadAnswer):
-            last_object(part * (20_000 // len(part)))
-    assert time.process_time() - began < 3
+            last_object(fragment * (20_000 // len(fragment)))
+    assert time.process_time() - started_at < 3
 
 
 # ---- every game's moves ------------------------------------------------------------------------
 
-PLAIN = st.text(st.characters(exclude_characters="{}<>", exclude_categories=["Cs"]), max_size=60)
+PLAIN_TEXTS = st.text(st.characters(exclude_characters="{}<>", exclude_categories=["Cs"]), max_size=60)
 
 
 class Asked(NamedTuple):
@@ -223,15 +223,22 @@ MOMENTS = [
 ]
 
 
-@given(st.sampled_from(MOMENTS), PLAIN, PLAIN, st.sampled_from(["", "```", "```json", "`"]), st.booleans(), st.data())
+@given(
+    st.sampled_from(MOMENTS),
+    PLAIN_TEXTS,
+    PLAIN_TEXTS,
+    st.sampled_from(["", "```", "```json", "`"]),
+    st.booleans(),
+    st.data(),
+)
 @settings(deadline=None)
 def test_any_legal_move_of_any_game_is_read_back_identically(moment, before, after, fence, ascii_only, data):
     forms, move = moment
     form = form_for(forms, move)
     if "message" in form.model.model_json_schema().get("properties", {}):
         move = {**move, "message": data.draw(st.text(max_size=200))}
-    written = json.dumps(move, ensure_ascii=ascii_only, indent=data.draw(st.sampled_from([None, 2])))
-    reply = f"{before}\n{fence}\n{written}\n{fence}\n{after}"
+    move_text = json.dumps(move, ensure_ascii=ascii_only, indent=data.draw(st.sampled_from([None, 2])))
+    reply = f"{before}\n{fence}\n{move_text}\n{fence}\n{after}"
     assert read_move(reply, forms) == move
     if data.draw(st.booleans()):
         earlier = json.dumps({key: None for key in move})
@@ -244,10 +251,10 @@ def test_any_legal_move_of_any_game_is_read_back_identically(moment, before, aft
 def objects_in(schema):
     """Return every object schema inside `schema`, itself included."""
     if isinstance(schema, list):
-        return [found for part in schema for found in objects_in(part)]
+        return [object_schema for subschema in schema for object_schema in objects_in(subschema)]
     if not isinstance(schema, dict):
         return []
-    inner = [found for part in schema.values() for found in objects_in(part)]
+    inner = [object_schema for subschema in schema.values() for object_schema in objects_in(subschema)]
     return [schema, *inner] if schema.get("type") == "object" else inner
 
 
@@ -264,11 +271,13 @@ def test_schemas_are_strict(strategy, short):
     for forms in ALL_FORMS:
         schema = answer_schema(forms, strategy=strategy, short=short)
         assert schema["type"] == "object" and "anyOf" not in schema
-        for found in objects_in(schema):
-            assert found["additionalProperties"] is False
-            assert found["required"] == list(found["properties"])
-        written = json.dumps(schema)
-        assert not any(f'"{word}":' in written for word in ("$ref", "$defs", "default", "oneOf", "maxLength", "const"))
+        for object_schema in objects_in(schema):
+            assert object_schema["additionalProperties"] is False
+            assert object_schema["required"] == list(object_schema["properties"])
+        schema_text = json.dumps(schema)
+        assert not any(
+            f'"{keyword}":' in schema_text for keyword in ("$ref", "$defs", "default", "oneOf", "maxLength", "const")
+        )
         assert (next(iter(schema["properties"])) == "reasoning") == (strategy == CHAIN_OF_THOUGHT)
 
 
@@ -302,11 +311,11 @@ def test_several_forms_are_a_choice_under_one_key():
 def test_every_legal_move_conforms_to_its_schema():
     for moment in MOMENTS:
         forms, form = moment.forms, form_for(moment.forms, moment.move)
-        alone = answer_schema([form], strategy=CHAIN_OF_THOUGHT)
-        filled = {"reasoning": "Because.", **dict.fromkeys(alone["properties"]), **moment.move}
-        assert filled.keys() == set(alone["required"])
-        read = read_move(json.dumps(filled), forms)
-        assert form.model.model_validate_json(json.dumps(read)) == form.model.model_validate_json(
+        schema = answer_schema([form], strategy=CHAIN_OF_THOUGHT)
+        filled = {"reasoning": "Because.", **dict.fromkeys(schema["properties"]), **moment.move}
+        assert filled.keys() == set(schema["required"])
+        move_read = read_move(json.dumps(filled), forms)
+        assert form.model.model_validate_json(json.dumps(move_read)) == form.model.model_validate_json(
             json.dumps(moment.move)
         )
 
@@ -358,7 +367,7 @@ def test_form_without_a_short_form_is_unchanged():
 )
 def test_quotes_of_a_model_are_one_short_line(answer):
     opening, _events = start(configure(registry.get("bargaining"), {}), 1)
-    play, _made = submit(opening, "alice", {"alice_gain": 6000, "bob_gain": 4000})
+    play, _ = submit(opening, "alice", {"alice_gain": 6000, "bob_gain": 4000})
     with pytest.raises((BadAnswer, Refused)) as caught:
         check(play, "bob", read_move(json.dumps(answer), play.forms("bob")))
     reason = str(caught.value)
@@ -387,8 +396,10 @@ def test_required_keys_stay_an_object_in_strict_schemas():
     assert partial["items"]["properties"]["name"]["enum"] == ["T1", "T2"]
 
     class Whole(Assigned):
-        model_config = ConfigDict(json_schema_extra=lambda s: s["properties"]["assignment"].update(minProperties=2))
+        model_config = ConfigDict(
+            json_schema_extra=lambda schema: schema["properties"]["assignment"].update(minProperties=2)
+        )
 
-    whole = answer_schema([Form("assign", "Assign", Whole)])["properties"]["assignment"]
-    assert whole["required"] == ["T1", "T2"]
-    assert whole["additionalProperties"] is False
+    complete = answer_schema([Form("assign", "Assign", Whole)])["properties"]["assignment"]
+    assert complete["required"] == ["T1", "T2"]
+    assert complete["additionalProperties"] is False

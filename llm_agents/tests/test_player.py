@@ -47,33 +47,33 @@ def short(case: Case) -> Case:
     config = case.game.config.model_dump()
     length = "periods" if "periods" in config else "rounds"
     if (length in config and config[length] is None) or config.get(length, 0) > PERIODS:
-        kept = {key: value for key, value in case.config.items() if key not in WITHIN_LENGTH}
-        return Case(type(case.game), {**kept, length: PERIODS}, case.seed)
+        parameters = {key: value for key, value in case.config.items() if key not in WITHIN_LENGTH}
+        return Case(type(case.game), {**parameters, length: PERIODS}, case.seed)
     return case
 
 
 @pytest.mark.parametrize(
-    ("mode", "played"),
+    ("mode", "cases_played"),
     [
         *[pytest.param(mode, OF_EACH_KIND, id=mode) for mode in MODES],
         pytest.param("in text", FIRST, id="every game"),
         *[pytest.param(mode, ALL, id=f"everything, {mode}", marks=pytest.mark.slow) for mode in MODES],
     ],
 )
-def test_it_plays_every_game_legally_to_its_end(mode, played):
-    protocol, asked, structured = MODES[mode]
+def test_it_plays_every_game_legally_to_its_end(mode, cases_played):
+    protocol, spec_options, structured = MODES[mode]
     calls = []
     with BothStandIn(lambda request: answer(request, seed=3, prose="fenced" in mode), keeps_requests=False) as standin:
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address, structured=structured))
-        for case in map(short, played):
-            spec = AgentSpec("stand-in", "stand-in", **asked)
+        for case in map(short, cases_played):
+            spec = AgentSpec("stand-in", "stand-in", **spec_options)
             match = play_match(case.game, case.seed, dict.fromkeys(case.game.roles(), spec))
             assert match.failed is None, (str(case), match.failed)
             assert match.play.finished
             calls += match.calls
-    broken = [call.problem for call in calls if call.problem]
-    assert len(broken) <= len(calls) / 20, broken
+    problems = [call.problem for call in calls if call.problem]
+    assert len(problems) <= len(calls) / 20, problems
 
 
 @pytest.mark.parametrize("key", sorted(set(registry.keys()) - {"scheduling"}))
@@ -91,8 +91,8 @@ def test_it_plays_sensibly_with_people(key):
     assert sum(payoffs) >= 0
 
 
-def body(*texts: str, **more) -> dict:
-    return {"messages": [{"role": "user", "content": text} for text in texts], **more}
+def body(*texts: str, **further_fields) -> dict:
+    return {"messages": [{"role": "user", "content": text} for text in texts], **further_fields}
 
 
 class Plan(Move):
@@ -146,41 +146,41 @@ def test_it_prefers_forms_that_end_its_turn():
 
 
 def test_players_words_are_not_read_as_question_or_amount():
-    said = 'JSON object with these keys and no others:\\n- \\"bribe\\" (number) $3 sum to $1'
-    words = f'<message from="bob">"{said}"</message>'
+    imitation = 'JSON object with these keys and no others:\\n- \\"bribe\\" (number) $3 sum to $1'
+    words = f'<message from="bob">"{imitation}"</message>'
     request = body(f"{words}\n\n{task([Form('plan', 'Plan', Plan)])}")
     assert json.loads(answer(request)).keys() == {"items"}
-    assert "bribe" not in question_in(request).words and "$" not in question_in(request).words
+    assert "bribe" not in question_in(request).text and "$" not in question_in(request).text
 
 
 def test_corrections_are_respected():
     class Pay(Move):
         amount: float
 
-    asked = task([Form("pay", "Pay", Pay)])
-    first = json.loads(answer(body(f"You have $900.\n\n{asked}")))["amount"]
+    question = task([Form("pay", "Pay", Pay)])
+    first = json.loads(answer(body(f"You have $900.\n\n{question}")))["amount"]
     assert first > 500
-    again = body(f"You have $900.\n\n{asked}", "Your answer was not accepted. Pay at least $5 and at most $20.")
-    assert 5 <= json.loads(answer(again))["amount"] <= 20
+    corrected = body(f"You have $900.\n\n{question}", "Your answer was not accepted. Pay at least $5 and at most $20.")
+    assert 5 <= json.loads(answer(corrected))["amount"] <= 20
 
 
 def test_losses_are_declined():
     class Answer(Move):
         decision: Literal["accept", "reject"]
 
-    asked = task([Form("answer", "Answer", Answer)])
+    question = task([Form("answer", "Answer", Answer)])
     for seed in range(10):
-        losing = body(f"The offer:\n- If you accept: you would lose $5\n\n{asked}")
-        small = body(f"The offer:\n- You would get: $100\n- Bob would get: $900\n\n{asked}")
-        for request in (losing, small):
+        losing = body(f"The offer:\n- If you accept: you would lose $5\n\n{question}")
+        small_share = body(f"The offer:\n- You would get: $100\n- Bob would get: $900\n\n{question}")
+        for request in (losing, small_share):
             assert json.loads(answer(request, seed=seed)) == {"decision": "reject"}
 
 
 def test_answers_follow_from_seed_request_and_time():
-    asked = body(task([Form("everything", "Everything", Everything)]))
-    assert answer(asked, seed=1) == answer(asked, seed=1)
-    assert len({answer(asked, seed=seed) for seed in range(5)}) > 1
-    assert len({answer(asked, occurrence=time) for time in range(5)}) > 1
+    request = body(task([Form("everything", "Everything", Everything)]))
+    assert answer(request, seed=1) == answer(request, seed=1)
+    assert len({answer(request, seed=seed) for seed in range(5)}) > 1
+    assert len({answer(request, occurrence=time) for time in range(5)}) > 1
 
 
 def test_requests_without_a_move_get_a_greeting():

@@ -26,9 +26,9 @@ def test_model_with_the_same_prefix_has_its_own_price_or_none():
 
 
 def test_a_researchers_own_price_comes_first():
-    own = PriceList({"openai:gpt-4o": Price(input=1, output=2), "openai:local": Price(input=0, output=0)})
-    assert own.cost(call("openai:gpt-4o", 1_000_000, 1_000_000)) == 3
-    assert own.cost(call("openai:local", 5, 5)) == 0
+    own_prices = PriceList({"openai:gpt-4o": Price(input=1, output=2), "openai:local": Price(input=0, output=0)})
+    assert own_prices.cost(call("openai:gpt-4o", 1_000_000, 1_000_000)) == 3
+    assert own_prices.cost(call("openai:local", 5, 5)) == 0
 
 
 @pytest.mark.parametrize("unknown", [call("openai:nobody-knows", 1, 1), call("openai:gpt-4o", None, 1)])

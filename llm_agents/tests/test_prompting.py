@@ -63,16 +63,16 @@ def test_blocks_follow_each_other_without_empty_ones():
 )
 def test_a_players_words_cannot_close_their_marks(words):
     text = fenced(Said("bob", words))
-    found = FENCE.fullmatch(text)
-    assert found and json.loads(found[2]) == words
+    match = FENCE.fullmatch(text)
+    assert match and json.loads(match[2]) == words
     assert len(text.splitlines()) == 1
 
 
 @given(st.text(), st.text(max_size=20))
 def test_players_words_are_one_line_and_can_be_read_back(words, speaker):
     text = fenced(Said(speaker, words))
-    found = FENCE.fullmatch(text)
-    assert found and json.loads(found[2]) == words
+    match = FENCE.fullmatch(text)
+    assert match and json.loads(match[2]) == words
     assert len(text.splitlines()) == 1
 
 
@@ -137,8 +137,8 @@ class Everything(Move):
 
 def test_every_kind_of_field_is_worded():
     schema = Everything.model_json_schema()
-    words = {name: type_words(field, schema["$defs"]) for name, field in schema["properties"].items()}
-    assert words == {
+    worded_types = {name: type_words(field, schema["$defs"]) for name, field in schema["properties"].items()}
+    assert worded_types == {
         "plan": "object, each value: whole number, at least 0",
         "ranking": "list, each entry: text, at least 2 entries",
         "deal": 'object {"copies": whole number, at least 0}',

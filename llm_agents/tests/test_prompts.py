@@ -29,7 +29,7 @@ from llm_agents.strategies import (
 
 OFFER = ("alice", {"alice_gain": 7000, "bob_gain": 3000, "message": "Take it."})
 ROUND = (OFFER, ("bob", {"decision": "reject"}))
-OWN = Prompts(
+OWN_PROMPTS = Prompts(
     system="You play {{ game }} as {{ role }}.{% if persona %} You are {{ persona }}.{% endif %}\n\n{{ rules }}",
     question="[{{ round }}]\n{{ news }}\n{{ question }}\n{{ format_help }}",
     correction="No, {{ role }}: {{ reason }}",
@@ -40,8 +40,8 @@ def bargaining(*moves, **config):
     return replay_moves(configure(Bargaining, config), 1, moves)
 
 
-def texts(sent):
-    return "\n".join(message["content"] for message in sent)
+def texts(chat):
+    return "\n".join(message["content"] for message in chat)
 
 
 # ---- strategies --------------------------------------------------------------------------------
@@ -50,9 +50,9 @@ def texts(sent):
 @pytest.mark.parametrize(("game", "role"), [(Guessing, "player_1"), (Well, "keeper")])
 def test_plain_is_a_conversation_if_the_role_remembers(game, role):
     play, events = replay_moves(configure(game, {}), 1, ())
-    usual = "conversation" if play.game.remembers(role) else "fresh"
+    default = "conversation" if play.game.remembers(role) else "fresh"
     for strategy in (None, "plain"):
-        assert messages(play, role, events, strategy=strategy) == messages(play, role, events, strategy=usual)
+        assert messages(play, role, events, strategy=strategy) == messages(play, role, events, strategy=default)
 
 
 def test_chain_of_thought_asks_for_reasoning_first():
@@ -68,23 +68,23 @@ def test_accepted_answers_keep_their_reasoning_as_in_glee():
     play, events = bargaining(*ROUND)
     raw = 'Half is fair. {"decision": "reject"}'
     number = next(event.number for event in events if event.data.get("role") == "bob")
-    sent = messages(play, "bob", events, strategy=CHAIN_OF_THOUGHT, answers={number: raw})
-    assert [message["content"] for message in sent if message["role"] == "assistant"] == [raw]
+    chat = messages(play, "bob", events, strategy=CHAIN_OF_THOUGHT, answers={number: raw})
+    assert [message["content"] for message in chat if message["role"] == "assistant"] == [raw]
 
 
 def test_role_that_does_not_remember_gets_no_reasoning():
     play, events = replay_moves(configure(Well, {}), 1, [("keeper", {"amount": 1})])
-    sent = messages(play, "keeper", events, strategy=CHAIN_OF_THOUGHT, answers={2: "MY THOUGHTS", 3: "MY THOUGHTS"})
-    assert "MY THOUGHTS" not in texts(sent)
+    chat = messages(play, "keeper", events, strategy=CHAIN_OF_THOUGHT, answers={2: "MY THOUGHTS", 3: "MY THOUGHTS"})
+    assert "MY THOUGHTS" not in texts(chat)
 
 
-@pytest.mark.parametrize("options", [{}, {"persona": "a nurse"}, {"prompts": OWN}, {"short": True}])
+@pytest.mark.parametrize("options", [{}, {"persona": "a nurse"}, {"prompts": OWN_PROMPTS}, {"short": True}])
 @pytest.mark.parametrize("strategy", [None, CHAIN_OF_THOUGHT])
 def test_each_turns_messages_begin_with_those_before(strategy, options):
-    before, events = bargaining()
-    first = messages(before, "alice", events, strategy=strategy, **options)
-    later, more = bargaining(*ROUND, ("bob", {"alice_gain": 5000, "bob_gain": 5000}))
-    second = messages(later, "alice", more, strategy=strategy, **options)
+    opening, events = bargaining()
+    first = messages(opening, "alice", events, strategy=strategy, **options)
+    later, later_events = bargaining(*ROUND, ("bob", {"alice_gain": 5000, "bob_gain": 5000}))
+    second = messages(later, "alice", later_events, strategy=strategy, **options)
     assert second[: len(first)] == first and len(second) == len(first) + 2
 
 
@@ -136,24 +136,24 @@ def test_without_a_persona_there_is_no_section():
 
 def test_own_texts_replace_the_defaults():
     play, events = bargaining(*ROUND)
-    sent = messages(play, "bob", events, prompts=OWN, persona="bold")
+    chat = messages(play, "bob", events, prompts=OWN_PROMPTS, persona="bold")
     rules = play.game.instructions("bob").strip()
-    assert sent[0]["content"] == f"You play Bargaining as Bob. You are bold.\n{rules}\n\n{ABOUT_MARKS}"
-    assert sent[1]["content"].startswith("[1 of 12]\n") and sent[-1]["content"].startswith("[2 of 12]\n")
-    assert correction(play, "bob", "Too much.", prompts=OWN) == "No, Bob: Too much."
+    assert chat[0]["content"] == f"You play Bargaining as Bob. You are bold.\n{rules}\n\n{ABOUT_MARKS}"
+    assert chat[1]["content"].startswith("[1 of 12]\n") and chat[-1]["content"].startswith("[2 of 12]\n")
+    assert correction(play, "bob", "Too much.", prompts=OWN_PROMPTS) == "No, Bob: Too much."
 
 
 def test_own_text_leaves_the_others_unchanged():
     play, events = bargaining()
-    only = Prompts(correction="Again: {{ reason }}")
-    assert messages(play, "alice", events, prompts=only) == messages(play, "alice", events)
-    assert correction(play, "alice", "x", prompts=only) == "Again: x"
+    own_correction = Prompts(correction="Again: {{ reason }}")
+    assert messages(play, "alice", events, prompts=own_correction) == messages(play, "alice", events)
+    assert correction(play, "alice", "x", prompts=own_correction) == "Again: x"
     assert correction(play, "alice", "x").startswith("Your answer was not accepted. x\n\nAnswer again")
     assert "reason again" in correction(play, "alice", "x", strategy=CHAIN_OF_THOUGHT)
 
 
 @pytest.mark.parametrize(
-    ("name", "template", "said"),
+    ("name", "template", "reason"),
     [
         ("system", "Hello\n{{ secret }}", "System text: Line 2: there is no variable “secret”; there are game, role"),
         ("system", "{{ news }}", "Line 1: there is no variable “news”"),
@@ -174,24 +174,26 @@ def test_own_text_leaves_the_others_unchanged():
         ("correction", "{% filter upper %}{{ news }}{% endfilter %}", "must not change"),
     ],
 )
-def test_broken_text_is_refused_with_its_line(name, template, said):
+def test_broken_text_is_refused_with_its_line(name, template, reason):
     prompts = Prompts(**{name: template})
-    with pytest.raises(BadText, match=said):
+    with pytest.raises(BadText, match=reason):
         check_prompts(prompts)
 
 
 def test_texts_come_as_plain_data_with_known_names():
     play, events = bargaining()
-    assert messages(play, "alice", events, prompts=OWN.model_dump()) == messages(play, "alice", events, prompts=OWN)
+    assert messages(play, "alice", events, prompts=OWN_PROMPTS.model_dump()) == messages(
+        play, "alice", events, prompts=OWN_PROMPTS
+    )
     assert prompts_sha256(play.game, prompts={}) == prompts_sha256(play.game)
-    for wrong in ({"sytem": "x"}, {"system": 5}):
-        with pytest.raises(BadText, match=f"“{next(iter(wrong))}”.*; the prompts are system, question, correction"):
-            check_prompts(wrong)
+    for invalid in ({"sytem": "x"}, {"system": 5}):
+        with pytest.raises(BadText, match=f"“{next(iter(invalid))}”.*; the prompts are system, question, correction"):
+            check_prompts(invalid)
 
 
 def test_good_texts_pass():
     check_prompts(Prompts())
-    check_prompts(OWN)
+    check_prompts(OWN_PROMPTS)
     check_prompts(
         Prompts(question="{% if not news %}-{% elif known %}{{ known }}{% endif %}{{ news }}{{ question|upper }}")
     )
@@ -209,14 +211,14 @@ def test_players_words_stay_between_their_marks_in_any_text(words):
     play, events = replay_moves(
         configure(ClockAuction, {}), 1, [("a", {**stay, "message": words}), ("b", stay), ("c", stay)]
     )
-    own = Prompts(question="<{{ news }}|{{ known }}>{{ news }}", system="{{ rules|upper }}")
-    for prompts in (None, own):
-        sent = texts(messages(play, "b", events, prompts=prompts))
-        found = [line for line in sent.splitlines() if '<message from="a">' in line]
-        assert found and "</message> {{" not in sent
-        for line in found:
-            said = line.split('<message from="a">')[1].split("</message>")[0]
-            assert json.loads(said) == words
+    own_prompts = Prompts(question="<{{ news }}|{{ known }}>{{ news }}", system="{{ rules|upper }}")
+    for prompts in (None, own_prompts):
+        text = texts(messages(play, "b", events, prompts=prompts))
+        lines = [line for line in text.splitlines() if '<message from="a">' in line]
+        assert lines and "</message> {{" not in text
+        for line in lines:
+            quotation = line.split('<message from="a">')[1].split("</message>")[0]
+            assert json.loads(quotation) == words
 
 
 def test_no_text_can_omit_the_explanation_of_the_marks():
@@ -229,9 +231,9 @@ def test_no_text_can_omit_the_explanation_of_the_marks():
 
 def test_version_changes_with_texts_only():
     game = configure(Bargaining, {})
-    usual = prompts_sha256(game)
+    default = prompts_sha256(game)
     versions = [
-        usual,
+        default,
         prompts_sha256(configure(registry.get("negotiation"), {})),
         prompts_sha256(game, strategy=CHAIN_OF_THOUGHT),
         prompts_sha256(game, template="Rules."),
@@ -240,8 +242,8 @@ def test_version_changes_with_texts_only():
         *(prompts_sha256(game, prompts=Prompts(**{name: "Text"})) for name in Prompts.model_fields),
     ]
     assert len(set(versions)) == len(versions) and all(len(version) == 64 for version in versions)
-    assert usual == prompts_sha256(game, strategy="plain", template=game.instruction_template(), persona="  ")
-    assert usual == prompts_sha256(configure(Bargaining, {"money": 5.0}))
+    assert default == prompts_sha256(game, strategy="plain", template=game.instruction_template(), persona="  ")
+    assert default == prompts_sha256(configure(Bargaining, {"money": 5.0}))
     with pytest.raises(BadAgent, match="telepathy"):
         prompts_sha256(game, strategy="telepathy")
 
@@ -251,12 +253,12 @@ def test_version_changes_with_texts_only():
 
 def test_a_short_question_names_the_short_keys_alone():
     play, events = bargaining()
-    asked = messages(play, "alice", events, short=True)[-1]["content"]
-    assert '- "your_gain" (number, at least 0, at most 10000): You get. Your part of $10,000' in asked
-    assert "alice_gain" not in asked and "must add up" not in asked
+    question = messages(play, "alice", events, short=True)[-1]["content"]
+    assert '- "your_gain" (number, at least 0, at most 10000): You get. Your part of $10,000' in question
+    assert "alice_gain" not in question and "must add up" not in question
 
 
-@pytest.mark.parametrize("options", [{}, {"strategy": CHAIN_OF_THOUGHT}, {"short": True}, {"prompts": OWN}])
+@pytest.mark.parametrize("options", [{}, {"strategy": CHAIN_OF_THOUGHT}, {"short": True}, {"prompts": OWN_PROMPTS}])
 def test_every_role_of_every_game_can_be_asked_in_every_way(options):
     for key in registry.keys():
         for case in examples.cases(key):

@@ -25,7 +25,7 @@ SCHEMA = {
     "required": ["answer"],
     "additionalProperties": False,
 }
-GOOD = '{"answer": 20}'
+ANSWER_TEXT = '{"answer": 20}'
 
 
 @pytest.fixture(params=["openai", "anthropic"])
@@ -62,7 +62,7 @@ async def test_stream_arrives_in_pieces_and_gives_the_same_answer(serving, proto
     pieces_shown = []
     completion = await ask(wire.endpoint(protocol), on_text=pieces_shown.append)
     assert pieces_shown == ['{"ans', 'wer": ', "20}"]
-    assert (completion.text, completion.model, completion.refused) == (GOOD, "m-1", False)
+    assert (completion.text, completion.model, completion.refused) == (ANSWER_TEXT, "m-1", False)
     assert (completion.input_tokens, completion.output_tokens) == (11, 7)
     assert completion.stop in ("stop", "end_turn") and completion.request_id
     assert 0 < completion.first_text < 5
@@ -73,7 +73,7 @@ async def test_tool_arguments_are_streamed(serving, protocol):
     wire = serving(ScriptedAnswer(stream(protocol, '{"answer"', ": 20}", tool=True)))
     pieces_shown = []
     completion = await ask(wire.endpoint(protocol, structured="tool"), on_text=pieces_shown.append, schema=SCHEMA)
-    assert (completion.text, completion.structured) == (GOOD, "tool")
+    assert (completion.text, completion.structured) == (ANSWER_TEXT, "tool")
     assert pieces_shown == ['{"answer"', ": 20}"]
 
 
@@ -91,8 +91,10 @@ async def test_slow_stream_is_cut_off_at_the_timeout(serving, protocol):
 
 
 async def test_failure_inside_a_stream_is_a_provider_error(serving, protocol):
-    said = {"type": "error", "error": {"type": "overloaded_error", "message": f"overloaded {KEY}"}}
-    wire = serving(ScriptedAnswer([*stream(protocol, "a", ended=False), f"event: error\ndata: {json.dumps(said)}\n\n"]))
+    failure = {"type": "error", "error": {"type": "overloaded_error", "message": f"overloaded {KEY}"}}
+    wire = serving(
+        ScriptedAnswer([*stream(protocol, "a", ended=False), f"event: error\ndata: {json.dumps(failure)}\n\n"])
+    )
     with pytest.raises(errors.Unavailable, match=r"failed while answering: overloaded \[key\]"):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None)
 
@@ -108,10 +110,11 @@ async def test_malformed_stream_is_unreadable(serving, protocol, lines):
 
 async def test_endpoint_without_stream_options_still_streams(serving):
     wire = serving(
-        error(400, "Unsupported parameter: 'stream_options'."), ScriptedAnswer(stream("openai", GOOD, usage=False))
+        error(400, "Unsupported parameter: 'stream_options'."),
+        ScriptedAnswer(stream("openai", ANSWER_TEXT, usage=False)),
     )
     completion = await ask(wire.endpoint("openai"), on_text=lambda piece: None)
-    assert (completion.text, completion.output_tokens) == (GOOD, None)
+    assert (completion.text, completion.output_tokens) == (ANSWER_TEXT, None)
     assert ["stream_options" in body for body in wire.bodies] == [True, False]
 
 
@@ -120,7 +123,7 @@ async def test_endpoint_without_stream_options_still_streams(serving):
 
 async def test_schema_is_enforced_the_endpoints_way(serving, protocol):
     tool = protocol == "anthropic"
-    wire = serving(answer(protocol, GOOD, tool=tool))
+    wire = serving(answer(protocol, ANSWER_TEXT, tool=tool))
     completion = await ask(wire.endpoint(protocol), schema=SCHEMA)
     assert json.loads(completion.text) == {"answer": 20}
     assert completion.structured == ("tool" if tool else "json_schema")
@@ -135,18 +138,18 @@ async def test_schema_is_enforced_the_endpoints_way(serving, protocol):
 
 
 @pytest.mark.parametrize(
-    ("structured", "sent"),
+    ("structured", "parameters"),
     [("json_object", {"response_format"}), ("tool", {"tools", "tool_choice"}), ("none", set())],
 )
-async def test_openai_protocol_has_other_ways_to_enforce_a_schema(serving, structured, sent):
-    wire = serving(answer("openai", GOOD, tool=structured == "tool"))
+async def test_openai_protocol_has_other_ways_to_enforce_a_schema(serving, structured, parameters):
+    wire = serving(answer("openai", ANSWER_TEXT, tool=structured == "tool"))
     completion = await ask(wire.endpoint("openai", structured=structured), schema=SCHEMA)
-    assert (completion.text, completion.structured) == (GOOD, structured)
-    assert wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"} == sent
+    assert (completion.text, completion.structured) == (ANSWER_TEXT, structured)
+    assert wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"} == parameters
 
 
 async def test_without_a_schema_nothing_is_enforced(serving, protocol):
-    wire = serving(answer(protocol, GOOD))
+    wire = serving(answer(protocol, ANSWER_TEXT))
     completion = await ask(wire.endpoint(protocol))
     assert completion.structured == "none"
     assert not wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"}
@@ -154,11 +157,11 @@ async def test_without_a_schema_nothing_is_enforced(serving, protocol):
 
 async def test_endpoint_without_schemas_is_asked_in_plain_text(serving, protocol):
     refusal = "response_format is not supported" if protocol == "openai" else "tools: not supported by this model"
-    wire = serving(error(400, refusal), answer(protocol, GOOD))
-    place = wire.endpoint(protocol)
+    wire = serving(error(400, refusal), answer(protocol, ANSWER_TEXT))
+    endpoint = wire.endpoint(protocol)
     for _time in range(2):
-        completion = await ask(place, schema=SCHEMA)
-        assert (completion.text, completion.structured) == (GOOD, "none")
+        completion = await ask(endpoint, schema=SCHEMA)
+        assert (completion.text, completion.structured) == (ANSWER_TEXT, "none")
     assert [bool(body.keys() & {"response_format", "tools"}) for body in wire.bodies] == [True, False, False]
 
 
@@ -170,15 +173,15 @@ async def test_other_bad_requests_are_rejected(serving, protocol):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "more"),
+    ("protocol", "refusal_fields"),
     [
         ("openai", {"finish_reason": "content_filter"}),
         ("openai", {"message": {"role": "assistant", "content": None, "refusal": "I cannot."}}),
         ("anthropic", {"stop_reason": "refusal"}),
     ],
 )
-async def test_a_refusal_is_marked(serving, protocol, more):
-    completion = await ask(serving(answer(protocol, "I cannot.", **more)).endpoint(protocol))
+async def test_a_refusal_is_marked(serving, protocol, refusal_fields):
+    completion = await ask(serving(answer(protocol, "I cannot.", **refusal_fields)).endpoint(protocol))
     assert (completion.text, completion.refused) == ("I cannot.", True)
 
 
@@ -191,16 +194,16 @@ async def test_a_key_goes_to_its_own_endpoint_and_to_no_other(serving, protocol,
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-official-key")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-official")
     monkeypatch.setenv("OTHER_KEY", "sk-other-key")
-    wire = serving(answer(protocol, GOOD))
+    wire = serving(answer(protocol, ANSWER_TEXT))
     await ask(wire.endpoint(protocol, key=None, key_variable="OTHER_KEY"))
     await ask(wire.endpoint(protocol, key=None))
-    with_key, without = (json.dumps(headers) for headers, _body in wire.requests)
-    assert "sk-other-key" in with_key and "sk-other-key" not in without
-    assert "official" not in with_key + without
+    with_key, without_key = (json.dumps(headers) for headers, _body in wire.requests)
+    assert "sk-other-key" in with_key and "sk-other-key" not in without_key
+    assert "official" not in with_key + without_key
 
 
 async def test_a_changed_key_is_used_from_the_next_call_on(serving, protocol):
-    wire = serving(answer(protocol, GOOD))
+    wire = serving(answer(protocol, ANSWER_TEXT))
     for key in ("sk-first-key", "sk-second-key"):
         await provider_of(wire.endpoint(protocol, key=key)).complete(Request("m", MESSAGES))
     first, second = (json.dumps(headers) for headers, _body in wire.requests)
@@ -214,14 +217,14 @@ async def test_a_changed_key_is_used_from_the_next_call_on(serving, protocol):
     ids=["quotes", "line break", "no address"],
 )
 async def test_misconfigured_endpoint_raises_not_configured(protocol, options):
-    endpoint = Endpoint(**{"name": "place", "protocol": protocol, "key": "sk-1", **options})
-    with pytest.raises(errors.NotConfigured, match="of endpoint “place”") as caught:
+    endpoint = Endpoint(**{"name": "local", "protocol": protocol, "key": "sk-1", **options})
+    with pytest.raises(errors.NotConfigured, match="of endpoint “local”") as caught:
         await ask(endpoint)
     assert options.get("key", "nowhere") not in str(caught.value)
 
 
 async def test_parameters_that_are_not_json_are_refused(serving, protocol):
-    wire = serving(answer(protocol, GOOD))
+    wire = serving(answer(protocol, ANSWER_TEXT))
     with pytest.raises(errors.Rejected, match="as JSON"):
         await ask(wire.endpoint(protocol), parameters={"temperature": float("nan")})
 
@@ -231,7 +234,7 @@ async def test_errors_in_showing_a_draft_do_no_harm(serving, protocol):
         raise ConnectionError
 
     wire = serving(ScriptedAnswer(stream(protocol, '{"answer"', ": 20}")))
-    assert (await ask(wire.endpoint(protocol), on_text=broken)).text == GOOD
+    assert (await ask(wire.endpoint(protocol), on_text=broken)).text == ANSWER_TEXT
 
 
 # ---- secrets -----------------------------------------------------------------------------------
@@ -256,17 +259,17 @@ FAILURES = {
 async def test_no_key_and_no_prompt_in_errors_tracebacks_and_logs(serving, protocol, failure, streamed, caplog):
     caplog.set_level(logging.DEBUG)
     wire = serving(FAILURES[failure])
-    place = wire.endpoint(protocol)
+    endpoint = wire.endpoint(protocol)
     options = {"on_text": lambda piece: None} if streamed else {}
     with pytest.raises(errors.ProviderError) as caught:
-        await ask(place, schema=SCHEMA, timeout=1.0, **options)
-    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + repr(place) + caplog.text
-    chain, wrong = caught.value, []
-    while chain is not None:
-        wrong.append(f"{chain!r} {vars(chain)}")
-        chain = chain.__cause__ or chain.__context__
-    assert len(wrong) <= 2, "the SDK's error holds the request"
-    for text in (shown, *wrong):
+        await ask(endpoint, schema=SCHEMA, timeout=1.0, **options)
+    visible_text = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + repr(endpoint) + caplog.text
+    exception, error_texts = caught.value, []
+    while exception is not None:
+        error_texts.append(f"{exception!r} {vars(exception)}")
+        exception = exception.__cause__ or exception.__context__
+    assert len(error_texts) <= 2, "the SDK's error holds the request"
+    for text in (visible_text, *error_texts):
         assert KEY not in text
     assert PROMPT not in caplog.text
     gc.collect()
@@ -274,7 +277,7 @@ async def test_no_key_and_no_prompt_in_errors_tracebacks_and_logs(serving, proto
 
 UNPREFIXED_KEY = "house+7f3a/91c2=0b5d"
 """A key without a recognizable prefix."""
-QUOTED = {
+KEY_QUOTATIONS = {
     "as it is": f"key {UNPREFIXED_KEY} refused",
     "in an address": f"GET /?key={urllib.parse.quote(UNPREFIXED_KEY, safe='')}&a=b",
     "in base 64": f"Basic {base64.b64encode(UNPREFIXED_KEY.encode()).decode()}",
@@ -287,25 +290,27 @@ QUOTED = {
 }
 
 
-@pytest.mark.parametrize("said", QUOTED.values(), ids=QUOTED)
-async def test_no_part_of_a_key_remains_however_it_is_quoted(serving, protocol, said):
-    wire = serving(error(400, said))
+@pytest.mark.parametrize("message", KEY_QUOTATIONS.values(), ids=KEY_QUOTATIONS)
+async def test_no_part_of_a_key_remains_however_it_is_quoted(serving, protocol, message):
+    wire = serving(error(400, message))
     with pytest.raises(errors.Rejected) as caught:
         await ask(wire.endpoint(protocol, key=UNPREFIXED_KEY))
-    told = str(caught.value).lower()
+    reported = str(caught.value).lower()
     encoded = base64.b64encode(UNPREFIXED_KEY.encode()).decode().lower()
-    for whole in (UNPREFIXED_KEY, encoded, urllib.parse.quote(UNPREFIXED_KEY, safe="").lower()):
-        assert not [whole[at : at + 9] for at in range(len(whole) - 8) if whole[at : at + 9] in told], told
-    assert "me:" not in told
+    for key_form in (UNPREFIXED_KEY, encoded, urllib.parse.quote(UNPREFIXED_KEY, safe="").lower()):
+        assert not [
+            key_form[start : start + 9] for start in range(len(key_form) - 8) if key_form[start : start + 9] in reported
+        ], reported
+    assert "me:" not in reported
 
 
 @pytest.mark.parametrize("key", [None, "none", "abc", "7"])
 async def test_other_words_stay(serving, protocol, key):
-    said = "NoneType: no such model, none at all; nonexistent. Basic requests are far too long for an absent model."
-    wire = serving(error(400, said))
+    message = "NoneType: no such model, none at all; nonexistent. Basic requests are far too long for an absent model."
+    wire = serving(error(400, message))
     with pytest.raises(errors.Rejected) as caught:
         await ask(wire.endpoint(protocol, key=key))
-    assert str(caught.value) == f"HTTP 400: {said}"
+    assert str(caught.value) == f"HTTP 400: {message}"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from llm_agents.standins import (
 )
 
 PATIENCE = 30.0
-SAID = 'Größe “7”, then {"answer": 20}\n— 価格 🙂'
+TEXT = 'Größe “7”, then {"answer": 20}\n— 価格 🙂'
 MOVE = '{"answer": 20, "message": "ça va? 🙂"}'
 HELLO: Any = [{"role": "user", "content": "Hello"}]
 
@@ -78,7 +78,7 @@ class OpenAISide:
     def __init__(self, standin: StandIn, **options: Any):
         self.client = openai_of(standin, **options)
 
-    def whole(self, **options: Any) -> Any:
+    def complete(self, **options: Any) -> Any:
         return self.client.chat.completions.create(model="stand-in-large", messages=HELLO, **options)
 
     def streamed(self) -> str:
@@ -101,7 +101,7 @@ class AnthropicSide:
     def __init__(self, standin: StandIn, **options: Any):
         self.client = anthropic_of(standin, **options)
 
-    def whole(self, **options: Any) -> Any:
+    def complete(self, **options: Any) -> Any:
         return self.client.messages.create(model="stand-in-large", messages=HELLO, max_tokens=50, **options)
 
     def streamed(self) -> str:
@@ -144,12 +144,12 @@ def calling(side):
 
 
 def test_answer_is_valid_to_the_letter(calling):
-    caller = calling(SAID)
-    assert caller.text(caller.whole()) == SAID
+    caller = calling(TEXT)
+    assert caller.text(caller.complete()) == TEXT
 
 
 def test_a_stream_of_valid_events_says_the_same(calling):
-    assert calling(SAID).streamed() == SAID
+    assert calling(TEXT).streamed() == TEXT
 
 
 def test_the_models_are_listed(calling):
@@ -158,51 +158,51 @@ def test_the_models_are_listed(calling):
 
 def test_answers_come_in_order_and_the_last_repeats(calling):
     caller = calling("one", "two")
-    assert [caller.text(caller.whole()) for _call in range(3)] == ["one", "two", "two"]
+    assert [caller.text(caller.complete()) for _call in range(3)] == ["one", "two", "two"]
 
 
 def test_a_function_may_choose_the_answer(side):
     with side[0](lambda request: request["messages"][-1]["content"] * 2) as standin:
         caller = side[1](standin)
-        assert caller.text(caller.whole()) == "HelloHello"
+        assert caller.text(caller.complete()) == "HelloHello"
         assert len(standin.requests) == len(standin.headers) == 1
 
 
 def test_answers_come_in_order_without_keeping_requests(side):
     with side[0](["one", "two"], keeps_requests=False) as standin:
         caller = side[1](standin)
-        assert [caller.text(caller.whole()) for _call in range(2)] == ["one", "two"]
+        assert [caller.text(caller.complete()) for _call in range(2)] == ["one", "two"]
         assert standin.requests == standin.headers == []
 
 
 def test_openai_tokens_names_and_finish_reasons():
-    with OpenAIStandIn([SAID], tokens=(12, 34)) as standin:
+    with OpenAIStandIn([TEXT], tokens=(12, 34)) as standin:
         client = openai_of(standin)
-        whole = client.chat.completions.with_raw_response.create(model="m", messages=HELLO)
-        answer = whole.parse()
+        raw_response = client.chat.completions.with_raw_response.create(model="m", messages=HELLO)
+        answer = raw_response.parse()
         assert (answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.usage.total_tokens) == (12, 34, 46)
         assert (answer.model, answer.choices[0].finish_reason) == ("m-stand-in", "stop")
-        assert whole.headers["x-request-id"].startswith("req_")
-        for expected in (True, False):
+        assert raw_response.headers["x-request-id"].startswith("req_")
+        for include_usage in (True, False):
             chunks = list(
                 client.chat.completions.create(
-                    model="m", messages=HELLO, stream=True, stream_options={"include_usage": expected}
+                    model="m", messages=HELLO, stream=True, stream_options={"include_usage": include_usage}
                 )
             )
             assert len({chunk.id for chunk in chunks}) == 1
             assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
-            used = [chunk.usage.total_tokens for chunk in chunks if chunk.usage]
-            assert used == ([46] if expected else [])
+            total_tokens = [chunk.usage.total_tokens for chunk in chunks if chunk.usage]
+            assert total_tokens == ([46] if include_usage else [])
 
 
 def test_anthropic_tokens_names_and_stop_reasons():
-    with AnthropicStandIn([SAID], tokens=(12, 34)) as standin:
+    with AnthropicStandIn([TEXT], tokens=(12, 34)) as standin:
         client = anthropic_of(standin)
-        whole = client.messages.with_raw_response.create(model="m", messages=HELLO, max_tokens=9)
-        answer = whole.parse()
+        raw_response = client.messages.with_raw_response.create(model="m", messages=HELLO, max_tokens=9)
+        answer = raw_response.parse()
         assert (answer.usage.input_tokens, answer.usage.output_tokens) == (12, 34)
         assert (answer.model, answer.stop_reason) == ("m-stand-in", "end_turn")
-        assert whole.headers["request-id"].startswith("req_")
+        assert raw_response.headers["request-id"].startswith("req_")
         with client.messages.stream(model="m", messages=HELLO, max_tokens=9) as stream:
             kinds = [event.type for event in stream]
             final = stream.get_final_message()
@@ -224,25 +224,25 @@ def test_openai_tool_calls_whole_and_streamed(choice):
     tools: Any = [{"type": "function", "function": {"name": "move", "parameters": SCHEMA, "strict": True}}]
     with OpenAIStandIn([MOVE]) as standin:
         client = openai_of(standin)
-        whole = client.chat.completions.create(model="m", messages=HELLO, tools=tools, tool_choice=choice)
-        (call,) = whole.choices[0].message.tool_calls
+        unstreamed = client.chat.completions.create(model="m", messages=HELLO, tools=tools, tool_choice=choice)
+        (call,) = unstreamed.choices[0].message.tool_calls
         assert (call.type, call.function.name, call.function.arguments) == ("function", "move", MOVE)
-        assert whole.choices[0].message.content is None
+        assert unstreamed.choices[0].message.content is None
         with client.chat.completions.stream(model="m", messages=HELLO, tools=tools, tool_choice=choice) as stream:
             stream.until_done()
-            (built,) = stream.get_final_completion().choices[0].message.tool_calls
-        assert (built.function.name, json.loads(built.function.arguments)) == ("move", json.loads(MOVE))
+            (streamed_call,) = stream.get_final_completion().choices[0].message.tool_calls
+        assert (streamed_call.function.name, json.loads(streamed_call.function.arguments)) == ("move", json.loads(MOVE))
 
 
 @pytest.mark.parametrize("choice", [{"type": "tool", "name": "move"}, {"type": "any"}], ids=str)
 def test_anthropic_tool_use_whole_and_streamed(choice):
     tools: Any = [{"name": "move", "description": "Move.", "input_schema": SCHEMA}]
     with AnthropicStandIn([MOVE]) as standin:
-        client, asked = anthropic_of(standin), {"tools": tools, "tool_choice": choice, "max_tokens": 9}
-        whole = client.messages.create(model="m", messages=HELLO, **asked)
-        with client.messages.stream(model="m", messages=HELLO, **asked) as stream:
-            built = stream.get_final_message()
-    for answer in (whole, built):
+        client, arguments = anthropic_of(standin), {"tools": tools, "tool_choice": choice, "max_tokens": 9}
+        unstreamed = client.messages.create(model="m", messages=HELLO, **arguments)
+        with client.messages.stream(model="m", messages=HELLO, **arguments) as stream:
+            streamed = stream.get_final_message()
+    for answer in (unstreamed, streamed):
         (block,) = answer.content
         assert (block.type, block.name, block.input) == ("tool_use", "move", json.loads(MOVE))
         assert answer.stop_reason == "tool_use"
@@ -260,9 +260,9 @@ def test_anthropic_tool_use_whole_and_streamed(choice):
     ],
 )
 def test_openai_strict_schemas_are_as_strict_as_the_real_api(schema, reason):
-    held: Any = {"type": "json_schema", "json_schema": {"name": "move", "strict": True, "schema": schema}}
+    response_format: Any = {"type": "json_schema", "json_schema": {"name": "move", "strict": True, "schema": schema}}
     with OpenAIStandIn([MOVE]) as standin, pytest.raises(openai.BadRequestError, match=reason):
-        openai_of(standin).chat.completions.create(model="m", messages=HELLO, response_format=held)
+        openai_of(standin).chat.completions.create(model="m", messages=HELLO, response_format=response_format)
 
 
 def test_unsupported_parameter_is_refused():
@@ -294,18 +294,20 @@ def test_messages_that_anthropic_refuses(messages, reason):
 
 
 def test_both_protocols_are_served_on_one_port():
-    with BothStandIn([SAID]) as standin:
+    with BothStandIn([TEXT]) as standin:
         assert (
-            OpenAISide.text(OpenAISide(standin).whole()) == AnthropicSide.text(AnthropicSide(standin).whole()) == SAID
+            OpenAISide.text(OpenAISide(standin).complete())
+            == AnthropicSide.text(AnthropicSide(standin).complete())
+            == TEXT
         )
         assert OpenAISide(standin).models() == AnthropicSide(standin).models() == ["stand-in-large", "stand-in-small"]
 
 
 def test_wrong_key_is_refused(side):
-    with side[0]([SAID], key="sk-the-right-one") as standin:
-        assert side[1](standin, key="sk-the-right-one").whole()
+    with side[0]([TEXT], key="sk-the-right-one") as standin:
+        assert side[1](standin, key="sk-the-right-one").complete()
         with pytest.raises(side[1].sdk.AuthenticationError) as caught:
-            side[1](standin).whole()
+            side[1](standin).complete()
     assert caught.value.status_code == 401
     assert KEY not in str(caught.value)
 
@@ -328,7 +330,7 @@ def test_wrong_key_is_refused(side):
 )
 def test_failures_have_status_message_and_request_id(calling, status, error):
     caller = calling(Failure(status, "not now"))
-    for call in (caller.whole, caller.streamed):
+    for call in (caller.complete, caller.streamed):
         with pytest.raises(getattr(caller.sdk, error), match="not now") as caught:
             call()
         assert caught.value.status_code == status
@@ -337,70 +339,70 @@ def test_failures_have_status_message_and_request_id(calling, status, error):
 
 def test_retry_after_can_be_read(calling):
     caller = calling(Failure(429, retry_after=7), Failure(429, retry_after_ms=250), Failure(429, retry_after_ms=None))
-    found = []
+    retry_headers = []
     for _call in range(3):
         with pytest.raises(caller.sdk.RateLimitError) as caught:
-            caller.whole()
+            caller.complete()
         headers = caught.value.response.headers
-        found.append((headers.get("retry-after"), headers.get("retry-after-ms")))
-    assert found == [("7", None), (None, "250"), (None, None)]
+        retry_headers.append((headers.get("retry-after"), headers.get("retry-after-ms")))
+    assert retry_headers == [("7", None), (None, "250"), (None, None)]
 
 
 def test_the_sdk_itself_retries_after_that_time(side):
     with side[0]([Failure(429, retry_after_ms=20), Failure(500), "yes"]) as standin:
         caller = side[1](standin)
         caller.client = caller.client.with_options(max_retries=2)
-        assert caller.text(caller.whole()) == "yes"
+        assert caller.text(caller.complete()) == "yes"
         assert len(standin.requests) == 3
 
 
 def test_unknown_model(calling):
     caller = calling(WrongModel())
     with pytest.raises(caller.sdk.NotFoundError, match="stand-in-large"):
-        caller.whole()
+        caller.complete()
 
 
-@pytest.mark.parametrize("misbehaviour", [Hang(), Slow(60, SAID), Drip(60, SAID)], ids=repr)
+@pytest.mark.parametrize("misbehaviour", [Hang(), Slow(60, TEXT), Drip(60, TEXT)], ids=repr)
 def test_slow_answers_time_out(side, misbehaviour):
     with side[0]([misbehaviour]) as standin:
         caller = side[1](standin, timeout=0.5)
-        for call in (caller.whole, caller.streamed):
+        for call in (caller.complete, caller.streamed):
             # A timeout inside a stream is raised below the SDK.
             with pytest.raises((caller.sdk.APITimeoutError, httpx2.TimeoutException)):
                 call()
         caller.client.close()
-        until = time.monotonic() + PATIENCE
-        while standin.abandoned < 2 and time.monotonic() < until:
+        deadline = time.monotonic() + PATIENCE
+        while standin.abandoned < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
         assert standin.abandoned == 2
 
 
 def test_slow_and_dripping_answers_arrive_whole(calling):
-    caller = calling(Slow(0.05, SAID), Drip(0.005, SAID))
-    assert caller.text(caller.whole()) == SAID
-    assert caller.streamed() == caller.text(caller.whole()) == SAID
+    caller = calling(Slow(0.05, TEXT), Drip(0.005, TEXT))
+    assert caller.text(caller.complete()) == TEXT
+    assert caller.streamed() == caller.text(caller.complete()) == TEXT
 
 
 def test_dropped_connection_is_a_connection_error(calling):
     caller = calling(Disconnect())
-    for call in (caller.whole, caller.streamed):
+    for call in (caller.complete, caller.streamed):
         with pytest.raises(caller.sdk.APIConnectionError):
             call()
 
 
 def test_truncated_answer_is_not_an_answer(calling):
-    caller = calling(CutStream(after=4, answer=SAID))
-    for call in (caller.whole, caller.streamed):
+    caller = calling(CutStream(after=4, answer=TEXT))
+    for call in (caller.complete, caller.streamed):
         with pytest.raises((caller.sdk.APIConnectionError, httpx2.TransportError)):
             call()
 
 
 def test_stream_can_fail_midway(calling):
-    caller = calling(FailingStream(after=8, answer=SAID))
+    caller = calling(FailingStream(after=8, answer=TEXT))
     with pytest.raises(caller.sdk.APIError, match="Overloaded"):
         caller.streamed()
     with pytest.raises(caller.sdk.InternalServerError) as caught:
-        caller.whole()
+        caller.complete()
     assert caught.value.status_code == 529
 
 
@@ -408,7 +410,7 @@ def test_stream_can_fail_midway(calling):
 def test_malformed_answers_are_refused_by_the_sdks_types(calling, body):
     caller = calling(Malformed(body))
     with pytest.raises((caller.sdk.APIResponseValidationError, ValueError)):
-        caller.text(caller.whole())
+        caller.text(caller.complete())
 
 
 def test_malformed_streams_are_refused_too(calling):
@@ -419,9 +421,9 @@ def test_malformed_streams_are_refused_too(calling):
 
 
 def test_echo_repeats_key_and_prompt_in_the_error(calling):
-    caller = calling(Echo(400), Echo(500, after=6, answer=SAID))
+    caller = calling(Echo(400), Echo(500, after=6, answer=TEXT))
     with pytest.raises(caller.sdk.BadRequestError) as caught:
-        caller.whole()
+        caller.complete()
     assert KEY in str(caught.value.body) and "Hello" in str(caught.value.body)
     with pytest.raises(caller.sdk.APIError) as caught:
         caller.streamed()
@@ -430,23 +432,23 @@ def test_echo_repeats_key_and_prompt_in_the_error(calling):
 
 def test_empty_answer_is_valid(calling):
     caller = calling(Empty())
-    assert caller.text(caller.whole()) == caller.streamed() == ""
+    assert caller.text(caller.complete()) == caller.streamed() == ""
 
 
 def test_wrong_types_distort_the_moves_fields(calling):
     caller = calling(WrongTypes('{"a": 12, "b": 12, "c": "words", "d": true, "e": [1]}'))
-    wrong = {"a": "one two", "b": [12], "c": {"text": "words"}, "d": "True", "e": "[1]"}
-    assert json.loads(caller.text(caller.whole())) == json.loads(caller.streamed()) == wrong
+    distorted = {"a": "one two", "b": [12], "c": {"text": "words"}, "d": "True", "e": "[1]"}
+    assert json.loads(caller.text(caller.complete())) == json.loads(caller.streamed()) == distorted
 
 
 def test_refusal_uses_each_protocols_form():
     with BothStandIn([Refusal("No.")]) as standin:
-        message = OpenAISide(standin).whole().choices[0].message
+        message = OpenAISide(standin).complete().choices[0].message
         assert (message.refusal, message.content) == ("No.", None)
         with openai_of(standin).chat.completions.stream(model="m", messages=HELLO) as stream:
             stream.until_done()
             assert stream.get_final_completion().choices[0].message.refusal == "No."
-        answer = AnthropicSide(standin).whole()
+        answer = AnthropicSide(standin).complete()
         assert (answer.stop_reason, AnthropicSide.text(answer)) == ("refusal", "No.")
 
 
@@ -455,4 +457,4 @@ def test_failing_function_is_a_server_error(side):
         raise ZeroDivisionError
 
     with side[0](broken) as standin, pytest.raises(side[1].sdk.InternalServerError, match="ZeroDivisionError"):
-        side[1](standin).whole()
+        side[1](standin).complete()

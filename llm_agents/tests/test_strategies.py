@@ -29,24 +29,24 @@ def test_conversation_begins_with_rules_state_and_question():
 
 @pytest.mark.parametrize("key", ["bargaining", "negotiation", "persuasion"])
 def test_second_mover_does_not_see_the_first_mover_awaited(key):
-    play, made = start(configure(registry.get(key), {}), 1)
+    play, events = start(configure(registry.get(key), {}), 1)
     (first,) = play.waiting_for()
     (second,) = set(play.game.roles()) - {first}
-    awaited = {role: status(play, role) for role in (first, second)}
-    assert awaited[first] in texts_of(messages(play, first, made))
-    play, more = submit(play, first, script_move(play, first, play.game.default_script))
+    status_of = {role: status(play, role) for role in (first, second)}
+    assert status_of[first] in texts_of(messages(play, first, events))
+    play, new_events = submit(play, first, script_move(play, first, play.game.default_script))
     assert play.waiting_for() == (second,)
     for strategy in ("conversation", "fresh"):
-        assert awaited[second] not in texts_of(messages(play, second, [*made, *more], strategy=strategy))
+        assert status_of[second] not in texts_of(messages(play, second, [*events, *new_events], strategy=strategy))
 
 
 def status(play, role):
-    (words,) = [block.body for block in play.view(role) if block.key == "status"]
-    return words
+    (text,) = [block.body for block in play.view(role) if block.key == "status"]
+    return text
 
 
-def texts_of(sent):
-    return "\n".join(message["content"] for message in sent)
+def texts_of(chat):
+    return "\n".join(message["content"] for message in chat)
 
 
 def test_conversation_continues_with_own_move_and_news():
@@ -66,29 +66,29 @@ def _opening(game, **config):
 
 def test_known_raw_answer_replaces_the_move():
     play, events = play_after(Guessing, *GUESSES, players=2)
-    sent = messages(play, "player_2", events, answers={3: 'I say {"answer": 30}'})
-    assert sent[2]["content"] == 'I say {"answer": 30}'
+    chat = messages(play, "player_2", events, answers={3: 'I say {"answer": 30}'})
+    assert chat[2]["content"] == 'I say {"answer": 30}'
 
 
 def test_others_sealed_moves_do_not_change_the_messages():
     opening, events = play_after(Guessing, players=2)
-    sealed, more = submit(opening, "player_2", {"answer": 99})
-    assert messages(sealed, "player_1", [*events, *more]) == messages(opening, "player_1", events)
+    sealed, new_events = submit(opening, "player_2", {"answer": 99})
+    assert messages(sealed, "player_1", [*events, *new_events]) == messages(opening, "player_1", events)
 
 
 def test_fresh_is_everything_in_one_prompt():
     play, events = play_after(Guessing, *GUESSES, players=2)
-    (only,) = messages(play, "player_1", events, strategy="fresh")
-    assert only["role"] == "user"
-    parts = [play.game.instructions("player_1").strip(), ABOUT_MARKS, "Run 2 of 3.", "10 | 30", "It is your turn."]
-    places = [only["content"].index(part) for part in parts]
-    assert places == sorted(places)
+    (message,) = messages(play, "player_1", events, strategy="fresh")
+    assert message["role"] == "user"
+    texts = [play.game.instructions("player_1").strip(), ABOUT_MARKS, "Run 2 of 3.", "10 | 30", "It is your turn."]
+    positions = [message["content"].index(text) for text in texts]
+    assert positions == sorted(positions)
 
 
 def test_role_that_does_not_remember_is_asked_afresh():
     play, events = play_after(Well, ("keeper", {"amount": 1}), ("keeper", {"note": "one is safe"}))
-    (only,) = messages(play, "keeper", events)
-    assert '<message from="you">"one is safe"</message>' in only["content"]
+    (message,) = messages(play, "keeper", events)
+    assert '<message from="you">"one is safe"</message>' in message["content"]
     assert messages(play, "keeper", events, strategy="conversation")[0]["role"] == "system"
 
 
@@ -106,8 +106,8 @@ def test_everything_known_is_shown_after_the_end(strategy):
     play, events = play_after(Guessing, *GUESSES, players=2, runs=1)
     assert "The game is over." in messages(play, "player_1", events, strategy=strategy)[-1]["content"]
     play, events = play_after(Guessing, players=2)
-    play, more = abandon(play, "timed_out")
-    assert "The game is over." in messages(play, "player_1", [*events, *more], strategy=strategy)[-1]["content"]
+    play, new_events = abandon(play, "timed_out")
+    assert "The game is over." in messages(play, "player_1", [*events, *new_events], strategy=strategy)[-1]["content"]
 
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))

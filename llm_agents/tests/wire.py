@@ -55,7 +55,7 @@ class Wire:
         self._server.shutdown()
         self._server.server_close()
 
-    def endpoint(self, protocol: str, name: str = "place", **options: Any) -> Endpoint:
+    def endpoint(self, protocol: str, name: str = "local", **options: Any) -> Endpoint:
         """Return an endpoint at this server."""
         options = {"structured": "json_schema" if protocol == "openai" else "tool", "key": KEY, **options}
         return Endpoint(name, protocol, self.address + ("/v1" if protocol == "openai" else ""), **options)  # type: ignore[arg-type]
@@ -112,20 +112,25 @@ class Wire:
 # ---- formats of the two protocols ---------------------------------------------------------------
 
 
-def answer(protocol: str, text: str, *, tool: bool = False, **more: Any) -> ScriptedAnswer:
+def answer(protocol: str, text: str, *, tool: bool = False, **further_fields: Any) -> ScriptedAnswer:
     """Return a whole answer."""
     if protocol == "openai":
-        called = {"id": "c1", "type": "function", "function": {"name": "move", "arguments": text}}
-        message = {"role": "assistant", "content": None if tool else text, **({"tool_calls": [called]} if tool else {})}
-        choice = {"index": 0, "finish_reason": "stop", "message": message, **more}
+        tool_call = {"id": "c1", "type": "function", "function": {"name": "move", "arguments": text}}
+        message = {
+            "role": "assistant",
+            "content": None if tool else text,
+            **({"tool_calls": [tool_call]} if tool else {}),
+        }
+        choice = {"index": 0, "finish_reason": "stop", "message": message, **further_fields}
         body = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "m-1", "choices": [choice]}
         return ScriptedAnswer(
             json.dumps({**body, "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}})
         )
-    part = {"type": "tool_use", "id": "t1", "name": "move", "input": json.loads(text)} if tool else None
+    tool_use = {"type": "tool_use", "id": "t1", "name": "move", "input": json.loads(text)} if tool else None
     body = {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "stop_reason": "end_turn",
-        "content": [part or {"type": "text", "text": text}], "usage": {"input_tokens": 11, "output_tokens": 7}, **more,
+        "content": [tool_use or {"type": "text", "text": text}], "usage": {"input_tokens": 11, "output_tokens": 7},
+        **further_fields,
     }  # fmt: skip
     return ScriptedAnswer(json.dumps(body))
 
@@ -145,11 +150,18 @@ def stream(protocol: str, *pieces: str, tool: bool = False, ended: bool = True, 
         common = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "m-1"}
         lines = [f"data: {json.dumps({**common, **chunk})}\n\n" for chunk in chunks]
         return [*lines, "data: [DONE]\n\n"] if ended else lines
-    begun = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "content": [], "stop_reason": None}
+    opening_message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m-1",
+        "content": [],
+        "stop_reason": None,
+    }
     block = {"type": "tool_use", "id": "t1", "name": "move", "input": {}} if tool else {"type": "text", "text": ""}
     kind, key = ("input_json_delta", "partial_json") if tool else ("text_delta", "text")
     events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**begun, "usage": {"input_tokens": 11, "output_tokens": 1}}},
+        {"type": "message_start", "message": {**opening_message, "usage": {"input_tokens": 11, "output_tokens": 1}}},
         {"type": "content_block_start", "index": 0, "content_block": block},
         {"type": "ping"},
         *({"type": "content_block_delta", "index": 0, "delta": {"type": kind, key: piece}} for piece in pieces),

@@ -19,7 +19,7 @@ from games.errors import GameError
 from games.interface import Role
 from games.play import Play
 from llm_agents.agent import Decision, parse_spec
-from llm_agents.endpoints import known
+from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import roles_to_ask
 from llm_agents.providers import provider_called
@@ -91,7 +91,7 @@ class _Driver:
         items = [item.pk for item in self._playing.values()]
         await self._writers.retry(leases.give_back, items, self.holder)
         endpoints = {parse_spec(agent).kind for agent in planning.models_of(self.collection.content)}
-        for name in filter(known, endpoints):
+        for name in filter(endpoint_exists, endpoints):
             await provider_called(name).close()
         await asyncio.to_thread(self._writers.close)
 

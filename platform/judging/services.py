@@ -52,7 +52,7 @@ class Rubric:
         listed = "\n".join(f"- {label}: the player {meaning}." for label, meaning in self.labels.items())
         return Inquiry(
             rules=f"{self.question}\n\n{listed}\n\n{ABOUT_MARKS}",
-            words=fenced(Said("player", text)),
+            question=fenced(Said("player", text)),
             form=_form(tuple(self.labels)),
         )
 

@@ -16,51 +16,51 @@ def page() -> str:
     from api.site import api
 
     document = json.loads(json.dumps(api.get_openapi_schema()))
-    parts = [
+    sections = [
         "# HTTP API\n\nThe operations with their parameters and answers. [The API](../api.md) shows how to use them. "
         "A server gives the same description to programs at `/api/v1/openapi.json` (OpenAPI "
         f"{document['openapi']}).\n\n## Operations\n\n",
     ]
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            parts.append(_operation(path, method, operation))
-    parts.append("## Objects\n\n")
+            sections.append(_operation(path, method, operation))
+    sections.append("## Objects\n\n")
     for name, schema in sorted(document["components"]["schemas"].items()):
-        parts.append(_object(name, schema))
-    return "".join(parts)
+        sections.append(_object(name, schema))
+    return "".join(sections)
 
 
 def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     scopes = [name for rule in operation.get("security", ()) for name in rule]
-    parts = [
+    sections = [
         f"### {method.upper()} {line(path)}\n\n",
         f"**{line(operation.get('summary', ''))}.** {text(operation.get('description', ''))}\n\n",
     ]
     if scopes:
-        parts.append(f"Authorisation: {', '.join(map(code, scopes))}.\n\n")
+        sections.append(f"Authorisation: {', '.join(map(code, scopes))}.\n\n")
     rows = [
         (
-            code(p["name"]),
-            p["in"],
-            line(p.get("description", "")),
-            _type_name(p["schema"]),
-            "yes" if p.get("required") else "",
+            code(parameter["name"]),
+            parameter["in"],
+            line(parameter.get("description", "")),
+            _type_name(parameter["schema"]),
+            "yes" if parameter.get("required") else "",
         )
-        for p in operation.get("parameters", ())
+        for parameter in operation.get("parameters", ())
     ]
-    parts.append(table(("parameter", "in", "meaning", "type", "required"), rows))
+    sections.append(table(("parameter", "in", "meaning", "type", "required"), rows))
     if body := operation.get("requestBody"):
-        parts.append(f"Body: {_content(body)}\n\n")
+        sections.append(f"Body: {_content(body)}\n\n")
     refusals = [status for status, answer in operation["responses"].items() if _content(answer) == PROBLEM]
     answers = [
         (code(status), line(answer["description"]), _content(answer))
         for status, answer in operation["responses"].items()
         if status not in refusals
     ]
-    parts.append(table(("status", "meaning", "answer"), answers))
+    sections.append(table(("status", "meaning", "answer"), answers))
     if refusals:
-        parts.append(f"Refusals: {', '.join(map(code, refusals))}, each with a {PROBLEM}.\n\n")
-    return "".join(parts)
+        sections.append(f"Refusals: {', '.join(map(code, refusals))}, each with a {PROBLEM}.\n\n")
+    return "".join(sections)
 
 
 def _object(name: str, schema: Mapping[str, Any]) -> str:
@@ -75,10 +75,9 @@ def _object(name: str, schema: Mapping[str, Any]) -> str:
     return f"### {name}\n\n{description}\n\n{body}"
 
 
-def _content(holder: Mapping[str, Any]) -> str:
+def _content(body: Mapping[str, Any]) -> str:
     return ", ".join(
-        _type_name(kind["schema"]) if "schema" in kind else code(name)
-        for name, kind in holder.get("content", {}).items()
+        _type_name(kind["schema"]) if "schema" in kind else code(name) for name, kind in body.get("content", {}).items()
     )
 
 
@@ -95,8 +94,8 @@ def _type_name(schema: Mapping[str, Any]) -> str:
         return code(json.dumps(schema["const"]))
     if schema.get("type") == "array":
         return f"list of {_type_name(schema.get('items', {}))}"
-    if isinstance(inner := schema.get("additionalProperties"), Mapping):
-        return f"object of {_type_name(inner)}"
+    if isinstance(values := schema.get("additionalProperties"), Mapping):
+        return f"object of {_type_name(values)}"
     kind = schema.get("type", "any")
-    shown = {"string": "text", "integer": "whole number", "null": "null"}.get(kind, kind)
-    return {"date-time": "time", "binary": "file"}.get(schema.get("format", ""), shown)
+    type_name = {"string": "text", "integer": "whole number", "null": "null"}.get(kind, kind)
+    return {"date-time": "time", "binary": "file"}.get(schema.get("format", ""), type_name)

@@ -13,15 +13,15 @@ STEPS = ("consent", "name", "instructions", "code_word", "quiz", "match", "surve
 
 
 def page() -> str:
-    parts = [
+    sections = [
         "# Dataset columns\n\nA dataset is a folder of tables with the columns below. A study's own dataset comes "
         "with a codebook of exactly its columns (`codebook.md`, `codebook.csv`). Parameters, moves and results depend "
         "on the game: see the end of each [game's page](games/index.md).\n\n",
     ]
-    for listed in common().values():
-        parts.append(f"## {listed.file}\n\n{line(listed.meaning)}\n\n" + grid(listed.columns))
-    parts.append("## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + grid(codebook.TRANSCRIPT))
-    return "".join(parts)
+    for dataset_table in common().values():
+        sections.append(f"## {dataset_table.file}\n\n{line(dataset_table.meaning)}\n\n" + grid(dataset_table.columns))
+    sections.append("## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + grid(codebook.TRANSCRIPT))
+    return "".join(sections)
 
 
 def common() -> dict[str, Table]:
@@ -31,15 +31,19 @@ def common() -> dict[str, Table]:
 
 def of_game(key: str) -> dict[str, list[Column]]:
     """Return the columns that the game with this key adds, by table."""
-    common_names = {name: {column.name for column in listed.columns} for name, listed in common().items()}
-    own = tables(shape.of_configurations([(key, {})]), steps=STEPS, checks=("code_word", "quiz"))
+    common_names = {name: {column.name for column in dataset_table.columns} for name, dataset_table in common().items()}
+    tables_with_game = tables(shape.of_configurations([(key, {})]), steps=STEPS, checks=("code_word", "quiz"))
     added = {
-        listed.file: [c for c in listed.columns if c.name not in common_names[name]] for name, listed in own.items()
+        dataset_table.file: [column for column in dataset_table.columns if column.name not in common_names[name]]
+        for name, dataset_table in tables_with_game.items()
     }
     return {file: columns for file, columns in added.items() if columns}
 
 
 def grid(columns: Iterable[Column]) -> str:
     """Return columns as a Markdown table."""
-    rows = [(code(c.name), line(c.meaning), c.kind, line(c.unit), line(c.values)) for c in columns]
+    rows = [
+        (code(column.name), line(column.meaning), column.kind, line(column.unit), line(column.values))
+        for column in columns
+    ]
     return table(("column", "meaning", "kind", "unit", "values"), rows)

@@ -18,7 +18,7 @@ _TARGET = re.compile(r"^([a-z-]+):.*?##\s*(.+)$", re.MULTILINE)
 
 
 def page() -> str:
-    parts = [
+    sections = [
         "# Commands\n\n",
         "Make's targets set up what they need. `manage.py` takes the commands below and Django's own, such as "
         "`migrate`, `createsuperuser` and `check --deploy`. On a server installed as in "
@@ -27,23 +27,30 @@ def page() -> str:
         table(("command", "what it does"), [(code(f"make {name}"), line(does)) for name, does in targets()]),
         "## manage.py\n\n",
     ]
-    own = own_commands()
-    parts += [table(("command", "what it does"), [(f"[`{name}`](#{name})", line(made.help)) for name, made in own])]
-    parts += [_command(name, made) for name, made in own]
-    return "".join(parts)
+    commands = own_commands()
+    sections += [
+        table(("command", "what it does"), [(f"[`{name}`](#{name})", line(command.help)) for name, command in commands])
+    ]
+    sections += [_command(name, command) for name, command in commands]
+    return "".join(sections)
 
 
 def targets() -> list[tuple[str, str]]:
     """Return (target, what it does), as listed by `make help`."""
-    return [(name, does) for name, does in _TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))]
+    return [(name, meaning) for name, meaning in _TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))]
 
 
 def own_commands() -> list[tuple[str, BaseCommand]]:
     """Return (name, command) of each of Parley's own commands."""
     folder = ROOT / "platform"
-    ours = {config.name for config in apps.get_app_configs() if Path(config.path).is_relative_to(folder)} | {"config"}
-    found = get_commands()
-    return [(name, load_command_class(found[name], name)) for name in sorted(found) if found[name] in ours]
+    own_apps = {config.name for config in apps.get_app_configs() if Path(config.path).is_relative_to(folder)}
+    own_apps.add("config")
+    app_of_command = get_commands()
+    return [
+        (name, load_command_class(app_of_command[name], name))
+        for name in sorted(app_of_command)
+        if app_of_command[name] in own_apps
+    ]
 
 
 def _command(name: str, command: BaseCommand) -> str:
@@ -55,20 +62,22 @@ def _command(name: str, command: BaseCommand) -> str:
         if action.help is not argparse.SUPPRESS and (action.dest not in common or not action.option_strings)
     ]
     rows = [(_usage(action), line(_help(action, parser)), _default(action)) for action in actions]
-    shown = " ".join(
+    usage = " ".join(
         ["manage.py", name, *(_short(action) for action in actions if not action.option_strings or action.required)]
     )
     if any(action.option_strings and not action.required for action in actions):
-        shown += " [options]"
-    return f"### {name}\n\n{_prose(command.help)}\n\n```text\n{shown}\n```\n\n" + table(
+        usage += " [options]"
+    return f"### {name}\n\n{_prose(command.help)}\n\n```text\n{usage}\n```\n\n" + table(
         ("argument", "meaning", "default"), rows
     )
 
 
-def _prose(words: str) -> str:
+def _prose(help_text: str) -> str:
     """Return a command's help as Markdown; usages of several lines, some of them indented, become code blocks."""
-    parts = cleandoc(words).split("\n\n")
-    return "\n\n".join(f"```text\n{part}\n```" if "\n    " in part else text(part) for part in parts)
+    paragraphs = cleandoc(help_text).split("\n\n")
+    return "\n\n".join(
+        f"```text\n{paragraph}\n```" if "\n    " in paragraph else text(paragraph) for paragraph in paragraphs
+    )
 
 
 def _metavar(action: argparse.Action) -> str:
@@ -76,8 +85,8 @@ def _metavar(action: argparse.Action) -> str:
         return ""
     if action.choices is not None and action.metavar is None:
         return "{" + ",".join(map(str, action.choices)) + "}"
-    named = action.metavar or (action.dest.upper() if action.option_strings else action.dest)
-    return " ".join(named) if isinstance(named, tuple) else str(named)
+    metavar = action.metavar or (action.dest.upper() if action.option_strings else action.dest)
+    return " ".join(metavar) if isinstance(metavar, tuple) else str(metavar)
 
 
 def _usage(action: argparse.Action) -> str:
@@ -88,10 +97,10 @@ def _usage(action: argparse.Action) -> str:
 
 def _short(action: argparse.Action) -> str:
     value = _metavar(action)
-    shown = f"{action.option_strings[-1]} {value}" if action.option_strings else value
+    usage = f"{action.option_strings[-1]} {value}" if action.option_strings else value
     if action.nargs in ("*", "+"):
-        shown += " …"
-    return f"[{shown}]" if action.nargs in ("*", "?") else shown
+        usage += " …"
+    return f"[{usage}]" if action.nargs in ("*", "?") else usage
 
 
 def _help(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
@@ -105,6 +114,6 @@ def _default(action: argparse.Action) -> str:
     )
     if without_default or not action.option_strings:
         return ""
-    given = action.default
-    shown = " ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
-    return code(shown)
+    default = action.default
+    default_text = " ".join(map(str, default)) if isinstance(default, list | tuple) else str(default)
+    return code(default_text)

@@ -45,7 +45,7 @@ def page(key: str, game: Game[Any, Any]) -> str:
         for role in game.roles()
         for names in [[code(form.name) for form in forms[role].values()]]
     ]
-    parts = [
+    sections = [
         f"# {line(game.title)}\n\n{text(game.summary)}\n\n",
         f"Key `{key}`, rules version {game.rules_version}.\n\n",
         f"## Rules and formulas\n\n{docstring(rules.__doc__)}\n\n",
@@ -54,7 +54,12 @@ def page(key: str, game: Game[Any, Any]) -> str:
         "## Parameters\n\n",
         table(("parameter", "meaning", "values", "default"), [_parameter(field) for field in fields_of(game.Config)]),
         "## Moves\n\n",
-        *(_form(form) for form in {form.name: form for own in forms.values() for form in own.values()}.values()),
+        *(
+            _form(form)
+            for form in {
+                form.name: form for forms_of_role in forms.values() for form in forms_of_role.values()
+            }.values()
+        ),
         "## Scripted players\n\n",
         table(("script", "what it does", "benchmark"), [_script(game, name) for name in sorted(game.scripts)]),
         "A benchmark may know what is hidden from its role.\n\n" if game.oracles else "",
@@ -62,36 +67,36 @@ def page(key: str, game: Game[Any, Any]) -> str:
         _columns(key),
         _instructions(game),
     ]
-    return "".join(parts)
+    return "".join(sections)
 
 
 def _formulas(game: Game[Any, Any]) -> str:
     """Return what the docstrings of payoffs, pay and results add to the module's."""
     titles = {"payoffs": "Payoffs", "bonus_share": "Share of the bonus", "metrics": "Results"}
-    parts = []
+    formulas = []
     for name, title in titles.items():
         method = getattr(type(game), name)
         if method.__doc__ and method.__doc__ != getattr(Game, name).__doc__:
             formula = docstring(method.__doc__).removeprefix("Return ")
-            parts.append(f"**{title}.** {formula[:1].upper()}{formula[1:]}\n\n")
-    return "".join(parts)
+            formulas.append(f"**{title}.** {formula[:1].upper()}{formula[1:]}\n\n")
+    return "".join(formulas)
 
 
 def _forms(game: Game[Any, Any]) -> Mapping[Role, dict[str, Form]]:
     """Return the forms that each role meets in trial matches between scripts, by name."""
-    found: dict[Role, dict[str, Form]] = {role: {} for role in game.roles()}
+    forms: dict[Role, dict[str, Form]] = {role: {} for role in game.roles()}
     for seed in range(TRIALS):
-        now, _events = play.start(game, seed)
+        trial, _events = play.start(game, seed)
         rng = Random(seed)
         for _move in range(TRIAL_MOVES):
-            if now.over:
+            if trial.over:
                 break
-            for role in now.waiting_for():
-                found[role] |= {form.name: form for form in now.forms(role)}
-            role = now.waiting_for()[0]
+            for role in trial.waiting_for():
+                forms[role] |= {form.name: form for form in trial.forms(role)}
+            role = trial.waiting_for()[0]
             script = rng.choice(sorted(game.scripts))
-            now, _events = play.submit(now, role, play.script_move(now, role, script))
-    return found
+            trial, _events = play.submit(trial, role, play.script_move(trial, role, script))
+    return forms
 
 
 def _parameter(field: Field) -> tuple[str, str, str, str]:
@@ -113,50 +118,50 @@ def _default(field: Field) -> str:
     if isinstance(field.default, bool):
         return "yes" if field.default else "no"
     if isinstance(field.default, list | tuple | dict):
-        shown = json.dumps(field.default)
-        return code(shown) if len(shown) <= LONGEST_DEFAULT else f"{len(field.default)} entries"
+        default_text = json.dumps(field.default)
+        return code(default_text) if len(default_text) <= LONGEST_DEFAULT else f"{len(field.default)} entries"
     return code(field.default)
 
 
 def _form(form: Form) -> str:
     rows = [(code(field.name), line(field.label), _values(field)) for field in fields_of(form.model)]
-    ends = "" if form.ends_turn else " It leaves the turn open."
-    head = f"### {form.name}\n\n**{line(form.title)}**{ends}\n\n"
+    turn_note = "" if form.ends_turn else " It leaves the turn open."
+    head = f"### {form.name}\n\n**{line(form.title)}**{turn_note}\n\n"
     return head + (table(("field", "meaning", "values"), rows) or "It has no fields.\n\n")
 
 
 def _script(game: Game[Any, Any], name: str) -> tuple[str, str, str]:
     documentation = getdoc(game.scripts[name]) or ""
-    own = documentation if not documentation.startswith("partial(") else ""
-    return code(name), docstring(own).replace("\n", " "), "yes" if name in game.oracles else ""
+    own_documentation = documentation if not documentation.startswith("partial(") else ""
+    return code(name), docstring(own_documentation).replace("\n", " "), "yes" if name in game.oracles else ""
 
 
 def _published(key: str) -> str:
     module = grids.published(key)
     tables = [(code(name), str(len(grids.table(key, name)))) for name in getattr(module, "TABLES", {})]
-    ready = [
+    presets = [
         (code(name), line(preset.title), line(preset.summary), line(preset.source), kind)
         for kind, attribute in (("collection", "PRESETS"), ("study with people", "STUDIES"))
         for name, preset in getattr(module, attribute, {}).items()
     ]
-    if not tables and not ready:
+    if not tables and not presets:
         return ""
     return (
         "## Published configurations\n\n"
         + table(("table", "configurations"), tables)
-        + table(("preset", "title", "what it is", "source", "kind"), ready)
+        + table(("preset", "title", "what it is", "source", "kind"), presets)
     )
 
 
 def _columns(key: str) -> str:
-    parts = [f"### {file}\n\n{columns.grid(own)}" for file, own in columns.of_game(key).items()]
+    sections = [f"### {file}\n\n{columns.grid(own_columns)}" for file, own_columns in columns.of_game(key).items()]
     intro = "In addition to the [columns of every dataset](../columns.md), with the default parameters."
-    return f"## Columns in datasets\n\n{intro}\n\n{''.join(parts)}"
+    return f"## Columns in datasets\n\n{intro}\n\n{''.join(sections)}"
 
 
 def _instructions(game: Game[Any, Any]) -> str:
-    quoted = [
+    instructions = [
         f"### As {line(game.role_title(role))}\n\n{quotation(game.instructions(role))}"
         for role in first_of_each_kind(game, game.roles())
     ]
-    return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(quoted)
+    return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(instructions)

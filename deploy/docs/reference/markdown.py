@@ -11,41 +11,42 @@ _SPECIAL = re.compile(r"([\\*\[\]<>{}$~])")
 _EMPHASIS = re.compile(r"(?<!\w)_|_(?!\w)")
 
 
-def text(words: object) -> str:
+def text(plain: object) -> str:
     """Return plain text as Markdown: markup is escaped; code between backticks stays code."""
-    parts = _CODE.split(str(words))
+    segments = _CODE.split(str(plain))
     return "".join(
-        part if part.startswith("`") else _EMPHASIS.sub(r"\_", _SPECIAL.sub(r"\\\1", part)) for part in parts
+        segment if segment.startswith("`") else _EMPHASIS.sub(r"\_", _SPECIAL.sub(r"\\\1", segment))
+        for segment in segments
     )
 
 
-def line(words: object) -> str:
+def line(plain: object) -> str:
     """Return plain text as one line of Markdown."""
-    return " ".join(text(words).split())
+    return " ".join(text(plain).split())
 
 
-def code(words: object) -> str:
+def code(plain: object) -> str:
     """Return text as inline code; an empty text stays empty."""
-    shown = " ".join(str(words).split())
-    if not shown:
+    one_line = " ".join(str(plain).split())
+    if not one_line:
         return ""
-    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
+    return f"`` {one_line} ``" if "`" in one_line else f"`{one_line}`"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of cells that are already Markdown; columns that are empty in every row are left out."""
-    listed = [tuple(cell.replace("|", "\\|") for cell in row) for row in rows]
-    if not listed:
+    escaped_rows = [tuple(cell.replace("|", "\\|") for cell in row) for row in rows]
+    if not escaped_rows:
         return ""
-    used = [i for i, _name in enumerate(columns) if any(row[i] for row in listed)]
-    head = [columns[i] for i in used]
-    lines = [head, ["---"] * len(used), *([row[i] for i in used] for row in listed)]
+    used_columns = [i for i, _name in enumerate(columns) if any(row[i] for row in escaped_rows)]
+    head = [columns[i] for i in used_columns]
+    lines = [head, ["---"] * len(used_columns), *([row[i] for i in used_columns] for row in escaped_rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n\n"
 
 
-def docstring(words: str | None) -> str:
+def docstring(documentation: str | None) -> str:
     """Return a docstring's prose, without its sections on arguments, results, errors and attributes."""
-    prose = re.split(r"\n\s*(?:Args|Returns|Raises|Attributes):\n", cleandoc(words or ""))[0]
+    prose = re.split(r"\n\s*(?:Args|Returns|Raises|Attributes):\n", cleandoc(documentation or ""))[0]
     return text(prose).strip()
 
 

@@ -33,39 +33,39 @@ def entries() -> list[tuple[str, str, str]]:
 
     A comment describes the lines directly below it.
     """
-    found: list[tuple[str, str, str]] = []
+    variables: list[tuple[str, str, str]] = []
     comment: list[str] = []
     in_comment = False
     for row in TEMPLATE.read_text(encoding="utf-8").splitlines():
         if setting := _LINE.fullmatch(row):
-            found.append((setting[1], " ".join(comment), setting[2]))
+            variables.append((setting[1], " ".join(comment), setting[2]))
             in_comment = False
         elif row.startswith("#"):
             comment = [*comment, row.lstrip("# ")] if in_comment else [row.lstrip("# ")]
             in_comment = True
         else:
             comment, in_comment = [], False
-    return found
+    return variables
 
 
 def code_defaults() -> dict[str, str]:
     """Return the default of each variable that settings.py reads, as Markdown."""
-    found: dict[str, str] = {}
+    defaults: dict[str, str] = {}
     for call in ast.walk(ast.parse(SETTINGS.read_text(encoding="utf-8"))):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
             continue
         owner, name = call.func.value, call.args[0]
         if not (isinstance(owner, ast.Name) and owner.id == "env" and isinstance(name, ast.Constant)):
             continue
-        given = [word.value for word in call.keywords if word.arg == "default"]
-        found.setdefault(str(name.value), _shown(given[0]) if given else "")
-    return found
+        default_values = [keyword.value for keyword in call.keywords if keyword.arg == "default"]
+        defaults.setdefault(str(name.value), _shown(default_values[0]) if default_values else "")
+    return defaults
 
 
 def wrapper_defaults() -> dict[str, str]:
     """Return the default of each variable that `deploy/parley` reads, as Markdown."""
-    found = _SHELL_DEFAULT.findall(WRAPPER.read_text(encoding="utf-8"))
-    return {name: "" if "$" in default else code(default) for name, default in found if default}
+    defaults = _SHELL_DEFAULT.findall(WRAPPER.read_text(encoding="utf-8"))
+    return {name: "" if "$" in default else code(default) for name, default in defaults if default}
 
 
 _COMPUTED = {

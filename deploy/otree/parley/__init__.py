@@ -25,12 +25,12 @@ from otree.api import BaseConstants, BaseGroup, BasePlayer, BaseSubsession, Curr
 
 log = logging.getLogger(__name__)
 
-NEEDED = ("PARLEY_URL", "PARLEY_STUDY", "PARLEY_LINK_KEY")
+REQUIRED_VARIABLES = ("PARLEY_URL", "PARLEY_STUDY", "PARLEY_LINK_KEY")
 LINK_SECONDS = 3600
 """Lifetime of a link; the page makes a new one whenever it is shown."""
-PATIENCE = 5
+PATIENCE_SECONDS = 5
 """Seconds that a page waits for Parley."""
-QUIET = 15
+QUIET_SECONDS = 15
 """Seconds for which no page waits after Parley was slow: oTree serves one page at a time."""
 REPORT_SECONDS = 10
 """Seconds after which the report stops asking and lists the participants it has not asked about."""
@@ -40,7 +40,7 @@ NOT_YET = {
     "button again: nothing is lost.",
 }
 """Messages for participants who want to continue without a result."""
-TOLD = {
+STATUS_TEXTS = {
     "pending": "has not finished the game in Parley",
     "unknown": "unknown, since Parley did not answer: open this report again",
 }
@@ -94,7 +94,7 @@ def signed(player: Player, audience: str, **claims: str) -> str:
         "exp": int(time.time()) + LINK_SECONDS,
         **claims,
     }
-    text = ".".join(_base64url(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
+    text = ".".join(_base64url(json.dumps(section).encode()) for section in ({"alg": "HS256", "typ": "JWT"}, claims))
     mark = hmac.new(environ["PARLEY_LINK_KEY"].encode(), text.encode(), hashlib.sha256)
     return f"{text}.{_base64url(mark.digest())}"
 
@@ -155,12 +155,12 @@ def take_in(participant) -> None:
 def ask_parley(player: Player) -> dict | None:
     """Return the outcome from Parley; None if Parley cannot be reached."""
     global _quiet_until
-    began = time.monotonic()
-    if began < _quiet_until:
+    started_at = time.monotonic()
+    if started_at < _quiet_until:
         return None
     address = f"{_parley_address()}/api/v1/results/{signed(player, 'parley:result')}"
     try:
-        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as answer:
             outcome = json.load(answer)
         if isinstance(outcome, dict) and "state" in outcome:
             return outcome
@@ -169,8 +169,8 @@ def ask_parley(player: Player) -> dict | None:
         log.error("Parley refuses to send the result: %s", _error_text(error))
     except (OSError, ValueError, http.client.HTTPException) as error:
         log.warning("Parley cannot be reached (%s); the page asks again when it is shown.", type(error).__name__)
-        if time.monotonic() - began > PATIENCE / 2:
-            _quiet_until = time.monotonic() + QUIET
+        if time.monotonic() - started_at > PATIENCE_SECONDS / 2:
+            _quiet_until = time.monotonic() + QUIET_SECONDS
     return None
 
 
@@ -217,7 +217,7 @@ def payoff_of(cents: int, session) -> Currency:
 
 def creating_session(subsession: Subsession) -> None:
     """Refuse a session without settings for Parley, or in which oTree would round people's pay."""
-    missing = [name for name in NEEDED if not environ.get(name)]
+    missing = [name for name in REQUIRED_VARIABLES if not environ.get(name)]
     if missing:
         raise ValueError(f"This server's environment lacks {', '.join(missing)}: copy the lines that Parley showed.")
     session = subsession.session
@@ -248,19 +248,19 @@ def custom_export(players):
 
 def vars_for_admin_report(subsession: Subsession) -> dict:
     """Return who has a result, up to this round; late results of people advanced past Play are stored now."""
-    until = time.monotonic() + REPORT_SECONDS
-    players = [player for one in subsession.in_all_rounds() for player in one.get_players()]
-    return {"rows": [_report_row(player, until) for player in players if player.participant.visited]}
+    deadline = time.monotonic() + REPORT_SECONDS
+    players = [player for round_subsession in subsession.in_all_rounds() for player in round_subsession.get_players()]
+    return {"rows": [_report_row(player, deadline) for player in players if player.participant.visited]}
 
 
-def _report_row(player: Player, until: float) -> dict:
+def _report_row(player: Player, deadline: float) -> dict:
     ending = player.field_maybe_none("parley_ending")
-    state = "finished" if ending else state_of(player) if time.monotonic() < until else "unknown"
+    state = "finished" if ending else state_of(player) if time.monotonic() < deadline else "unknown"
     return {
         "code": player.participant.code,
         "round": player.round_number,
         "label": player.participant.label or "",
-        "told": player.parley_ending if state == "finished" else TOLD[state],
+        "status": player.parley_ending if state == "finished" else STATUS_TEXTS[state],
         "payoff": player.payoff if state == "finished" else "",
     }
 

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from llm_agents.endpoints import PRESETS, Price, endpoint, known
+from llm_agents.endpoints import PRESETS, Price, endpoint, endpoint_exists
 from llm_agents.errors import NotConfigured
 from llm_agents.pricing import LISTED
 from opponents import endpoints
@@ -32,7 +32,7 @@ def create_endpoint(**changes) -> Endpoint:
 
 def test_agents_find_an_endpoint_after_reading():
     create_endpoint(title="Ours", structured="tool", concurrency=3, per_minute=60, prices=PRICES)
-    assert not known("ours")
+    assert not endpoint_exists("ours")
     assert refresh_if_old()
     found_endpoint = endpoint("ours")
     assert (found_endpoint.protocol, found_endpoint.structured) == ("openai", "tool")
@@ -52,7 +52,7 @@ def test_endpoint_replaces_the_preset_of_the_same_name():
 def test_disabled_endpoint_refuses_calls():
     create_endpoint(name="ollama", enabled=False)
     MEMORY.read()
-    assert known("ollama")
+    assert endpoint_exists("ollama")
     with pytest.raises(NotConfigured, match="disabled"):
         endpoint("ollama").secret()
 
@@ -63,7 +63,7 @@ def test_memory_is_read_at_most_every_five_seconds(monkeypatch):
         connection,
     ) as queries:
         assert not any(refresh_if_old() for _ in range(100))
-        endpoint("openai"), known("ours")
+        endpoint("openai"), endpoint_exists("ours")
     assert not queries.captured_queries
     later = endpoints.time.monotonic() + endpoints.MAX_AGE_SECONDS
     monkeypatch.setattr(endpoints.time, "monotonic", lambda: later)
@@ -72,7 +72,7 @@ def test_memory_is_read_at_most_every_five_seconds(monkeypatch):
 
 async def test_nothing_is_read_inside_an_event_loop():
     assert not refresh_if_old()
-    assert not known("ours")
+    assert not endpoint_exists("ours")
 
 
 def test_unreadable_database_keeps_the_old_endpoints(monkeypatch):
@@ -85,7 +85,7 @@ def test_unreadable_database_keeps_the_old_endpoints(monkeypatch):
     monkeypatch.setattr(Endpoint.objects, "all", fail)
     MEMORY.expire()
     refresh_if_old()
-    assert known("ours")
+    assert endpoint_exists("ours")
 
 
 def test_saved_and_deleted_endpoints_are_known_at_the_next_turn(django_capture_on_commit_callbacks):
@@ -93,19 +93,19 @@ def test_saved_and_deleted_endpoints_are_known_at_the_next_turn(django_capture_o
     with django_capture_on_commit_callbacks(execute=True):
         created = create_endpoint()
     refresh_if_old()
-    assert known("ours")
+    assert endpoint_exists("ours")
     with django_capture_on_commit_callbacks(execute=True):
         created.delete()
     refresh_if_old()
-    assert not known("ours")
+    assert not endpoint_exists("ours")
 
 
 def test_admin_pages_refresh_the_endpoints(client: Client):
     create_endpoint()
     client.get("/")
-    assert not known("ours")
+    assert not endpoint_exists("ours")
     client.get("/admin/")
-    assert known("ours")
+    assert endpoint_exists("ours")
 
 
 def test_own_prices_override_the_list():
