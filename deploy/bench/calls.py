@@ -38,7 +38,7 @@ with (AnthropicStandIn if kind == "anthropic" else OpenAIStandIn)([answer]) as s
 
 
 async def measure(protocol: Protocol, address: str, server_pid: int, *, at_once: int, seconds: float) -> str:
-    """Keep `at_once` calls in flight for `seconds` and return a row of the table; `standin` is the server's process."""
+    """Keep `at_once` calls in flight for `seconds` and return a row of the table; `server_pid`: the stand-in."""
     endpoint = Endpoint(NAME, protocol, address, "sk-bench", structured="none", concurrency=at_once)
     use_endpoints({NAME: endpoint}.get)
     process, server_process = psutil.Process(), psutil.Process(server_pid)

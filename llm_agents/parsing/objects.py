@@ -112,7 +112,7 @@ def _find_last(text: str) -> _Candidate | None:
 
 
 def _closing_position(text: str, start: int) -> int | None:
-    """Return where the brace at `at` is closed, ignoring braces in quoted text; None if it never is."""
+    """Return where the brace at `start` is closed, ignoring braces in quoted text; None if it never is."""
     depth = 0
     for brace in _BRACES_OUTSIDE_TEXT.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
@@ -176,7 +176,7 @@ def _explain(error: ValueError, text: str) -> str:
 
 
 def _grouped_number(text: str, position: int) -> str | None:
-    """Return the number with separators around `at`, where JSON's grammar stopped."""
+    """Return the number with separators around `position`, where JSON's grammar stopped."""
     for number in _THOUSANDS.finditer(text, max(0, position - 30), position + 30):
         if number.start() < position <= number.end():
             return number[0]

@@ -205,7 +205,7 @@ class _Player:
         return None
 
     def _split(self, total: float, schemas: Sequence[Mapping[str, Any]]) -> list[float]:
-        """Split `whole` into parts of about the same size, round ones if possible."""
+        """Split `total` into parts of about the same size, round ones if possible."""
         must_be_whole = [schema.get("type") == "integer" for schema in schemas]
         amounts_so_far: list[float] = []
         for index, is_whole in enumerate(must_be_whole[:-1]):
