@@ -73,8 +73,8 @@ def enrolments_of(enrolment: Enrolment) -> list[Enrolment]:
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is None or not identity.worker:
         return [enrolment]
-    same = {"study": identity.study, "recruiter": identity.recruiter, "worker": identity.worker}
-    keys = Identity.objects.filter(**same).values("enrolment")
+    same_person = {"study": identity.study, "recruiter": identity.recruiter, "worker": identity.worker}
+    keys = Identity.objects.filter(**same_person).values("enrolment")
     return list(Enrolment.objects.filter(pk__in=keys).order_by("pk"))
 
 
@@ -90,7 +90,7 @@ def check_erasable(enrolment: Enrolment) -> None:
         raise NotPossible(_("This participant has already been erased."))
     enrolments = enrolments_of(enrolment)
     live = Match.objects.filter(seats__enrolment__in=enrolments, status=Match.Status.LIVE)
-    if any(not one.ended for one in enrolments) or live.exists():
+    if any(not row.ended for row in enrolments) or live.exists():
         raise NotPossible(
             _("This participant is still taking part. They can be erased once their enrolment has ended.")
         )
@@ -111,22 +111,22 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> ErasureCount
         NotPossible: nothing was changed.
     """
     study = parent_of(enrolment)
-    locked = Enrolment.objects.select_for_update().filter(pk__in=[one.pk for one in enrolments_of(enrolment)])
+    locked = Enrolment.objects.select_for_update().filter(pk__in=[row.pk for row in enrolments_of(enrolment)])
     enrolments = list(locked.order_by("pk"))
-    check_erasable(next(one for one in enrolments if one.pk == enrolment.pk))
+    check_erasable(next(row for row in enrolments if row.pk == enrolment.pk))
     matches = list(Match.objects.select_for_update().filter(pk__in=_matches_of(enrolments)).order_by("pk"))
     traces = _traces_of(enrolments, matches)
     counts = ErasureCounts(enrolments=len(enrolments), answers=_erase_answers(enrolments))
     for match in matches:
         counts.messages += _erase_messages(match, enrolments, traces)
         counts.calls += _erase_calls(match, traces)
-    for one in enrolments:
-        _delete_identity(one)
+    for row in enrolments:
+        _delete_identity(row)
     if isinstance(study, Study):
         counts.datasets = background.delete_datasets(study)
     details = {"reason": traces.scrub(reason, ERASED), **asdict(counts)}
-    for one in enrolments:
-        audit.record(action=Action.ERASED, who=by, target=one, of=study, details=details)
+    for row in enrolments:
+        audit.record(action=Action.ERASED, who=by, target=row, of=study, details=details)
     transaction.on_commit(_truncate_journal)
     return counts
 
@@ -147,7 +147,9 @@ def _matches_of(enrolments: list[Enrolment]) -> Any:
 
 def _traces_of(enrolments: list[Enrolment], matches: list[Match]) -> Traces:
     identifiers = [
-        text for one in enrolments for text in (one.token, one.completion_code, one.return_to.rpartition("/")[2])
+        text
+        for enrolment in enrolments
+        for text in (enrolment.token, enrolment.completion_code, enrolment.return_to.rpartition("/")[2])
     ]
     for identity in Identity.objects.filter(enrolment__in=enrolments):
         identifiers += [identity.worker, identity.proof, *texts_in(identity.details)]
@@ -163,8 +165,8 @@ def _traces_of(enrolments: list[Enrolment], matches: list[Match]) -> Traces:
             texts += [text for name in fields for text in texts_in(getattr(row, name))]
     names = [
         part
-        for one in enrolments
-        for part in (one.display_name, *one.display_name.split())
+        for enrolment in enrolments
+        for part in (enrolment.display_name, *enrolment.display_name.split())
         if len(part) >= SHORTEST_NAME
     ]
     return Traces(names=names, identifiers=identifiers, texts=texts)
@@ -208,12 +210,12 @@ def _erase_messages(match: Match, enrolments: list[Enrolment], traces: Traces) -
     roles, choices = _roles(match, enrolments), _choices(match)
     rewritten = 0
     for event in _moves(match):
-        own = event.role in roles
+        is_own = event.role in roles
         move = {
             name: value
             if name in choices
             else with_texts_replaced(value, ERASED)
-            if own
+            if is_own
             else traces.without(value, ERASED)
             for name, value in event.data["move"].items()
         }
@@ -269,8 +271,8 @@ def _delete_identity(enrolment: Enrolment) -> None:
     """Delete the identity: the recruiter's identifiers, name, link, return address and codes."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is not None:
-        known = [identity.proof, identity.worker, str(identity.details.get("person", ""))]
-        LabCode.objects.filter(study=identity.study, code__in=known).delete()
+        codes = [identity.proof, identity.worker, str(identity.details.get("person", ""))]
+        LabCode.objects.filter(study=identity.study, code__in=codes).delete()
         identity.delete()
     Enrolment.objects.filter(pk=enrolment.pk).update(
         display_name="", token=new_token(), completion_code="", return_to="", refusal=None, erased_at=timezone.now()

@@ -38,7 +38,7 @@ class Traces:
         if self._scrubber.text(text) != text:
             return True
         words = _words(text)
-        return any(not known.isdisjoint(_word_runs(words, size)) for size, known in self._word_runs.items())
+        return any(not quoted_runs.isdisjoint(_word_runs(words, size)) for size, quoted_runs in self._word_runs.items())
 
     def without(self, data: Any, marker: str) -> Any:
         """Return plain data with the marker in place of every text that names or quotes them."""

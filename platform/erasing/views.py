@@ -41,8 +41,8 @@ class EraseForm(forms.Form):
         label=gettext_lazy("Erase this participant. This cannot be undone."), widget=UnfoldBooleanWidget()
     )
 
-    def __init__(self, *arguments: Any, owes: bool, **named: Any):
-        super().__init__(*arguments, **named)
+    def __init__(self, *arguments: Any, owes: bool, **options: Any):
+        super().__init__(*arguments, **options)
         if not owes:
             del self.fields["settled"]
 
@@ -55,7 +55,7 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
     person = get_object_or_404(visible(request.user, Enrolment.objects.all()), pk=enrolment)
     if not may(request.user, person, role=Role.OWNER):
         raise PermissionDenied
-    page = HttpResponseRedirect(reverse("admin:participants_enrolment_change", args=[person.pk]))
+    back_to_profile = HttpResponseRedirect(reverse("admin:participants_enrolment_change", args=[person.pk]))
     owed = services.unsettled(person)
     form = EraseForm(request.POST if request.method == "POST" else None, owes=bool(owed))
     try:
@@ -65,10 +65,10 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
             messages.success(
                 request, _("Erased: nothing on this server identifies {person} any more.").format(person=person)
             )
-            return page
+            return back_to_profile
     except services.NotPossible as reason:
         messages.error(request, str(reason))
-        return page
+        return back_to_profile
     context = {
         **admin.site.each_context(request),
         **trail(person, here=_("Erase")),

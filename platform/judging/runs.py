@@ -66,13 +66,13 @@ def run(run_id: int) -> None:
     rubric = services.rubric_of(judging_run.collection.game)
     assert rubric is not None
 
-    def keep_going(known: int) -> bool:
-        rows.filter(holder=holder).update(known=known)
+    def keep_going(judged: int) -> bool:
+        rows.filter(holder=holder).update(known=judged)
         return bool(leasing.renew(rows.filter(status=JudgingRun.Status.RUNNING), holder, LEASE))
 
     try:
         justifications = list(of_collection(judging_run.collection))
-        wanted = len({one.sha256 for one in justifications}) * len(judging_run.judges)
+        wanted = len({justification.sha256 for justification in justifications}) * len(judging_run.judges)
         rows.filter(holder=holder).update(wanted=wanted)
         progress = services.judge(
             rubric,

@@ -49,9 +49,9 @@ class Rubric:
 
     def inquiry(self, text: str) -> Inquiry:
         """Return the question about one text."""
-        listed = "\n".join(f"- {label}: the player {meaning}." for label, meaning in self.labels.items())
+        label_lines = "\n".join(f"- {label}: the player {meaning}." for label, meaning in self.labels.items())
         return Inquiry(
-            rules=f"{self.question}\n\n{listed}\n\n{ABOUT_MARKS}",
+            rules=f"{self.question}\n\n{label_lines}\n\n{ABOUT_MARKS}",
             question=fenced(Said("player", text)),
             form=_form(tuple(self.labels)),
         )
@@ -139,49 +139,55 @@ def judge(
         budget_of: the name under which calls are stored; `cap` applies to all of them, including earlier runs.
         keep_going: called between batches.
     """
-    texts = {one.sha256: one for one in justifications}
-    wanted = [(name, one) for name in judges for one in texts.values()]
-    known_labels = _known_labels(rubric, wanted)
-    unjudged = [(name, one) for name, one in wanted if key_of(rubric, name, one) not in known_labels]
-    known, problem = len(wanted) - len(unjudged), ""
+    texts = {justification.sha256: justification for justification in justifications}
+    pairs = [(name, justification) for name in judges for justification in texts.values()]
+    known_labels = _known_labels(rubric, pairs)
+    unjudged = [
+        (name, justification)
+        for name, justification in pairs
+        if key_of(rubric, name, justification) not in known_labels
+    ]
+    judged, problem = len(pairs) - len(unjudged), ""
     for name in judges:
-        remaining = [one for judge_name, one in unjudged if judge_name == name]
+        remaining = [justification for judge_name, justification in unjudged if judge_name == name]
         for start in range(0, len(remaining), CHUNK):
-            if not keep_going(known):
-                return JudgingProgress(len(wanted), known, problem, stopped=True)
+            if not keep_going(judged):
+                return JudgingProgress(len(pairs), judged, problem, stopped=True)
             if cap is not None and spent_by_label(budget_of) >= cap:
                 message = _("Stopped at the cap: the judges have cost ${spent:,.2f} of ${cap:,.2f}.")
                 return JudgingProgress(
-                    len(wanted), known, message.format(spent=spent_by_label(budget_of), cap=cap), stopped=True
+                    len(pairs), judged, message.format(spent=spent_by_label(budget_of), cap=cap), stopped=True
                 )
             verdicts = _ask(rubric, name, remaining[start : start + CHUNK], budget_of, cap)
-            known += sum(verdict.answer is not None for verdict in verdicts)
+            judged += sum(verdict.answer is not None for verdict in verdicts)
             problem = next((verdict.problem for verdict in verdicts if verdict.problem), problem)
             if len(verdicts) >= AT_ONCE and all(verdict.answer is None for verdict in verdicts):
-                return JudgingProgress(len(wanted), known, problem, stopped=True)
-    return JudgingProgress(len(wanted), known, problem)
+                return JudgingProgress(len(pairs), judged, problem, stopped=True)
+    return JudgingProgress(len(pairs), judged, problem)
 
 
 def _ask(
     rubric: Rubric, name: str, texts: Sequence[Justification], budget_of: str, cap: Decimal | None
 ) -> list[Verdict]:
     cases = {
-        id(case): (case, one)
-        for one in texts
-        for case in [Case(rubric.inquiry(one.text), one.match, one.role, one.answering)]
+        id(case): (case, justification)
+        for justification in texts
+        for case in [
+            Case(rubric.inquiry(justification.text), justification.match, justification.role, justification.answering)
+        ]
     }
 
     def store_verdict(verdict: Verdict) -> None:
         if verdict.answer is None:
             return
-        _case, one = cases[id(verdict.case)]
+        _case, justification = cases[id(verdict.case)]
         chosen = verdict.answer.model_dump()["labels"]
         Judgement.objects.get_or_create(
-            key=key_of(rubric, name, one),
+            key=key_of(rubric, name, justification),
             defaults={
                 "judge": name,
                 "prompt_sha256": rubric.sha256,
-                "text_sha256": one.sha256,
+                "text_sha256": justification.sha256,
                 "labels": [label for label in rubric.labels if label in chosen],
             },
         )
@@ -193,19 +199,19 @@ def _ask(
     )
 
 
-def key_of(rubric: Rubric, judge_name: str, one: Justification) -> str:
+def key_of(rubric: Rubric, judge_name: str, justification: Justification) -> str:
     """Return the key of a judgement, derived from judge, prompt and text."""
-    return hashlib.sha256(f"{judge_name}\n{rubric.sha256}\n{one.sha256}".encode()).hexdigest()
+    return hashlib.sha256(f"{judge_name}\n{rubric.sha256}\n{justification.sha256}".encode()).hexdigest()
 
 
-def _known_labels(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -> Mapping[str, list[str]]:
+def _known_labels(rubric: Rubric, pairs: Iterable[tuple[str, Justification]]) -> Mapping[str, list[str]]:
     """Return the labels already known, by key."""
-    keys = [key_of(rubric, name, one) for name, one in wanted]
-    known: dict[str, list[str]] = {}
+    keys = [key_of(rubric, name, justification) for name, justification in pairs]
+    labels_by_key: dict[str, list[str]] = {}
     for start in range(0, len(keys), 500):
         rows = Judgement.objects.filter(key__in=keys[start : start + 500])
-        known |= dict(rows.values_list("key", "labels"))
-    return known
+        labels_by_key |= dict(rows.values_list("key", "labels"))
+    return labels_by_key
 
 
 # ---- results -------------------------------------------------------------------------------------------
@@ -215,17 +221,27 @@ KEY_COLUMNS = ("match", "role", "answering", "judge_number", "judge", "prompt_sh
 
 def table(rubric: Rubric, justifications: Sequence[Justification], judges: Sequence[str]) -> list[dict[str, Json]]:
     """Return one row per justification and judge: the `KEY_COLUMNS` and a boolean `label_<key>` per label."""
-    known = _known_labels(rubric, [(name, one) for name in judges for one in justifications])
+    labels_by_key = _known_labels(
+        rubric, [(name, justification) for name in judges for justification in justifications]
+    )
     rows: list[dict[str, Json]] = []
-    for one in justifications:
+    for justification in justifications:
         for number, name in enumerate(judges, start=1):
-            labels = known.get(key_of(rubric, name, one))
+            labels = labels_by_key.get(key_of(rubric, name, justification))
             if labels is None:
                 continue
-            about = (str(one.match), one.role, one.answering, number, name, rubric.sha256, one.sha256)
+            key_values = (
+                str(justification.match),
+                justification.role,
+                justification.answering,
+                number,
+                name,
+                rubric.sha256,
+                justification.sha256,
+            )
             rows.append(
                 {
-                    **dict(zip(KEY_COLUMNS, about, strict=True)),
+                    **dict(zip(KEY_COLUMNS, key_values, strict=True)),
                     **{f"label_{label}": label in labels for label in rubric.labels},
                 }
             )
@@ -251,29 +267,36 @@ class Share:
 def shares(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> list[Share]:
     """Return each label's share, and Cohen's κ over the distinct texts that both judges labelled."""
     by_judge = {name: [row for row in rows if row["judge"] == name] for name in judges}
-    texts = [{row["text_sha256"]: row for row in by_judge[name]} for name in judges]
-    both = [text for text in texts[0] if all(text in others for others in texts)] if len(judges) > 1 else []
-    justifications = []
+    rows_by_text = [{row["text_sha256"]: row for row in by_judge[name]} for name in judges]
+    shared_texts = (
+        [text for text in rows_by_text[0] if all(text in labelled for labelled in rows_by_text)]
+        if len(judges) > 1
+        else []
+    )
+    result = []
     for label, meaning in rubric.labels.items():
         column = f"label_{label}"
-        agreed: Mapping[str, Any] = {"estimate": None}
-        if both:
-            agreed = kappa([texts[0][text][column] for text in both], [texts[1][text][column] for text in both])
-        given = tuple(
+        agreement: Mapping[str, Any] = {"estimate": None}
+        if shared_texts:
+            agreement = kappa(
+                [rows_by_text[0][text][column] for text in shared_texts],
+                [rows_by_text[1][text][column] for text in shared_texts],
+            )
+        label_shares = tuple(
             sum(row[column] for row in of_judge) / len(of_judge) if of_judge else None for of_judge in by_judge.values()
         )
-        justifications.append(Share(label, meaning, given, agreed["estimate"], str(agreed.get("note", ""))))
-    return justifications
+        result.append(Share(label, meaning, label_shares, agreement["estimate"], str(agreement.get("note", ""))))
+    return result
 
 
 def summary(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> str:
     """Return the shares and agreements as JSON, for a file next to the table."""
-    listed = [
-        {"label": one.label, "shares": dict(zip(judges, one.shares, strict=True)), "kappa": one.kappa}
-        | ({"note": one.note} if one.note else {})
-        for one in shares(rubric, rows, judges)
+    labels = [
+        {"label": share.label, "shares": dict(zip(judges, share.shares, strict=True)), "kappa": share.kappa}
+        | ({"note": share.note} if share.note else {})
+        for share in shares(rubric, rows, judges)
     ]
-    content = {"judges": list(judges), "prompt_sha256": rubric.sha256, "rows": len(rows), "labels": listed}
+    content = {"judges": list(judges), "prompt_sha256": rubric.sha256, "rows": len(rows), "labels": labels}
     return json.dumps(content, indent=2) + "\n"
 
 

@@ -76,18 +76,18 @@ def of_folder(folder: Path) -> tuple[str, list[Justification]]:
     """
     try:
         games = {row["game"] for row in _rows(folder / "matches.csv")}
-        found = list(_of_rows(_rows(folder / "llm_calls.csv")))
-    except FileNotFoundError as missing:
-        name = Path(missing.filename).name
+        justifications = list(_of_rows(_rows(folder / "llm_calls.csv")))
+    except FileNotFoundError as error:
+        name = Path(error.filename).name
         message = _("There is no {file} in {folder}. Please use a dataset exported as CSV.")
         raise JudgingError(message.format(file=name, folder=folder)) from None
-    except (KeyError, ValueError, csv.Error) as wrong:
-        raise JudgingError(_("The dataset cannot be read: {reason}").format(reason=wrong)) from None
+    except (KeyError, ValueError, csv.Error) as error:
+        raise JudgingError(_("The dataset cannot be read: {reason}").format(reason=error)) from None
     if len(games) != 1:
         raise JudgingError(
             _("The dataset has matches of {number} games. Please use one with a single game.").format(number=len(games))
         )
-    return games.pop(), found
+    return games.pop(), justifications
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:

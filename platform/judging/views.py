@@ -111,7 +111,7 @@ def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
     return response
 
 
-def _page(request: HttpRequest, collection: Collection, more: dict[str, Any]) -> HttpResponse:
+def _page(request: HttpRequest, collection: Collection, extra_context: dict[str, Any]) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         **trail(collection, here=_("Justifications")),
@@ -120,7 +120,7 @@ def _page(request: HttpRequest, collection: Collection, more: dict[str, Any]) ->
         "typed": request.POST,
         "rubric": services.rubric_of(collection.game),
         **_status(request, collection),
-        **more,
+        **extra_context,
     }
     return TemplateResponse(request, "admin/judging/page.html", context)
 

@@ -98,20 +98,20 @@ class PanelAdmin(PartAdmin):
             "paid": ("of/<int:study_id>/lists/<int:number>/paid/", get_or_post(self.paid)),
             "take_back": ("of/<int:study_id>/lists/<int:number>/take-back/", get_or_post(self.take_back)),
         }
-        own = [
+        panel_urls = [
             path(route, self.admin_site.admin_view(view), name=f"panels_panel_{name}")
             for name, (route, view) in pages.items()
         ]
-        return [*own, *super().get_urls()]
+        return [*panel_urls, *super().get_urls()]
 
     # ---- setup ---------------------------------------------------------------------------------------
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Redirect to the study's panel, or to the page that adds one."""
         study = self._study(request, study_id)
-        found = Panel.objects.filter(study=study).first()
-        if found is not None:
-            return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[found.pk]))
+        panel = Panel.objects.filter(study=study).first()
+        if panel is not None:
+            return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[panel.pk]))
         return HttpResponseRedirect(f"{reverse('admin:panels_panel_add')}?study={study.pk}")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
@@ -137,22 +137,27 @@ class PanelAdmin(PartAdmin):
 
     def _new_study(self, request: HttpRequest) -> Study | None:
         key = request.GET.get("study", "")
-        own = parts.visible(request.user, Study.objects.filter(panel=None), role=Role.EDITOR)
-        return own.filter(pk=int(key)).first() if key.isascii() and key.isdigit() and len(key) < 19 else None
+        editable = parts.visible(request.user, Study.objects.filter(panel=None), role=Role.EDITOR)
+        return editable.filter(pk=int(key)).first() if key.isascii() and key.isdigit() and len(key) < 19 else None
 
     def _new_preset(self, request: HttpRequest) -> presets.Preset | None:
-        return next((one for one in presets.every() if one.key == request.GET.get("preset")), None)
+        return next((preset for preset in presets.every() if preset.key == request.GET.get("preset")), None)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         preset = self._new_preset(request) or presets.every()[-1]
         initial = asdict(preset)
-        known = ("title", "person", "task", "session", "sites", "pays", "columns", "lasting")
-        leads = {f"to_{outcome}": preset.leads.get(outcome, "") for outcome in Outcome}
-        return {**{name: initial[name] for name in known}, **leads, "check_by": preset.check, "preset": preset.key}
+        copied_names = ("title", "person", "task", "session", "sites", "pays", "columns", "lasting")
+        destinations = {f"to_{outcome}": preset.destinations.get(outcome, "") for outcome in Outcome}
+        return {
+            **{name: initial[name] for name in copied_names},
+            **destinations,
+            "check_by": preset.check,
+            "preset": preset.key,
+        }
 
     def get_readonly_fields(self, request: HttpRequest, obj: Panel | None = None) -> list[str]:
         """Make the fields that identify a participant read-only once someone has arrived."""
-        return ["person", "task", "session", "lasting"] if obj is not None and obj.began else []
+        return ["person", "task", "session", "lasting"] if obj is not None and obj.has_arrivals else []
 
     @method_decorator(sensitive_post_parameters("new_secret"))
     def changeform_view(
@@ -161,11 +166,13 @@ class PanelAdmin(PartAdmin):
         panel = self.get_object(request, object_id) if object_id else None
         preset = presets.get(panel.preset) if panel else self._new_preset(request)
         study = panel.study if panel else self._new_study(request)
-        about = {"panel": panel, "preset": preset, "panel_study": study}
+        panel_context = {"panel": panel, "preset": preset, "panel_study": study}
         if study is not None:
-            about["link"] = request.build_absolute_uri(study.get_absolute_url()) + (preset.link if preset else "")
-            about["enters"] = study.entry == KIND
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **about})
+            panel_context["link"] = request.build_absolute_uri(study.get_absolute_url()) + (
+                preset.link if preset else ""
+            )
+            panel_context["enters"] = study.entry == KIND
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **panel_context})
 
     @sensitive_variables()
     def save_model(self, request: HttpRequest, obj: Panel, form: Any, change: bool) -> None:
@@ -189,10 +196,12 @@ class PanelAdmin(PartAdmin):
     def lists(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show the study's payment lists, and the payments waiting for one."""
         study, panel = self._panel_of(request, study_id)
-        payment_list = [(one, lists.status_of(one)) for one in PaymentList.objects.filter(study=study)]
+        payment_lists = [
+            (payment_list, lists.status_of(payment_list)) for payment_list in PaymentList.objects.filter(study=study)
+        ]
         context = {
             "waiting": lists.waiting(study).count(),
-            "made": payment_list,
+            "payment_lists": payment_lists,
             "panel": panel,
             "may_pay": parts.may(request.user, study, role=Role.OWNER),
             "pay": reverse("paydesk:page", args=[study.pk]),
@@ -228,21 +237,21 @@ class PanelAdmin(PartAdmin):
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         payment_list = _list(study, number)
         form = PaymentReportForm(request.POST or None, request.FILES or None)
-        found, problems = None, []
+        findings, problems = None, []
         if request.method == "POST" and form.is_valid():
             try:
                 lines = lists.read(form.cleaned_data["paid"].read(LARGEST + 1), panel)
-                rest = form.cleaned_data["rest_failed"]
-                found = lists.reconcile(payment_list, panel, lines, who=request.user, rest_failed=rest)
-            except BadFile as bad:
-                problems = bad.problems
+                rest_failed = form.cleaned_data["rest_failed"]
+                findings = lists.reconcile(payment_list, panel, lines, who=request.user, rest_failed=rest_failed)
+            except BadFile as error:
+                problems = error.problems
             else:
-                says = ngettext("One payment is confirmed.", "{number} payments are confirmed.", found.confirmed)
+                message = ngettext("One payment is confirmed.", "{number} payments are confirmed.", findings.confirmed)
                 self._note(request, study, f"Compared payment list {number} with what was paid.", payment_list)
-                self.message_user(request, says.format(number=found.confirmed), messages.SUCCESS)
+                self.message_user(request, message.format(number=findings.confirmed), messages.SUCCESS)
         context = {
-            "form": form, "made": payment_list, "found": found, "panel": panel, "problems": problems[:_SHOWN],
-            "remarks": found.remarks[:_SHOWN] if found else [], "status": lists.status_of(payment_list),
+            "form": form, "findings": findings, "panel": panel, "problems": problems[:_SHOWN],
+            "remarks": findings.remarks[:_SHOWN] if findings else [], "status": lists.status_of(payment_list),
             "columns": (panel.column_of("person"), panel.column_of("amount")), "more": len(problems) > _SHOWN,
         }  # fmt: skip
         title = _("Payments made for list {number}").format(number=number)
@@ -255,23 +264,25 @@ class PanelAdmin(PartAdmin):
         form = WithdrawListForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             try:
-                taken = lists.take_back(payment_list, who=request.user, why=form.cleaned_data["why"])
+                count = lists.take_back(payment_list, who=request.user, why=form.cleaned_data["why"])
             except NotDone as reason:
                 self.message_user(request, str(reason), messages.ERROR)
             else:
                 self._note(request, study, f"Took payment list {number} back.", payment_list)
-                says = ngettext("One payment can be approved again.", "{taken} payments can be approved again.", taken)
-                self.message_user(request, says.format(taken=taken), messages.SUCCESS)
+                message = ngettext(
+                    "One payment can be approved again.", "{taken} payments can be approved again.", count
+                )
+                self.message_user(request, message.format(taken=count), messages.SUCCESS)
             return _lists_of(study)
-        context = {"form": form, "made": payment_list, "status": lists.status_of(payment_list)}
+        context = {"form": form, "status": lists.status_of(payment_list)}
         title = _("Withdraw list {number}").format(number=number)
         return self._page(request, study, "take_back", title, context)
 
     # ---- shared helpers ------------------------------------------------------------------------------
 
     def _study(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
-        found: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
-        return found
+        study: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
+        return study
 
     def _panel_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> tuple[Study, Panel]:
         study = self._study(request, study_id, role=role)
@@ -280,9 +291,9 @@ class PanelAdmin(PartAdmin):
             raise Http404
         return study, panel
 
-    def _note(self, request: HttpRequest, study: Study, says: str, payment_list: PaymentList) -> None:
+    def _note(self, request: HttpRequest, study: Study, summary: str, payment_list: PaymentList) -> None:
         details = {"list": payment_list.number, "payments": payment_list.rows.count()}
-        self.record_action(request, study, Action.PAY_LISTED, says, details)
+        self.record_action(request, study, Action.PAY_LISTED, summary, details)
 
     def _page(
         self, request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any], *, status: int = 200
@@ -305,10 +316,10 @@ class PanelAdmin(PartAdmin):
 
 
 def _list(study: Study, number: int) -> PaymentList:
-    found = PaymentList.objects.filter(study=study, number=number).first()
-    if found is None:
+    payment_list = PaymentList.objects.filter(study=study, number=number).first()
+    if payment_list is None:
         raise Http404
-    return found
+    return payment_list
 
 
 def _lists_of(study: Study) -> HttpResponseRedirect:

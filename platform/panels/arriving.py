@@ -57,29 +57,29 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     panel = Panel.objects.select_related("study").filter(study__slug=study).first()
     if panel is None:
         raise NoPanel(_("The researchers have not set up the panel yet. Please try again later."))
-    sent = link if isinstance(link, Link) else Link(link)
-    if any(sent.get(name) == PREVIEW for name in names_in(panel.session)):
+    parsed_link = link if isinstance(link, Link) else Link(link)
+    if any(parsed_link.get(name) == PREVIEW for name in names_in(panel.session)):
         return Arrival(KIND, worker="", proof="", preview=True)
-    fields = _trusted_fields(panel, sent)
-    found = {name: _value(getattr(panel, name), sent, fields) for name in ("person", "task", "session")}
+    fields = _trusted_fields(panel, parsed_link)
+    values = {name: _value(getattr(panel, name), parsed_link, fields) for name in ("person", "task", "session")}
     if panel.check_by == Panel.Check.INVITED:
-        _refuse_uninvited(panel, found["person"])
+        _refuse_uninvited(panel, values["person"])
     signed = panel.check_by in (Panel.Check.SIGNED, Panel.Check.TOKEN)
     return Arrival(
         KIND,
-        worker=panel.worker(found["person"]),
-        proof=_proof(found),
-        details=found,
-        lasting=signed and not found["session"],
-        turned_away=instructions_for(panel, Outcome.OVER_QUOTA, found),
+        worker=panel.worker(values["person"]),
+        proof=_proof(values),
+        details=values,
+        lasting=signed and not values["session"],
+        turned_away=instructions_for(panel, Outcome.OVER_QUOTA, values),
         checked=panel.check_by != Panel.Check.NOTHING,
-        once=not signed and not found["session"],
+        once=not signed and not values["session"],
     )
 
 
-def _proof(found: Mapping[str, str]) -> str:
+def _proof(values: Mapping[str, str]) -> str:
     """Return what identifies this visit's link, hashed if it is too long to be stored."""
-    joined = "/".join(found[name] for name in ("session", "task", "person"))
+    joined = "/".join(values[name] for name in ("session", "task", "person"))
     return joined if len(joined) <= 160 else hashlib.sha256(joined.encode()).hexdigest()
 
 
@@ -100,8 +100,8 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
         )
     (value,) = values
     if not _ID.fullmatch(value):
-        says = _("The value of “{name}” in the link is not a valid ID. The panel may not have filled it in. {back}")
-        raise IncompleteLink(says.format(name=field_names[0], back=_ASK_FOR_LINK))
+        message = _("The value of “{name}” in the link is not a valid ID. The panel may not have filled it in. {back}")
+        raise IncompleteLink(message.format(name=field_names[0], back=_ASK_FOR_LINK))
     return value
 
 
@@ -132,18 +132,18 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
     if secret is None:
         raise NoPanel(_("The researchers have to enter the panel's secret again. Please try again later."))
     _refuse_repeated([panel.signature], link)
-    before, separator, signature = link.query.rpartition(f"&{panel.signature}=")
+    signed_part, separator, signature = link.query.rpartition(f"&{panel.signature}=")
     if not separator or "&" in signature:
         raise ForgedLink(
             _("The link has no signature, or text was added after the signature. {back}").format(back=_ASK_FOR_LINK)
         )
-    expected = hmac.new(secret.encode(), before.encode(), hashlib.sha256).hexdigest()
+    expected = hmac.new(secret.encode(), signed_part.encode(), hashlib.sha256).hexdigest()
     if not constant_time_compare(expected, signature.lower()):
         raise ForgedLink(
             _("The link was not signed by the panel, or it was changed. {back}").format(back=_ASK_FOR_LINK)
         )
-    until = parse_qs(before).get(EXPIRES, [""])[0]
-    if until and (not until.isascii() or not until.isdigit() or int(until[:12]) < time.time()):
+    expires_at = parse_qs(signed_part).get(EXPIRES, [""])[0]
+    if expires_at and (not expires_at.isascii() or not expires_at.isdigit() or int(expires_at[:12]) < time.time()):
         raise Expired
 
 
@@ -175,6 +175,6 @@ def _refuse_uninvited(panel: Panel, person: str) -> None:
     """Raise NotInvited for a person who is not on the list and has not started."""
     if LabCode.objects.filter(study=panel.study.slug, code=person).exists():
         return
-    started = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))
-    if not started.exists():
+    arrivals = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))
+    if not arrivals.exists():
         raise NotInvited(_("Please use the link exactly as it was sent to you, or ask the people who invited you."))

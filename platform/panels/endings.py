@@ -46,40 +46,42 @@ POST = "POST "
 """Prefix of an address whose query is posted as a form."""
 
 
-def is_address(leads: str) -> bool:
+def is_address(destination: str) -> bool:
     """Return whether an ending leads to a page; otherwise it is a code to copy."""
-    return leads.casefold().startswith(("http:", "https:", POST.casefold())) or "//" in leads
+    return destination.casefold().startswith(("http:", "https:", POST.casefold())) or "//" in destination
 
 
-def check_leads(leads: str, sites: str) -> None:
+def check_destination(destination: str, sites: str) -> None:
     """Check where an ending leads before it is saved.
 
     Raises:
         NotAllowed: the address is on none of these sites, or contains an unknown variable.
     """
-    if not is_address(leads):
-        if len(leads) > 60 or not leads.isprintable() or " " in leads:
+    if not is_address(destination):
+        if len(destination) > 60 or not destination.isprintable() or " " in destination:
             raise NotAllowed(
                 _("Enter a code (one word of at most 60 characters) or an address that begins with https://.")
             )
         return
-    leads = leads.removeprefix(POST)
-    for name in _VARIABLE.findall(leads):
+    destination = destination.removeprefix(POST)
+    for name in _VARIABLE.findall(destination):
         if name not in VARIABLES:
-            known = ", ".join(f"{{{one}}}" for one in VARIABLES)
-            raise NotAllowed(_("“{{{name}}}” is not a variable. Use one of: {known}.").format(name=name, known=known))
-    if "{" in leads.split("?")[0].partition("://")[2].partition("/")[0]:
+            variables = ", ".join(f"{{{variable}}}" for variable in VARIABLES)
+            raise NotAllowed(
+                _("“{{{name}}}” is not a variable. Use one of: {known}.").format(name=name, known=variables)
+            )
+    if "{" in destination.split("?")[0].partition("://")[2].partition("/")[0]:
         raise NotAllowed(_("The site's name cannot contain a variable."))
-    refuse_foreign_site(filled_address(leads, dict.fromkeys(VARIABLES, "x")), sites)
+    refuse_foreign_site(filled_address(destination, dict.fromkeys(VARIABLES, "x")), sites)
 
 
-def filled_address(leads: str, values: Mapping[str, str]) -> str:
+def filled_address(destination: str, values: Mapping[str, str]) -> str:
     """Return the address with its variables replaced and percent-encoded; unknown variables stay as they are."""
 
-    def value(found: re.Match[str]) -> str:
-        return quote(values[found[1]], safe="") if found[1] in values else found[0]
+    def value(hit: re.Match[str]) -> str:
+        return quote(values[hit[1]], safe="") if hit[1] in values else hit[0]
 
-    return _VARIABLE.sub(value, leads)
+    return _VARIABLE.sub(value, destination)
 
 
 def refuse_foreign_site(address: str, sites: str) -> None:
@@ -98,9 +100,11 @@ def refuse_foreign_site(address: str, sites: str) -> None:
     if origin is None:
         raise NotAllowed(_("An address must begin with https:// and a site, without a user name or password."))
     if origin not in own_origins:
-        shown = f"{origin[0]}://{origin[1]}"
+        site_name = f"{origin[0]}://{origin[1]}"
         raise NotAllowed(
-            _("Participants are sent only to the panel's own sites, and {site} is not one of them.").format(site=shown)
+            _("Participants are sent only to the panel's own sites, and {site} is not one of them.").format(
+                site=site_name
+            )
         )
 
 

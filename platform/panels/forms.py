@@ -57,12 +57,12 @@ class PanelForm(forms.ModelForm):
         for outcome in Outcome:
             name = f"to_{outcome}"
             if name in self.fields:
-                usual = _(
+                default_hint = _(
                     "An address on the panel's site, or a code to copy. Leave empty to show Parley's own text and "
                     "completion code."
                 )
                 self.fields[name].label = outcome.label.capitalize()
-                self.fields[name].help_text = preset.hints.get(outcome, usual)
+                self.fields[name].help_text = preset.hints.get(outcome, default_hint)
 
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:
@@ -73,8 +73,8 @@ class PanelForm(forms.ModelForm):
         if check == Panel.Check.SIGNED and not secret and not self.instance.sealed_secret:
             self.add_error("new_secret", _("Signed links require a secret."))
         if check == Panel.Check.TOKEN and not read_keys(cleaned.get("public_keys", "")):
-            says = _("No RSA key of at least 2,048 bits found. Paste PEM text or a JSON Web Key Set.")
-            self.add_error("public_keys", says)
+            message = _("No RSA key of at least 2,048 bits found. Paste PEM text or a JSON Web Key Set.")
+            self.add_error("public_keys", message)
         return cleaned
 
 

@@ -41,23 +41,25 @@ def over_quota(enrolment: Enrolment) -> ReturnInstructions | None:
 
 def instructions_for(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> ReturnInstructions | None:
     """Return how a participant with this outcome returns; None if nothing is set or it leads to another site."""
-    leads = panel.leads_to(outcome)
-    if not leads:
+    destination = panel.destination_of(outcome)
+    if not destination:
         return None
-    if not is_address(leads):
-        return ReturnInstructions(_("Copy this code and enter it on {panel}.").format(panel=panel.title), code=leads)
-    address = filled_address(leads.removeprefix(POST), {"code": "", **values})
+    if not is_address(destination):
+        return ReturnInstructions(
+            _("Copy this code and enter it on {panel}.").format(panel=panel.title), code=destination
+        )
+    address = filled_address(destination.removeprefix(POST), {"code": "", **values})
     try:
         refuse_foreign_site(address, panel.sites)
     except NotAllowed:
         log.error("panel of study %s: %s does not lead to one of its sites", panel.study_id, outcome)
         return None
-    texts = {
+    text = {
         Outcome.COMPLETED: _("Return with this button so that your work is recorded."),
         Outcome.OVER_QUOTA: _("Please return with this button. It tells the panel that no place was left."),
     }.get(outcome, _("Please return with this button. It tells the panel how the study ended for you."))
     label = _("Back to {panel}").format(panel=panel.title)
-    if not leads.startswith(POST):
-        return ReturnInstructions(texts, address, label)
-    where, _mark, query = address.partition("?")
-    return ReturnInstructions(texts, where, label, form_fields=dict(parse_qsl(query)))
+    if not destination.startswith(POST):
+        return ReturnInstructions(text, address, label)
+    target, _mark, query = address.partition("?")
+    return ReturnInstructions(text, target, label, form_fields=dict(parse_qsl(query)))

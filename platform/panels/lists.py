@@ -55,8 +55,8 @@ def create(study: Study, *, who: Any) -> PaymentList:
         if not rows:
             raise NotDone(_("No approved payments are waiting for a list. First approve payments on the page “Pay”."))
         rows = [row for row in rows if row.currency == rows[0].currency]
-        last = PaymentList.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
-        payment_list = PaymentList.objects.create(study=study, number=last + 1, made_by=who)
+        last_number = PaymentList.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
+        payment_list = PaymentList.objects.create(study=study, number=last_number + 1, made_by=who)
         for row in rows:
             post(row, to=State.SENT, who=who, why=_("on payment list {number}").format(number=payment_list.number))
         payment_list.rows.set(rows)
@@ -82,8 +82,8 @@ def take_back(payment_list: PaymentList, *, who: Any, why: str) -> int:
         if not rows:
             raise NotDone(_("This list has no open payments."))
         for row in rows:
-            says = _("Not paid through list {number}: {why}").format(number=payment_list.number, why=why)
-            post(row, to=State.FAILED, who=who, why=why, problem=says)
+            problem = _("Not paid through list {number}: {why}").format(number=payment_list.number, why=why)
+            post(row, to=State.FAILED, who=who, why=why, problem=problem)
     return len(rows)
 
 
@@ -176,31 +176,31 @@ def read(data: bytes, panel: Panel) -> list[Line]:
         BadFile: names every line that cannot be read; nothing is imported.
     """
     rows = rows_of(text_of(data))
-    first, header = next(rows, (0, []))
+    header_line, header = next(rows, (0, []))
     names = [name.strip().casefold() for name in header]
-    wanted = [panel.column_of("person"), panel.column_of("amount")]
-    missing = [name for name in wanted if names.count(name.casefold()) != 1]
+    required = [panel.column_of("person"), panel.column_of("amount")]
+    missing = [name for name in required if names.count(name.casefold()) != 1]
     if missing:
-        says = _("The first line must name each of the columns “{columns}” once.")
-        raise BadFile([Problem(first, says.format(columns="”, “".join(wanted)))])
-    who, what = (names.index(name.casefold()) for name in wanted)
-    found, problems = [], []
+        message = _("The first line must name each of the columns “{columns}” once.")
+        raise BadFile([Problem(header_line, message.format(columns="”, “".join(required)))])
+    person_index, amount_index = (names.index(name.casefold()) for name in required)
+    lines, problems = [], []
     for number, cells in rows:
         if not any(cell.strip() for cell in cells):
             continue
-        person = cells[who].strip().lstrip("'") if len(cells) > who else ""
-        amount = _amount(cells[what] if len(cells) > what else "")
+        person = cells[person_index].strip().lstrip("'") if len(cells) > person_index else ""
+        amount = _amount(cells[amount_index] if len(cells) > amount_index else "")
         if not person:
             problems.append(Problem(number, _("The ID is missing.")))
         elif amount is None:
             problems.append(Problem(number, _("This is not a valid amount. Enter it like 1.50.")))
         else:
-            found.append(Line(number, person, amount))
-    if not found and not problems:
+            lines.append(Line(number, person, amount))
+    if not lines and not problems:
         problems = [Problem(0, _("The file contains no payments."))]
     if problems:
         raise BadFile(problems)
-    return found
+    return lines
 
 
 def _amount(typed: str) -> Decimal | None:
@@ -219,32 +219,32 @@ def reconcile(
     Args:
         rest_failed: treat people who are not in the upload as not paid, so that their payments can be approved again.
     """
-    named: dict[str, list[Line]] = defaultdict(list)
+    lines_by_person: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
-        named[line.person].append(line)
-    found = Findings()
+        lines_by_person[line.person].append(line)
+    findings = Findings()
     with transaction.atomic():
-        people, still = _people_of(payment_list), defaultdict(list)
+        people, open_rows = _people_of(payment_list), defaultdict(list)
         for row in _locked_open_rows(payment_list):
-            still[row.enrolment_id].append(row)
+            open_rows[row.enrolment_id].append(row)
         for person, own_enrolments in people.items():
-            own_lines = named.pop(person, [])
-            rows = [row for one in own_enrolments for row in still.get(one.pk, [])]
+            own_lines = lines_by_person.pop(person, [])
+            rows = [row for enrolment in own_enrolments for row in open_rows.get(enrolment.pk, [])]
             pseudonym = own_enrolments[-1].pseudonym
             if not rows:
-                found.known += len(own_lines)
+                findings.known += len(own_lines)
                 continue
-            _settle(payment_list, rows, own_lines, pseudonym, found, who=who, rest_failed=rest_failed)
-        _report_strangers(panel, named, found)
-    return found
+            _settle(payment_list, rows, own_lines, pseudonym, findings, who=who, rest_failed=rest_failed)
+        _report_strangers(panel, lines_by_person, findings)
+    return findings
 
 
 def _people_of(payment_list: PaymentList) -> dict[str, list[Enrolment]]:
     """Return a list's people by the panel's ID, each with the enrolments that the list pays for."""
-    found = Identity.objects.filter(enrolment__ledger__lists=payment_list).select_related("enrolment").distinct()
+    identities = Identity.objects.filter(enrolment__ledger__lists=payment_list).select_related("enrolment").distinct()
     people: dict[str, list[Enrolment]] = defaultdict(list)
-    for one in found.order_by("pk"):
-        people[values_of(one)["person"]].append(one.enrolment)
+    for identity in identities.order_by("pk"):
+        people[values_of(identity)["person"]].append(identity.enrolment)
     return people
 
 
@@ -253,30 +253,30 @@ def _settle(
     rows: Sequence[LedgerRow],
     lines: Sequence[Line],
     pseudonym: str,
-    found: Findings,
+    findings: Findings,
     *,
     who: Any,
     rest_failed: bool,
 ) -> None:
     owed = _sum(rows)
     paid_total = sum((line.amount for line in lines), _ZERO)
-    at = lines[0].number if lines else 0
+    line_number = lines[0].number if lines else 0
     number = payment_list.number
     if not lines:
-        found.missing.append(pseudonym)
+        findings.missing.append(pseudonym)
         if rest_failed:
-            found.failed += len(rows)
+            findings.failed += len(rows)
             _post(rows, State.FAILED, who, _("Not in the payments uploaded for list {number}.").format(number=number))
     elif len(lines) == 1 and paid_total == owed:
-        found.confirmed += len(rows)
+        findings.confirmed += len(rows)
         _post(rows, State.CONFIRMED, who, _("paid through list {number}").format(number=number))
     elif paid_total == 0:
-        found.failed += len(rows)
+        findings.failed += len(rows)
         why = _("The upload for list {number} says that nothing was paid.").format(number=number)
         _post(rows, State.FAILED, who, why)
-        found.remarks.append(Problem(at, f"{pseudonym}: {why}"))
+        findings.remarks.append(Problem(line_number, f"{pseudonym}: {why}"))
     else:
-        found.unclear += len(rows)
+        findings.unclear += len(rows)
         if len(lines) > 1:
             why = _(
                 "The upload for list {number} contains them {times} times, with a total of {said}, but {owed} is due."
@@ -285,7 +285,7 @@ def _settle(
             why = _("The upload for list {number} says {said}, but {owed} is due.")
         why = why.format(number=number, times=len(lines), said=paid_total, owed=owed)
         _post(rows, State.UNCLEAR, who, why)
-        found.remarks.append(Problem(at, f"{pseudonym}: {why}"))
+        findings.remarks.append(Problem(line_number, f"{pseudonym}: {why}"))
 
 
 def _post(rows: Sequence[LedgerRow], to: str, who: Any, why: str) -> None:
@@ -293,29 +293,29 @@ def _post(rows: Sequence[LedgerRow], to: str, who: Any, why: str) -> None:
         post(row, to=to, who=who, why=why, problem="" if to == State.CONFIRMED else why)
 
 
-def _report_strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Findings) -> None:
+def _report_strangers(panel: Panel, lines_by_person: Mapping[str, Sequence[Line]], findings: Findings) -> None:
     """Report people in the upload who are not on the list to the researcher; change nothing for them."""
-    known = {
-        values_of(one)["person"]: one
-        for one in Identity.objects.filter(study=panel.study.slug, recruiter=KIND).select_related("enrolment")
+    identities = {
+        values_of(identity)["person"]: identity
+        for identity in Identity.objects.filter(study=panel.study.slug, recruiter=KIND).select_related("enrolment")
     }
-    for person, lines in named.items():
-        one = known.get(person)
-        if one is None:
-            says = _("Nobody with this ID took part in this study. Nothing was changed.")
+    for person, lines in lines_by_person.items():
+        identity = identities.get(person)
+        if identity is None:
+            message = _("Nobody with this ID took part in this study. Nothing was changed.")
         else:
-            says = _(
+            message = _(
                 "{participant} is not on this list. Nothing was changed; check whether they were paid twice."
-            ).format(participant=one.enrolment.pseudonym)
-        found.remarks.append(Problem(lines[0].number, says))
+            ).format(participant=identity.enrolment.pseudonym)
+        findings.remarks.append(Problem(lines[0].number, message))
 
 
 def status_of(payment_list: PaymentList) -> dict[str, int]:
     """Return how many payments of a list are open, settled, unclear, or moved to another list."""
     states = list(payment_list.rows.values_list("state", flat=True))
-    settled = states.count(State.CONFIRMED)
-    still, unclear = states.count(State.SENT), states.count(State.UNCLEAR)
+    settled_count = states.count(State.CONFIRMED)
+    open_count, unclear_count = states.count(State.SENT), states.count(State.UNCLEAR)
     return {
-        "all": len(states), "open": still, "settled": settled, "unclear": unclear,
-        "again": len(states) - settled - still - unclear,
+        "all": len(states), "open": open_count, "settled": settled_count, "unclear": unclear_count,
+        "again": len(states) - settled_count - open_count - unclear_count,
     }  # fmt: skip

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 
 import sealing
-from panels.endings import NotAllowed, Outcome, check_leads
+from panels.endings import NotAllowed, Outcome, check_destination
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 from sealing.addresses import check_address
@@ -27,7 +27,7 @@ LIST_VARIABLES = (
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,59}")
 _SECRETS = b"parley: secrets of panels"
-_LEADS = "to_"
+_DESTINATION_PREFIX = "to_"
 
 
 def names_in(text: str) -> list[str]:
@@ -47,8 +47,8 @@ def check_sites(text: str) -> None:
     for line in text.split():
         check_address(line)
         if line.rstrip("/").count("/") > 2:
-            says = _("“%(line)s”: enter only the site itself, such as https://panel.example.org.")
-            raise ValidationError(says, params={"line": line})
+            message = _("“%(line)s”: enter only the site itself, such as https://panel.example.org.")
+            raise ValidationError(message, params={"line": line})
 
 
 class Panel(models.Model):
@@ -143,32 +143,32 @@ class Panel(models.Model):
         return f"{self.title}: {self.study.slug}"
 
     def clean(self) -> None:
-        wrong = {}
+        errors = {}
         for outcome in Outcome:
-            leads = self.leads_to(outcome)
+            destination = self.destination_of(outcome)
             try:
-                if leads:
-                    check_leads(leads, self.sites)
+                if destination:
+                    check_destination(destination, self.sites)
             except NotAllowed as reason:
-                wrong[f"{_LEADS}{outcome}"] = str(reason)
+                errors[f"{_DESTINATION_PREFIX}{outcome}"] = str(reason)
         try:
-            found = self.list_columns()
-            for needed in ("person", "amount"):
-                if needed not in found.values():
-                    says = _("The list requires a column “{variable}” so that payments can be compared.")
-                    wrong["columns"] = says.format(variable=needed)
+            columns = self.list_columns()
+            for variable in ("person", "amount"):
+                if variable not in columns.values():
+                    message = _("The list requires a column “{variable}” so that payments can be compared.")
+                    errors["columns"] = message.format(variable=variable)
         except ValueError as reason:
-            wrong["columns"] = str(reason)
+            errors["columns"] = str(reason)
         names = [name for text in (self.person, self.task, self.session) for name in names_in(text)]
         if len(set(names)) < len(names):
-            wrong["person"] = _("The same field cannot be used twice.")
-        if wrong:
-            raise ValidationError(wrong)
+            errors["person"] = _("The same field cannot be used twice.")
+        if errors:
+            raise ValidationError(errors)
 
-    def leads_to(self, outcome: Outcome) -> str:
+    def destination_of(self, outcome: Outcome) -> str:
         """Return where an outcome leads, as the researcher entered it: an address, a code, or ""."""
-        found: str = getattr(self, f"{_LEADS}{outcome}")
-        return found.strip()
+        destination: str = getattr(self, f"{_DESTINATION_PREFIX}{outcome}")
+        return destination.strip()
 
     def list_columns(self) -> dict[str, str]:
         """Return the payment list's columns in order, each with the variable it shows.
@@ -176,21 +176,21 @@ class Panel(models.Model):
         Raises:
             ValueError: says which line is wrong.
         """
-        found: dict[str, str] = {}
+        columns: dict[str, str] = {}
         for line in filter(str.strip, self.columns.splitlines()):
             name, equals, variable = (part.strip() for part in line.partition("="))
             if not equals or not name[:1].isalnum() or variable not in LIST_VARIABLES:
-                known = ", ".join(LIST_VARIABLES)
-                says = _("“{line}” must have the form “Column = variable”, with one of the variables {known}.")
-                raise ValueError(says.format(line=line, known=known))
-            if name in found:
+                variables = ", ".join(LIST_VARIABLES)
+                message = _("“{line}” must have the form “Column = variable”, with one of the variables {known}.")
+                raise ValueError(message.format(line=line, known=variables))
+            if name in columns:
                 raise ValueError(_("There are two columns “{name}”.").format(name=name))
-            found[name] = variable
-        return found
+            columns[name] = variable
+        return columns
 
     def column_of(self, variable: str) -> str:
         """Return the name of the first column that shows a variable."""
-        return next(name for name, shown in self.list_columns().items() if shown == variable)
+        return next(name for name, column_variable in self.list_columns().items() if column_variable == variable)
 
     @sensitive_variables()
     def keep_secret(self, secret: str) -> None:
@@ -198,7 +198,7 @@ class Panel(models.Model):
         self.sealed_secret = sealing.seal(secret, purpose=_SECRETS)
 
     @property
-    def began(self) -> bool:
+    def has_arrivals(self) -> bool:
         """Whether anyone has arrived through the panel."""
         return Identity.objects.filter(study=self.study.slug, recruiter=KIND).exists()
 

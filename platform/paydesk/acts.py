@@ -42,8 +42,8 @@ def _approve(study: str, rows: Collection[int], who: Any, note: str) -> int:
 
 
 OPERATIONS = {
-    act.key: act
-    for act in (
+    operation.key: operation
+    for operation in (
         Operation(
             key="approve",
             title=_("Approve"),

@@ -59,13 +59,13 @@ class CurrencyTotals:
     """
 
     currency: str
-    held: list[StateTotals]
+    states: list[StateTotals]
     committed: Decimal
     limit: Decimal | None
 
     @property
     def total(self) -> Decimal:
-        return sum((one.total for one in self.held), start=_ZERO)
+        return sum((state_totals.total for state_totals in self.states), start=_ZERO)
 
     @property
     def percent(self) -> int:
@@ -102,20 +102,22 @@ def rows_of(study: Study) -> QuerySet[LedgerRow]:
 def totals_of(study: Study) -> list[CurrencyTotals]:
     """Return the study's sums by currency; the study's own currency if nothing is owed yet."""
     sums = rows_of(study).order_by().values_list("currency", "state", "reason").annotate(Count("pk"), Sum("amount"))
-    found: dict[str, dict[str, StateTotals]] = {}
+    totals: dict[str, dict[str, StateTotals]] = {}
     for currency, state, reason, number, amount in sums:
         label = str(State(state).label)
-        held = found.setdefault(currency, {}).setdefault(state, StateTotals(state, label, words.COLOURS[State(state)]))
-        held.rows += number
-        held.amounts[reason] = cents(amount)
+        state_totals = totals.setdefault(currency, {}).setdefault(
+            state, StateTotals(state, label, words.COLOURS[State(state)])
+        )
+        state_totals.rows += number
+        state_totals.amounts[reason] = cents(amount)
     return [
         CurrencyTotals(
             currency=currency,
-            held=[found[currency][state] for state in State.values if state in found.get(currency, {})],
+            states=[totals[currency][state] for state in State.values if state in totals.get(currency, {})],
             committed=deciding.committed(study.slug, currency),
             limit=deciding.limit_of(study.slug, currency),
         )
-        for currency in sorted(found) or [study.currency]
+        for currency in sorted(totals) or [study.currency]
     ]
 
 
@@ -124,16 +126,16 @@ def counts_of(study: Study) -> dict[str, int]:
     return dict(rows_of(study).order_by().values_list("state").annotate(Count("pk")))
 
 
-def in_order(study: Study) -> list[str]:
+def book_errors(study: Study) -> list[str]:
     """Return the errors in the books; empty if they agree."""
-    return [one.says for one in books.check(study.slug, journals=False)]
+    return [discrepancy.message for discrepancy in books.check(study.slug, journals=False)]
 
 
 def shown(rows: Iterable[LedgerRow]) -> list[ShownRow]:
     """Return the rows as the list shows them."""
-    found = list(rows)
+    row_list = list(rows)
     in_progress = (State.APPROVED, State.SENT, State.UNCLEAR)
-    people = {row.enrolment_id for row in found}
+    people = {row.enrolment_id for row in row_list}
     base = LedgerRow.objects.filter(enrolment__in=people, reason="base", state__in=in_progress)
     waiting_for = set(base.values_list("enrolment_id", flat=True))
     return [
@@ -145,7 +147,7 @@ def shown(rows: Iterable[LedgerRow]) -> list[ShownRow]:
             next=words.what_next(row, base_in_progress=row.enrolment_id in waiting_for),
             recruiter=recruiter_title(row.recruiter),
         )
-        for row in found
+        for row in row_list
     ]
 
 
@@ -159,52 +161,52 @@ def methods_of(study: Study) -> list[tuple[str, str]]:
     """Return each kind of recruiter in the study with "recruiter", "list", "hand" or "elsewhere", which says who
     pays.
     """
-    found = []
+    methods = []
     for kind in rows_of(study).order_by().values_list("recruiter", flat=True).distinct():
         method = method_of(kind)
         if method is None:
-            how = "hand"
+            paid_by = "hand"
         elif method.lists:
-            how = "list"
+            paid_by = "list"
         else:
-            how = "recruiter" if method.payer else "elsewhere" if method.elsewhere else "hand"
-        found.append((kind, how))
-    return sorted(found)
+            paid_by = "recruiter" if method.payer else "elsewhere" if method.elsewhere else "hand"
+        methods.append((kind, paid_by))
+    return sorted(methods)
 
 
 def lists_of(study: Study) -> str:
     """Return the URL of the study's payment lists; "" if participants are paid otherwise."""
-    methods = (method_of(kind) for kind, how in methods_of(study) if how == "list")
+    methods = (method_of(kind) for kind, paid_by in methods_of(study) if paid_by == "list")
     return next((reverse(method.lists, args=[study.pk]) for method in methods if method is not None), "")
 
 
 def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
     """Ask the recruiters for the balances of the accounts that pay these rows, and cache the answers."""
-    found = []
+    balances = []
     for kind in sorted({row.recruiter for row in rows}):
         method = method_of(kind)
         if method is None or method.payer is None:
             continue
         try:
-            held = method.payer(study.slug).balance()
+            answer = method.payer(study.slug).balance()
         except Unreachable as error:
-            found.append(Balance(str(method.title), problem=str(error)))
+            balances.append(Balance(str(method.title), problem=str(error)))
             continue
-        if held is not None:
-            now = Balance(str(method.title), amount=held[0], currency=held[1], at=timezone.now())
-            cache.set(_key(study, kind), (str(held[0]), held[1], now.at), _CACHE_SECONDS)
-            found.append(now)
-    return found
+        if answer is not None:
+            balance = Balance(str(method.title), amount=answer[0], currency=answer[1], at=timezone.now())
+            cache.set(_key(study, kind), (str(answer[0]), answer[1], balance.at), _CACHE_SECONDS)
+            balances.append(balance)
+    return balances
 
 
 def last_balances(study: Study) -> list[Balance]:
     """Return the cached balances, without asking the recruiters."""
-    found = []
-    for kind, how in methods_of(study):
-        cached: Any = cache.get(_key(study, kind)) if how == "recruiter" else None
+    balances = []
+    for kind, paid_by in methods_of(study):
+        cached: Any = cache.get(_key(study, kind)) if paid_by == "recruiter" else None
         if cached is not None:
-            found.append(Balance(recruiter_title(kind), amount=Decimal(cached[0]), currency=cached[1], at=cached[2]))
-    return found
+            balances.append(Balance(recruiter_title(kind), amount=Decimal(cached[0]), currency=cached[1], at=cached[2]))
+    return balances
 
 
 def _key(study: Study, kind: str) -> str:

@@ -17,11 +17,11 @@ from recruiters.models import Identity
 
 PATIENCE = 25.0
 """Seconds that one dry run may take; remaining rows are reported as not asked."""
-MOST = 200
+MAX_ROWS = 200
 
 
 @dataclass(frozen=True)
-class Tried:
+class DryRun:
     """The result of a dry run for one row.
 
     Attributes:
@@ -30,40 +30,40 @@ class Tried:
 
     shown: status.ShownRow
     verdict: str
-    says: str
+    explanation: str
     fee: Decimal | None = None
 
 
-def try_out(rows: Iterable[LedgerRow]) -> list[Tried]:
+def try_out(rows: Iterable[LedgerRow]) -> list[DryRun]:
     """Fetch each row's assignment status and fee; prepare, pay and save nothing."""
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     payers: dict[tuple[str, str], Payer | None] = {}
-    return [_try(one, payers, until) for one in status.shown(rows)]
+    return [_try(shown_row, payers, deadline) for shown_row in status.shown(rows)]
 
 
-def _try(one: status.ShownRow, payers: dict[tuple[str, str], Payer | None], until: float) -> Tried:
-    row = one.row
+def _try(shown_row: status.ShownRow, payers: dict[tuple[str, str], Payer | None], deadline: float) -> DryRun:
+    row = shown_row.row
     if deciding.is_by_hand(row):
-        return Tried(one, "by_hand", _("You pay it yourself."))
+        return DryRun(shown_row, "by_hand", _("You pay it yourself."))
     if row.state not in (*deciding.APPROVABLE, LedgerRow.State.APPROVED):
-        return Tried(one, "fails", _("This payment is {state}.").format(state=row.get_state_display()))
-    if time.monotonic() > until:
-        return Tried(one, "not_asked", _("Not asked: the recruiter is slow to respond. Try fewer at once."))
+        return DryRun(shown_row, "fails", _("This payment is {state}.").format(state=row.get_state_display()))
+    if time.monotonic() > deadline:
+        return DryRun(shown_row, "not_asked", _("Not asked: the recruiter is slow to respond. Try fewer at once."))
     identity = Identity.objects.filter(enrolment=row.enrolment_id).first()
     if identity is None:
-        return Tried(one, "fails", _("This participant was erased, so it is unknown whom to pay."))
+        return DryRun(shown_row, "fails", _("This participant was erased, so it is unknown whom to pay."))
     try:
         key = (row.recruiter, row.study)
         if key not in payers:
             payers[key] = paying.payer_of(row)
         payer = payers[key]
         assert payer is not None
-        found = payer.assignment_status(paying.order_of(row, identity))
+        assignment_status = payer.assignment_status(paying.order_of(row, identity))
         fee = paying.fee_of(row, payer, identity)
     except Unreachable as error:
-        return Tried(one, "waits", paying.scrubbed(str(error), identity))
-    if found == AssignmentStatus.WORKING:
-        return Tried(one, "waits", paying.waiting_reason(found), fee)
-    if found not in paying.PAYABLE_STATUSES:
-        return Tried(one, "fails", paying.status_problem(found))
-    return Tried(one, "pays", _("Would be paid."), fee)
+        return DryRun(shown_row, "waits", paying.scrubbed(str(error), identity))
+    if assignment_status == AssignmentStatus.WORKING:
+        return DryRun(shown_row, "waits", paying.waiting_reason(assignment_status), fee)
+    if assignment_status not in paying.PAYABLE_STATUSES:
+        return DryRun(shown_row, "fails", paying.status_problem(assignment_status))
+    return DryRun(shown_row, "pays", _("Would be paid."), fee)

@@ -36,7 +36,7 @@ from rights.roles import Role
 from studies.models import Study
 
 State = LedgerRow.State
-MOST = 1000
+MAX_ROWS = 1000
 """Maximum number of rows that one click acts on."""
 URGENT = (
     State.UNCLEAR, State.FAILED, State.DUE, State.APPROVED, State.SENT,
@@ -51,10 +51,10 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
 
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @wraps(view)
-        def found(request: HttpRequest, pk: int, **named: Any) -> HttpResponse:
-            return view(request, admin.site.get_model_admin(Study).seen(request, str(pk), role=role), **named)
+        def wrapper(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponse:
+            return view(request, admin.site.get_model_admin(Study).seen(request, str(pk), role=role), **kwargs)
 
-        return admin.site.admin_view(found)
+        return admin.site.admin_view(wrapper)
 
     return decorate
 
@@ -68,26 +68,28 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
 def page(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the sums and the rows of one state, without requests to recruiters and without changes."""
     counts = status.counts_of(study)
-    there = [state for state in URGENT if counts.get(state)]
+    states = [state for state in URGENT if counts.get(state)]
     requested_state = request.GET.get("state", "")
-    state = requested_state if requested_state in State.values else (there[0] if there else State.DUE)
+    state = requested_state if requested_state in State.values else (states[0] if states else State.DUE)
     rows = status.rows_of(study).filter(state=state).select_related("enrolment").order_by("created_at", "pk")
-    part = Paginator(rows, status.ROWS_SHOWN).get_page(request.GET.get("page"))
-    listed = status.shown(part.object_list)
+    rows_page = Paginator(rows, status.ROWS_SHOWN).get_page(request.GET.get("page"))
+    listed = status.shown(rows_page.object_list)
     context = {
-        "purses": status.totals_of(study),
+        "currencies": status.totals_of(study),
         "balances": status.last_balances(study),
         "methods": dict(status.methods_of(study)),
-        "how": {how for _kind, how in status.methods_of(study)},
+        "paid_by": {paid_by for _kind, paid_by in status.methods_of(study)},
         "lists": status.lists_of(study),
         "waiting": waiting([study.slug]).get(study.slug),
-        "wrong": status.in_order(study),
-        "tabs": [(one, State(one).label, counts[one], one == state) for one in there],
+        "book_errors": status.book_errors(study),
+        "tabs": [(key, State(key).label, counts[key], key == state) for key in states],
         "state": state,
-        "part": part,
+        "rows_page": rows_page,
         "listed": listed,
         "acts": [
-            act for act in OPERATIONS.values() if state in act.states and any(act.applies(one.row) for one in listed)
+            act
+            for act in OPERATIONS.values()
+            if state in act.states and any(act.applies(shown.row) for shown in listed)
         ],
         "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
         "may_list": _may(request, study, Role.EDITOR),
@@ -100,9 +102,14 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study()
 def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """Show one row: how the amount was computed, and its journal."""
-    found = get_object_or_404(status.rows_of(study).select_related("enrolment"), uid=uid)
-    (one,) = status.shown([found])
-    context = {"one": one, "row": found, "postings": found.postings.all(), "unclear": found.state == State.UNCLEAR}
+    ledger_row = get_object_or_404(status.rows_of(study).select_related("enrolment"), uid=uid)
+    (shown_row,) = status.shown([ledger_row])
+    context = {
+        "shown_row": shown_row,
+        "row": ledger_row,
+        "postings": ledger_row.postings.all(),
+        "unclear": ledger_row.state == State.UNCLEAR,
+    }
     return _page(request, study, "row", _("Payment"), context)
 
 
@@ -125,7 +132,7 @@ def finance(request: HttpRequest, study: Study) -> HttpResponse:
 def ask(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what an operation would do with the selected rows, without changing anything."""
     act = _act(request)
-    rows = [one for one in _chosen(request, study) if act.applies(one)]
+    rows = [row for row in _chosen(request, study) if act.applies(row)]
     if not rows:
         messages.warning(request, _("None of the selected payments allow this."))
         return _back(request, study)
@@ -145,9 +152,9 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
         "sums": sums,
         "limits": _limits(study, sums) if act.key == "approve" else [],
         "balances": status.ask_balances(study, rows) if act.key == "approve" else [],
-        "by_hand": sum(deciding.is_by_hand(one) for one in rows),
+        "by_hand": sum(deciding.is_by_hand(row) for row in rows),
         "back": request.POST.get("state", ""),
-        "most": MOST if len(rows) >= MOST else None,
+        "most": MAX_ROWS if len(rows) >= MAX_ROWS else None,
     }
     return _page(request, study, "ask", str(act.title), context)
 
@@ -173,11 +180,13 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
         return _back(request, study)
     if act.key == "approve":
         tasks.soon()
-    says = ngettext("{act}: one payment.", "{act}: {number} payments.", number).format(act=act.title, number=number)
-    left = len(keys) - number
-    if left:
-        says += " " + ngettext("One was left unchanged.", "{left} were left unchanged.", left).format(left=left)
-    messages.success(request, says)
+    message = ngettext("{act}: one payment.", "{act}: {number} payments.", number).format(act=act.title, number=number)
+    unchanged = len(keys) - number
+    if unchanged:
+        message += " " + ngettext("One was left unchanged.", "{left} were left unchanged.", unchanged).format(
+            left=unchanged
+        )
+    messages.success(request, message)
     return _back(request, study)
 
 
@@ -195,22 +204,22 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
     except NotDone as reason:
         messages.error(request, str(reason))
         return _back(request, study)
-    tried = trying.try_out(rows[: trying.MOST])
+    results = trying.try_out(rows[: trying.MAX_ROWS])
     verdicts = [("pays", _("would be paid")), ("waits", _("would wait")), ("fails", _("would fail"))]
     verdicts += [("by_hand", _("paid by hand")), ("not_asked", _("not asked"))]
     sums: dict[str, Sums] = {}
-    for one in tried:
-        if one.verdict == "pays":
-            sums.setdefault(one.shown.row.currency, Sums()).add(one.shown.row, one.fee)
+    for result in results:
+        if result.verdict == "pays":
+            sums.setdefault(result.shown.row.currency, Sums()).add(result.shown.row, result.fee)
     context = {
-        "tried": tried,
-        "left": len(rows) - len(tried),
-        "counts": [(title, sum(one.verdict == verdict for one in tried)) for verdict, title in verdicts],
+        "results": results,
+        "not_tried": len(rows) - len(results),
+        "counts": [(title, sum(result.verdict == verdict for result in results)) for verdict, title in verdicts],
         "sums": sums,
         "balances": status.ask_balances(study, rows),
         "back": request.POST.get("state", ""),
     }
-    _record(request, study, Action.PAY_TRIED, "Made a dry run.", {"rows": len(tried)})
+    _record(request, study, Action.PAY_TRIED, "Made a dry run.", {"rows": len(results)})
     return _page(request, study, "tried", _("Dry run"), context)
 
 
@@ -219,7 +228,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
 def limit(request: HttpRequest, study: Study) -> HttpResponse:
     """Set the limit in one currency, fees included; an empty amount removes it."""
     currency, typed = request.POST.get("currency", ""), request.POST.get("most", "").strip()
-    if currency not in {purse.currency for purse in status.totals_of(study)}:
+    if currency not in {totals.currency for totals in status.totals_of(study)}:
         raise Http404
     try:
         most = _amount(typed) if typed else None
@@ -242,28 +251,28 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.OWNER)
 def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """Record whether an unclear payment was made, after a user checked with the recruiter."""
-    found = get_object_or_404(status.rows_of(study), uid=uid)
-    there = HttpResponseRedirect(reverse("paydesk:row", args=[study.pk, uid]))
+    ledger_row = get_object_or_404(status.rows_of(study), uid=uid)
+    back_to_row = HttpResponseRedirect(reverse("paydesk:row", args=[study.pk, uid]))
     answer = request.POST.get("paid", "")
     if answer not in ("yes", "no") or request.POST.get("sure") != "on":
         messages.error(request, _("Nothing was changed. Choose whether it was paid, and confirm that you checked."))
-        return there
+        return back_to_row
     note = _note(request)
     try:
         with transaction.atomic():
-            deciding.resolve(study=study.slug, row=found.pk, paid=answer == "yes", who=request.user, note=note)
+            deciding.resolve(study=study.slug, row=ledger_row.pk, paid=answer == "yes", who=request.user, note=note)
             details = {"row": str(uid), "paid": answer == "yes", "note": note}
             _record(request, study, Action.PAY_RESOLVED, f"Resolved: {answer}", details)
     except NotDone as reason:
         messages.error(request, str(reason))
-        return there
+        return back_to_row
     messages.success(
         request,
         _("Recorded as paid.")
         if answer == "yes"
         else _("Recorded as not paid. Approve it again, or pay it yourself and mark it as paid."),
     )
-    return there
+    return back_to_row
 
 
 # ---- the form -------------------------------------------------------------------------------
@@ -282,11 +291,11 @@ def _refuse_others_money(request: HttpRequest, study: Study, rows: Iterable[Ledg
         method = method_of(kind)
         account = method.account(study.slug) if method is not None and method.account is not None else None
         if account is not None and not parts.may(request.user, account, role=Role.EDITOR):
-            says = _(
+            message = _(
                 "These participants are paid from {account}, and you are not allowed to spend its money. Ask one of "
                 "its editors to do this, or ask an owner of {account} to make you an editor."
             )
-            raise NotDone(says.format(account=account))
+            raise NotDone(message.format(account=account))
 
 
 def _note(request: HttpRequest) -> str:
@@ -297,15 +306,15 @@ def _note(request: HttpRequest) -> str:
 def _keys(request: HttpRequest) -> list[int]:
     """Return the keys of the selected rows; invalid ones are ignored."""
     posted_keys = ",".join(request.POST.getlist("rows")).split(",")
-    return sorted({int(one) for one in posted_keys if one.isascii() and one.isdigit() and len(one) < 19})[:MOST]
+    return sorted({int(key) for key in posted_keys if key.isascii() and key.isdigit() and len(key) < 19})[:MAX_ROWS]
 
 
 def _chosen(request: HttpRequest, study: Study) -> list[LedgerRow]:
     """Return the checked rows, or all rows of the shown state if none is checked; at most MOST."""
     rows: QuerySet[LedgerRow] = status.rows_of(study).select_related("enrolment").order_by("created_at", "pk")
     keys = _keys(request)
-    of_these = rows.filter(pk__in=keys) if keys else rows.filter(state=request.POST.get("state", ""))
-    return list(of_these[:MOST])
+    selected = rows.filter(pk__in=keys) if keys else rows.filter(state=request.POST.get("state", ""))
+    return list(selected[:MAX_ROWS])
 
 
 def _amount(typed: str) -> Decimal:
@@ -322,24 +331,26 @@ def _amount(typed: str) -> Decimal:
 
 
 def _sums(rows: Any, *, with_fees: bool = False) -> dict[str, Sums]:
-    found = list(rows)
-    fees = deciding.fees_of(found) if with_fees else {}
+    row_list = list(rows)
+    fees = deciding.fees_of(row_list) if with_fees else {}
     sums: dict[str, Sums] = {}
-    for one in found:
-        sums.setdefault(one.currency, Sums()).add(one, fees.get(one.pk))
+    for row in row_list:
+        sums.setdefault(row.currency, Sums()).add(row, fees.get(row.pk))
     return sums
 
 
 def _limits(study: Study, sums: dict[str, Sums]) -> list[dict[str, Any]]:
     """Return, for each currency with a limit, the amount committed now and the amount afterwards."""
-    found = []
-    for currency, of_these in sums.items():
+    limits = []
+    for currency, currency_sums in sums.items():
         most = deciding.limit_of(study.slug, currency)
         if most is not None:
             so_far = deciding.committed(study.slug, currency)
-            after = so_far + of_these.total
-            found.append({"currency": currency, "most": most, "so_far": so_far, "after": after, "beyond": after > most})
-    return found
+            after = so_far + currency_sums.total
+            limits.append(
+                {"currency": currency, "most": most, "so_far": so_far, "after": after, "beyond": after > most}
+            )
+    return limits
 
 
 def _page(request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any]) -> HttpResponse:
@@ -365,9 +376,9 @@ def _may(request: HttpRequest, study: Study, role: Role) -> bool:
 
 
 def _record(
-    request: HttpRequest, study: Study, action: Action, says: str, details: dict[str, Any] | None = None
+    request: HttpRequest, study: Study, action: Action, summary: str, details: dict[str, Any] | None = None
 ) -> None:
-    admin.site.get_model_admin(Study).record_action(request, study, action, says, details)
+    admin.site.get_model_admin(Study).record_action(request, study, action, summary, details)
 
 
 def _back(request: HttpRequest, study: Study) -> HttpResponse:

@@ -50,13 +50,13 @@ def workings_in_words(row: LedgerRow) -> str:
     if rule.endings.get(str(stored.get("ending"))) == "base_and_average" or stored.get("payoff") is None:
         return _("the announced average of {average} for “{ending}”").format(average=average, ending=ending)
     payoff, share = float(stored["payoff"]), float(stored.get("share") or 0)
-    says = {
+    formula = {
         "share": _("2 × {average} (announced average) × {share} (success, from 0 to 1)"),
         "linear": _("{rate} × {payoff} (payoff)"),
         "fixed": _("{average}, the same for everyone"),
     }[rule.rule].format(average=average, share=f"{share:.4g}", rate=rule.rate.normalize(), payoff=f"{payoff:,.10g}")
     at_most = bonus(rule, payoff=payoff, share=share) == rule.cap
-    return _("{says}, capped at {cap}").format(says=says, cap=rule.cap) if at_most else says
+    return _("{says}, capped at {cap}").format(says=formula, cap=rule.cap) if at_most else formula
 
 
 def _ending(state: str) -> str:

@@ -25,10 +25,10 @@ class Discrepancy:
     """An error in the books."""
 
     study: str
-    says: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.study}: {self.says}"
+        return f"{self.study}: {self.message}"
 
 
 def balances(study: str | None = None) -> dict[Key, dict[str, Decimal]]:
@@ -36,15 +36,15 @@ def balances(study: str | None = None) -> dict[Key, dict[str, Decimal]]:
 
     A balance is credits minus debits; the cost accounts are negative.
     """
-    found: dict[Key, dict[str, Decimal]] = defaultdict(lambda: {account: ZERO for account in Account.values})
+    totals: dict[Key, dict[str, Decimal]] = defaultdict(lambda: {account: ZERO for account in Account.values})
     postings = Posting.objects.order_by()
     if study is not None:
         postings = postings.filter(row__study=study)
     for side, sign in (("credit", 1), ("debit", -1)):
         sums = postings.values_list("row__study", "currency", side).annotate(Sum("amount"))
-        for of, currency, account, amount in sums:
-            found[of, currency][account] += sign * amount
-    return dict(found)
+        for study_name, currency, account, amount in sums:
+            totals[study_name, currency][account] += sign * amount
+    return dict(totals)
 
 
 def check(study: str | None = None, *, journals: bool = True) -> list[Discrepancy]:
@@ -55,50 +55,50 @@ def check(study: str | None = None, *, journals: bool = True) -> list[Discrepanc
     to the account of the row's state. The check by row takes longer; `journals=False` skips it.
     """
     rows = LedgerRow.objects.order_by() if study is None else LedgerRow.objects.order_by().filter(study=study)
-    return [*_wrong_sums(rows, balances(study)), *(_wrong_rows(rows) if journals else ())]
+    return [*_sum_discrepancies(rows, balances(study)), *(_row_discrepancies(rows) if journals else ())]
 
 
-def _wrong_sums(rows: QuerySet[LedgerRow], held: dict[Key, dict[str, Decimal]]) -> Iterator[Discrepancy]:
-    wanted: dict[Key, dict[str, Decimal]] = defaultdict(lambda: {account: ZERO for account in Account.values})
+def _sum_discrepancies(rows: QuerySet[LedgerRow], actual: dict[Key, dict[str, Decimal]]) -> Iterator[Discrepancy]:
+    expected: dict[Key, dict[str, Decimal]] = defaultdict(lambda: {account: ZERO for account in Account.values})
     for study, currency, state, amount in rows.values_list("study", "currency", "state").annotate(Sum("amount")):
-        wanted[study, currency][ACCOUNT_OF[state]] += amount
-        wanted[study, currency][cost_of(state)] -= amount
-    for study, currency in sorted({*wanted, *held}):
-        has = held.get((study, currency), {})
+        expected[study, currency][ACCOUNT_OF[state]] += amount
+        expected[study, currency][cost_of(state)] -= amount
+    for study, currency in sorted({*expected, *actual}):
+        account_amounts = actual.get((study, currency), {})
         for account in Account.values:
-            should, does = wanted[study, currency][account], has.get(account, ZERO)
-            if should != does:
+            expected_amount, actual_amount = expected[study, currency][account], account_amounts.get(account, ZERO)
+            if expected_amount != actual_amount:
                 yield Discrepancy(
                     study,
                     _("the account “{account}” holds {does} {currency}, but its rows sum to {should}").format(
-                        account=Account(account).label, does=does, should=should, currency=currency
+                        account=Account(account).label, does=actual_amount, should=expected_amount, currency=currency
                     ),
                 )
-        if total := sum(has.values(), start=ZERO):
+        if total := sum(account_amounts.values(), start=ZERO):
             yield Discrepancy(
                 study,
                 _("the accounts sum to {total} {currency} instead of zero").format(total=total, currency=currency),
             )
 
 
-def _wrong_rows(rows: QuerySet[LedgerRow]) -> Iterator[Discrepancy]:
+def _row_discrepancies(rows: QuerySet[LedgerRow]) -> Iterator[Discrepancy]:
     for row in rows.filter(postings=None).iterator(chunk_size=CHUNK):
         yield Discrepancy(row.study, _("row {uid} has no postings").format(uid=row.uid))
     postings = Posting.objects.filter(row__in=rows).select_related("row").order_by("row_id", "number")
-    for _row_id, found in groupby(postings.iterator(chunk_size=CHUNK), key=lambda posting: posting.row_id):
-        journal = list(found)
+    for _row_id, row_postings in groupby(postings.iterator(chunk_size=CHUNK), key=lambda posting: posting.row_id):
+        journal = list(row_postings)
         row = journal[0].row
-        if not _leads(journal, row):
+        if not _leads_to_state(journal, row):
             yield Discrepancy(row.study, _("the postings of row {uid} do not match its state").format(uid=row.uid))
 
 
-def _leads(journal: list[Posting], row: LedgerRow) -> bool:
+def _leads_to_state(journal: list[Posting], row: LedgerRow) -> bool:
     """Return whether these postings move the row's amount step by step from cost to the account of its state."""
-    begun = LedgerRow.State.ELSEWHERE if row.state == LedgerRow.State.ELSEWHERE else LedgerRow.State.DUE
-    at: str = cost_of(begun)
+    first_state = LedgerRow.State.ELSEWHERE if row.state == LedgerRow.State.ELSEWHERE else LedgerRow.State.DUE
+    account: str = cost_of(first_state)
     for number, posting in enumerate(journal, start=1):
         moves_full_amount = (posting.amount, posting.currency) == (row.amount, row.currency)
-        if not moves_full_amount or (posting.number, posting.debit) != (number, at):
+        if not moves_full_amount or (posting.number, posting.debit) != (number, account):
             return False
-        at = posting.credit
-    return at == ACCOUNT_OF[row.state]
+        account = posting.credit
+    return account == ACCOUNT_OF[row.state]

@@ -70,13 +70,14 @@ def fees_of(rows: Iterable[LedgerRow]) -> dict[int, Decimal | None]:
     Raises:
         Unreachable: an account could not be reached.
     """
-    found = list(rows)
+    row_list = list(rows)
     identities = {
-        one.enrolment_id: one for one in Identity.objects.filter(enrolment__in={r.enrolment_id for r in found})
+        identity.enrolment_id: identity
+        for identity in Identity.objects.filter(enrolment__in={r.enrolment_id for r in row_list})
     }
     payers: dict[tuple[str, str], Payer | None] = {}
     fees: dict[int, Decimal | None] = {}
-    for row in found:
+    for row in row_list:
         key = (row.recruiter, row.study)
         if key not in payers:
             payers[key] = paying.payer_of(row)
@@ -106,8 +107,8 @@ def set_limit(*, study: str, currency: str, most: Decimal | None) -> None:
     with transaction.atomic():
         limit = _locked_limit(study, currency)
         if most is not None and most < (so_far := committed(study, currency)):
-            says = _("{so_far} {currency} are already approved or paid; the limit cannot be lower.")
-            raise NotDone(says.format(so_far=so_far, currency=currency))
+            message = _("{so_far} {currency} are already approved or paid; the limit cannot be lower.")
+            raise NotDone(message.format(so_far=so_far, currency=currency))
         limit.most = most
         limit.save(update_fields=["most"])
 
@@ -118,34 +119,37 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
     Raises:
         NotDone: the total would exceed the study's limit, or there is nothing to approve; nothing was changed.
     """
-    wanted = LedgerRow.objects.filter(study=study, pk__in=rows, state__in=APPROVABLE)
+    approvable = LedgerRow.objects.filter(study=study, pk__in=rows, state__in=APPROVABLE)
     try:
-        fees = fees_of(wanted)
+        fees = fees_of(approvable)
     except Unreachable as error:
         raise NotDone(_("Fees unavailable: {why}").format(why=error)) from None
     with transaction.atomic():
-        limits = {one: _locked_limit(study, one) for one in sorted(set(wanted.values_list("currency", flat=True)))}
-        found = [row for row in _locked(study, fees) if row.state in APPROVABLE]
+        limits = {
+            currency: _locked_limit(study, currency)
+            for currency in sorted(set(approvable.values_list("currency", flat=True)))
+        }
+        approvable_rows = [row for row in _locked(study, fees) if row.state in APPROVABLE]
         sums: dict[str, Sums] = {}
-        for row in found:
+        for row in approvable_rows:
             sums.setdefault(row.currency, Sums()).add(row, fees[row.pk])
-        for currency, of_these in sums.items():
-            _refuse_beyond(limits[currency], of_these)
-        if not found:
+        for currency, currency_sums in sums.items():
+            _refuse_beyond(limits[currency], currency_sums)
+        if not approvable_rows:
             raise NotDone(_("None of these payments is waiting for approval any longer."))
-        for row in found:
+        for row in approvable_rows:
             row.fee = fees[row.pk]
             post(row, to=State.APPROVED, who=who, why=_("approved"))
-        _reset_transfers(found)
+        _reset_transfers(approvable_rows)
     return sums
 
 
 def _reset_transfers(rows: Collection[LedgerRow]) -> None:
     """Reset the transfers of these locked rows, so that payment starts over."""
-    before = Transfer.objects.filter(row__in=[row.pk for row in rows])
-    known = set(before.values_list("row", flat=True))
-    before.update(**_fresh())
-    Transfer.objects.bulk_create(Transfer(row=row, **_fresh()) for row in rows if row.pk not in known)
+    existing = Transfer.objects.filter(row__in=[row.pk for row in rows])
+    existing_keys = set(existing.values_list("row", flat=True))
+    existing.update(**_fresh())
+    Transfer.objects.bulk_create(Transfer(row=row, **_fresh()) for row in rows if row.pk not in existing_keys)
 
 
 def _refuse_beyond(limit: Limit, sums: Sums) -> None:
@@ -234,29 +238,29 @@ def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
     """
     note = _required_note(note)
     not_paid = _("Checked by hand: not paid.")
-    done = _apply_to_each(
+    count = _apply_to_each(
         study,
         [row],
-        lambda one: one.state == State.UNCLEAR,
-        lambda one: post(
-            one,
+        lambda unclear: unclear.state == State.UNCLEAR,
+        lambda unclear: post(
+            unclear,
             to=State.CONFIRMED if paid else State.FAILED,
             who=who,
             why=note,
             problem="" if paid else f"{not_paid} {note}",
         ),
     )
-    if not done:
+    if not count:
         raise NotDone(_("This payment is no longer unclear: someone has resolved it."))
 
 
-def _required_note(words: str) -> str:
-    words = " ".join(words.split())
-    if not words:
+def _required_note(note: str) -> str:
+    note = " ".join(note.split())
+    if not note:
         raise NotDone(_("Give a short reason; it is kept in the journal."))
-    if len(words) > 250:
+    if len(note) > 250:
         raise NotDone(_("Use at most 250 characters."))
-    return words
+    return note
 
 
 # ---- locks -----------------------------------------------------------------------------------------

@@ -11,13 +11,13 @@ from django.db import connections
 
 _OWED = ("id", "uid", "enrolment_id", "reason", "amount", "currency")
 """Columns of a ledger row that never change, unlike its state."""
-_SAYS_POSTING = "postings are never changed"
-_SAYS_ROW = "amounts owed are never changed"
+_POSTING_MESSAGE = "postings are never changed"
+_ROW_MESSAGE = "amounts owed are never changed"
 _GUARDED = (
-    ("payouts_posting", "update", "BEFORE UPDATE", _SAYS_POSTING),
-    ("payouts_posting", "delete", "BEFORE DELETE", _SAYS_POSTING),
-    ("payouts_ledgerrow", "update", f"BEFORE UPDATE OF {', '.join(_OWED)}", _SAYS_ROW),
-    ("payouts_ledgerrow", "delete", "BEFORE DELETE", _SAYS_ROW),
+    ("payouts_posting", "update", "BEFORE UPDATE", _POSTING_MESSAGE),
+    ("payouts_posting", "delete", "BEFORE DELETE", _POSTING_MESSAGE),
+    ("payouts_ledgerrow", "update", f"BEFORE UPDATE OF {', '.join(_OWED)}", _ROW_MESSAGE),
+    ("payouts_ledgerrow", "delete", "BEFORE DELETE", _ROW_MESSAGE),
 )
 
 
@@ -25,19 +25,19 @@ def install(connection: Any) -> None:
     """Install the triggers; do nothing if they are installed."""
     remove(connection)
     sqlite = connection.vendor == "sqlite"
-    for table, operation, when, says in _GUARDED:
+    for table, operation, when, message in _GUARDED:
         name = f"{table}_kept_{operation}"
         if sqlite:
-            _run(connection, f"CREATE TRIGGER {name} {when} ON {table} BEGIN SELECT RAISE(ABORT, '{says}'); END")
+            _run(connection, f"CREATE TRIGGER {name} {when} ON {table} BEGIN SELECT RAISE(ABORT, '{message}'); END")
         else:
-            body = f"BEGIN RAISE EXCEPTION '{says}' USING ERRCODE = 'integrity_constraint_violation'; END"
+            body = f"BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END"
             _run(connection, f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
             _run(connection, f"CREATE TRIGGER {name} {when} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()")
 
 
 def remove(connection: Any) -> None:
     """Remove the triggers."""
-    for table, operation, _when, _says in _GUARDED:
+    for table, operation, _when, _message in _GUARDED:
         name = f"{table}_kept_{operation}"
         if connection.vendor == "sqlite":
             _run(connection, f"DROP TRIGGER IF EXISTS {name}")

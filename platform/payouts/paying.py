@@ -69,29 +69,29 @@ class _Work:
     transfer: Transfer
     row: LedgerRow
     holder: str
-    began: datetime
+    taken_at: datetime
 
     @property
     def late(self) -> bool:
-        return timezone.now() - self.began > START_WITHIN
+        return timezone.now() - self.taken_at > START_WITHIN
 
 
 # ---- what the sweep and its task call --------------------------------------------------------------
 
 
-def pay_due(*, most: int = GROUPS_PER_SWEEP) -> int:
+def pay_due(*, max_groups: int = GROUPS_PER_SWEEP) -> int:
     """Process the rows that are due, oldest first; return how many. Safe to run concurrently.
 
     Args:
-        most: the most groups of rows; a row processed alone counts as one.
+        max_groups: the most groups of rows; a row processed alone counts as one.
     """
-    until = time.monotonic() + BUDGET.total_seconds()
-    worked = 0
-    for group in _groups(_waiting(LARGEST_SWEEP))[:most]:
-        if time.monotonic() > until:
+    deadline = time.monotonic() + BUDGET.total_seconds()
+    count = 0
+    for group in _groups(_waiting(LARGEST_SWEEP))[:max_groups]:
+        if time.monotonic() > deadline:
             break
-        worked += _pay_group(group) if len(group) > 1 else pay_row(group[0])
-    return worked
+        count += _pay_group(group) if len(group) > 1 else pay_row(group[0])
+    return count
 
 
 def pay_row(pk: int) -> bool:
@@ -122,7 +122,7 @@ def _kept_at(work: _Work, identity: Identity | None) -> Iterator[None]:
         _later(work, _("Failed with {error}; see the server's log.").format(error=type(error).__name__))
 
 
-def _waiting(most: int) -> list[LedgerRow]:
+def _waiting(max_rows: int) -> list[LedgerRow]:
     now = timezone.now()
     rows = LedgerRow.objects.filter(
         state__in=(State.APPROVED, State.SENT),
@@ -131,21 +131,21 @@ def _waiting(most: int) -> list[LedgerRow]:
         transfer__until__lte=now,
     )
     rows = rows.exclude(state=State.APPROVED, reason="bonus", enrolment__in=_with_base_in_progress())
-    return list(rows.order_by("transfer__next_at", "enrolment_id", "reason")[:most])
+    return list(rows.order_by("transfer__next_at", "enrolment_id", "reason")[:max_rows])
 
 
 def _groups(rows: Sequence[LedgerRow]) -> list[list[int]]:
     """Return the keys of rows that are paid together, in the order of the first of each group."""
-    found: dict[tuple[str, ...], list[int]] = {}
+    keys_by_group: dict[tuple[str, ...], list[int]] = {}
     for row in rows:
-        found.setdefault((row.study, row.recruiter, row.reason, row.state), []).append(row.pk)
+        keys_by_group.setdefault((row.study, row.recruiter, row.reason, row.state), []).append(row.pk)
     groups: list[list[int]] = []
-    for (_study, recruiter, _reason, _state), keys in found.items():
+    for (_study, recruiter, _reason, _state), keys in keys_by_group.items():
         method = payers.method_of(recruiter)
         size = method.bulk_size if method is not None and len(keys) >= BULK_FROM else 1
-        groups += [keys[at : at + size] for at in range(0, len(keys), size)]
-    first = {row.pk: place for place, row in enumerate(rows)}
-    return sorted(groups, key=lambda group: first[group[0]])
+        groups += [keys[start : start + size] for start in range(0, len(keys), size)]
+    positions = {row.pk: position for position, row in enumerate(rows)}
+    return sorted(groups, key=lambda group: positions[group[0]])
 
 
 def _take(pk: int) -> _Work | None:
@@ -160,7 +160,7 @@ def _take(pk: int) -> _Work | None:
     if not leasing.take(Transfer.objects.filter(pk__in=free.values("pk")), holder, LEASE):
         return None
     transfer = Transfer.objects.select_related("row").get(row=pk)
-    return _Work(transfer, transfer.row, holder, began=now) if transfer.holder == holder else None
+    return _Work(transfer, transfer.row, holder, taken_at=now) if transfer.holder == holder else None
 
 
 def _with_base_in_progress() -> QuerySet[Any]:
@@ -201,44 +201,48 @@ def _pay_group(keys: Sequence[int]) -> int:
         return len(works)
     try:
         payer = cast("BulkPayer", payer_of(members[0].work.row))
-        payer.read([one.order for one in members])
-        begun = _pay_together(payer, members) if members[0].work.row.state == State.APPROVED else set()
+        payer.read([member.order for member in members])
+        started_uids = _pay_together(payer, members) if members[0].work.row.state == State.APPROVED else set()
     except Exception as error:  # nothing was sent; saved in each row
-        for one in members:
-            with _kept_at(one.work, one.identity):
+        for member in members:
+            with _kept_at(member.work, member.identity):
                 raise error
         return len(works)
-    for one in members:
-        if one.order.uid not in begun:
-            with _kept_at(one.work, one.identity):
-                _continue(one.work, payer, one.order, one.identity)
+    for member in members:
+        if member.order.uid not in started_uids:
+            with _kept_at(member.work, member.identity):
+                _continue(member.work, payer, member.order, member.identity)
     return len(works)
 
 
 def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID]:
     """Prepare and pay orders together; return the uids of those that were started. Raise only before any is sent."""
-    ready = [one for one in members if payer.assignment_status(one.order) in PAYABLE_STATUSES]
-    references = payer.prepare_all([one.order for one in ready])
-    ready = [one for one in ready if one.order.uid in references and not one.work.late]
-    for one in ready:
-        with _kept_at(one.work, one.identity):
-            reference = references[one.order.uid]
-            _mark_sent(one.work, reference=reference)
-            one.order = order_of(one.work.row, one.identity, reference=reference)
-    sent = [one for one in ready if one.work.row.state == State.SENT]
+    ready = [member for member in members if payer.assignment_status(member.order) in PAYABLE_STATUSES]
+    references = payer.prepare_all([member.order for member in ready])
+    ready = [member for member in ready if member.order.uid in references and not member.work.late]
+    for member in ready:
+        with _kept_at(member.work, member.identity):
+            reference = references[member.order.uid]
+            _mark_sent(member.work, reference=reference)
+            member.order = order_of(member.work.row, member.identity, reference=reference)
+    sent_members = [member for member in ready if member.work.row.state == State.SENT]
     try:
-        answers = payer.pay_all([one.order for one in sent]) if sent and not sent[0].work.late else {}
+        answers = (
+            payer.pay_all([member.order for member in sent_members])
+            if sent_members and not sent_members[0].work.late
+            else {}
+        )
     except Exception as error:  # noqa: BLE001  (after any error, it is unknown whether they were paid)
-        for one in sent:
-            _unanswered(one.work, one.identity, error)
-        return {one.order.uid for one in ready}
-    for one in sent:
-        with _kept_at(one.work, one.identity):
-            if (answer := answers.get(one.order.uid)) is not None:
-                _save_answer(one.work, answer, one.identity)
+        for member in sent_members:
+            _unanswered(member.work, member.identity, error)
+        return {member.order.uid for member in ready}
+    for member in sent_members:
+        with _kept_at(member.work, member.identity):
+            if (answer := answers.get(member.order.uid)) is not None:
+                _save_answer(member.work, answer, member.identity)
             else:  # certainly not paid together with the others
-                _ask(one.work, payer, one.order, one.identity)
-    return {one.order.uid for one in ready}
+                _ask(member.work, payer, member.order, member.identity)
+    return {member.order.uid for member in ready}
 
 
 # ---- the steps -------------------------------------------------------------------------------------
@@ -263,9 +267,9 @@ def _advance(work: _Work, identity: Identity | None) -> None:
 
 def _continue(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
     if work.row.state == State.APPROVED:
-        begun = _begin(work, payer, order, identity)
-        if begun is not None:
-            _ask(work, payer, begun, identity)
+        sent_order = _begin(work, payer, order, identity)
+        if sent_order is not None:
+            _ask(work, payer, sent_order, identity)
     else:
         _look_up_result(work, payer, order, identity)
 
@@ -295,8 +299,8 @@ def _mark_sent(work: _Work, **fields: Any) -> None:
     """Save that the recruiter is about to be asked to pay; `fields` is saved in the transfer."""
     with _locked_if_leased(work) as row:
         post(row, to=State.SENT, why=_("asked the recruiter to pay"))
-        told = {"asked_at": timezone.now(), "accepted": False, "failures": 0}
-        Transfer.objects.filter(pk=work.transfer.pk).update(**told, **fields)
+        asked_fields = {"asked_at": timezone.now(), "accepted": False, "failures": 0}
+        Transfer.objects.filter(pk=work.transfer.pk).update(**asked_fields, **fields)
     work.row.state = State.SENT
 
 
@@ -316,20 +320,20 @@ def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
 def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
     """Delay an order whose answer was lost, so that it is looked up before anything else."""
     if isinstance(error, Unreachable):
-        says = _("No answer: {why} The payment is looked up before anything else happens.")
-        says = says.format(why=scrubbed(str(error), identity))
+        problem = _("No answer: {why} The payment is looked up before anything else happens.")
+        problem = problem.format(why=scrubbed(str(error), identity))
     else:
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
-        says = _("Invalid answer. The payment is looked up before anything else happens.")
-    _later(work, says, at_least=SETTLING)
+        problem = _("Invalid answer. The payment is looked up before anything else happens.")
+    _later(work, problem, at_least=SETTLING)
 
 
 def _look_up_result(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
     """Look up an order that was sent; pay again only if that cannot pay twice."""
     transfer = work.transfer
-    rested = timezone.now() - (transfer.asked_at or work.row.sent_at or work.row.created_at)
-    if not transfer.accepted and rested < SETTLING:
-        _later(work, work.row.problem, wait=SETTLING - rested)
+    elapsed = timezone.now() - (transfer.asked_at or work.row.sent_at or work.row.created_at)
+    if not transfer.accepted and elapsed < SETTLING:
+        _later(work, work.row.problem, wait=SETTLING - elapsed)
         return
     answer = payer.look_up(order)
     may_ask_again = answer.outcome == Outcome.NOT_FOUND or (answer.outcome == Outcome.UNCLEAR and payer.may_repeat)
@@ -389,12 +393,12 @@ def _end(work: _Work, to: str, problem: str, *, why: str = "") -> None:
 
 def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least: timedelta = timedelta(0)) -> None:
     """Release the row and retry after a delay that doubles each time, or leave it for a person to look up."""
-    waited = work.transfer.failures
-    wait = wait if wait is not None else max(min(FIRST_WAIT * 2 ** min(waited, 10), LONGEST_WAIT), at_least)
+    failures = work.transfer.failures
+    wait = wait if wait is not None else max(min(FIRST_WAIT * 2 ** min(failures, 10), LONGEST_WAIT), at_least)
     try:
         with _locked_if_leased(work) as row:
-            if row.state == State.SENT and (silent := _silent_too_long(work.transfer)):
-                post(row, to=State.UNCLEAR, why=problem, problem=f"{silent} {problem}")
+            if row.state == State.SENT and (silence := _silent_too_long(work.transfer)):
+                post(row, to=State.UNCLEAR, why=problem, problem=f"{silence} {problem}")
             else:
                 LedgerRow.objects.filter(pk=row.pk).update(problem=problem[:300])
             now = timezone.now()
@@ -416,8 +420,8 @@ def _unconfirmed() -> str:
     return _("The recruiter accepted the order a week ago and has not confirmed it since.")
 
 
-def _too_old(transfer: Transfer, most: timedelta) -> bool:
-    return bool(transfer.row.sent_at and timezone.now() - transfer.row.sent_at > most)
+def _too_old(transfer: Transfer, timeout: timedelta) -> bool:
+    return bool(transfer.row.sent_at and timezone.now() - transfer.row.sent_at > timeout)
 
 
 # ---- orders, and messages about the recruiter's answers --------------------------------------------------
@@ -470,7 +474,10 @@ def status_problem(status: AssignmentStatus) -> str:
 
 def scrubbed(text: str, identity: Identity | None) -> str:
     """Return a recruiter's message without this participant's identifiers."""
-    told = [identity.worker, identity.proof, *map(str, identity.details.values())] if identity is not None else []
-    for identifier in sorted({one for one in told if len(one) > 3}, key=len, reverse=True):
+    if identity is None:
+        return text[:300]
+    identifiers = {identity.worker, identity.proof, *map(str, identity.details.values())}
+    long_enough = {identifier for identifier in identifiers if len(identifier) > 3}
+    for identifier in sorted(long_enough, key=len, reverse=True):
         text = text.replace(identifier, "•••")
     return text[:300]

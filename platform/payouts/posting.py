@@ -88,7 +88,7 @@ def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: st
             )
         )
     now = timezone.now()
-    known = who is not None and who.pk is not None
+    has_user = who is not None and who.pk is not None
     posting = Posting.objects.create(
         row=row,
         number=row.postings.count() + 1,
@@ -97,8 +97,8 @@ def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: st
         amount=row.amount,
         currency=row.currency,
         at=now,
-        by=who.get_username()[:150] if known else "",
-        by_id=who.pk if known else None,
+        by=who.get_username()[:150] if has_user else "",
+        by_id=who.pk if has_user else None,
         why=why[:300],
     )
     row.state, row.problem = to, problem[:300]
@@ -109,7 +109,7 @@ def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: st
     elif to == State.SENT:
         row.sent_at = now
     row.settled_at = now if to in (State.CONFIRMED, State.WRITTEN_OFF) else None
-    row.by_hand = to == State.CONFIRMED and known
+    row.by_hand = to == State.CONFIRMED and has_user
     changed_fields = "state problem fee by_hand approved_at approved_by sent_at settled_at"
     row.save(update_fields=changed_fields.split())
     return posting

@@ -99,8 +99,8 @@ def in_currency(amount: Decimal, currency: str) -> str:
 def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | None) -> str | None:
     """Return the formatted bonus of a result; None if the rule lacks an input or does not use the result."""
     pay = PayRule.model_validate(rule)
-    needed = {"share": share, "linear": payoff}.get(pay.rule)
-    if needed is None:
+    required_input = {"share": share, "linear": payoff}.get(pay.rule)
+    if required_input is None:
         return None
     return in_currency(bonus(pay, payoff=payoff or 0.0, share=share or 0.0), pay.currency)
 
@@ -118,8 +118,8 @@ def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...])
     double_average = 2 * float(pay.announced_average)
     slope = float(pay.rate) if pay.rule == "linear" else double_average * (g1 - g0) / (x1 - x0)
     at_zero = 0.0 if pay.rule == "linear" else double_average * g0 - slope * x0
-    most = float(pay.cap) if pay.rule == "linear" else min(float(pay.cap), double_average)
-    return {"at_zero": at_zero, "slope": slope, "most": most, "written": in_currency(Decimal(0), pay.currency)}
+    maximum = float(pay.cap) if pay.rule == "linear" else min(float(pay.cap), double_average)
+    return {"at_zero": at_zero, "slope": slope, "most": maximum, "written": in_currency(Decimal(0), pay.currency)}
 
 
 def due(

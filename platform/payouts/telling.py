@@ -20,7 +20,7 @@ def pay_status(enrolment: Enrolment) -> list[str]:
     if len(set(sentences)) <= 1:
         return sentences[:1]
     names = {"base": _("For taking part"), "bonus": _("Bonus")}
-    return [f"{names.get(row.reason, row.reason)}: {says}" for row, says in zip(rows, sentences, strict=True)]
+    return [f"{names.get(row.reason, row.reason)}: {sentence}" for row, sentence in zip(rows, sentences, strict=True)]
 
 
 def _sentence_of(row: LedgerRow) -> str:

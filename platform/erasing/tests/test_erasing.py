@@ -152,13 +152,13 @@ def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
 
     export(study, tmp_path / "after")
     assert verify(tmp_path / "after") == []
-    was, now = tables(tmp_path / "before"), tables(tmp_path / "after")
-    assert was.keys() == now.keys()
-    for name, lines in was.items():
+    tables_before, tables_after = tables(tmp_path / "before"), tables(tmp_path / "after")
+    assert tables_before.keys() == tables_after.keys()
+    for name, lines in tables_before.items():
         left_out = TEXT_COLUMNS.get(name, set())
-        strip = [{k: v for k, v in line.items() if k not in left_out} for line in lines]
-        assert [{k: v for k, v in line.items() if k not in left_out} for line in now[name]] == strip, name
-    assert {line["text"] for line in now["messages"]} == {ERASED, HARMLESS, "my own words"}
+        expected = [{k: v for k, v in line.items() if k not in left_out} for line in lines]
+        assert [{k: v for k, v in line.items() if k not in left_out} for line in tables_after[name]] == expected, name
+    assert {line["text"] for line in tables_after["messages"]} == {ERASED, HARMLESS, "my own words"}
     assert other.pseudonym in after
 
 
@@ -217,19 +217,19 @@ def test_survey_answers_are_erased_but_not_questions():
 
 
 def test_stored_datasets_with_their_texts_are_deleted(django_capture_on_commit_callbacks):
-    study, other = building.new_study(), building.new_study(slug="elsewhere")
+    study, other_study = building.new_study(), building.new_study(slug="elsewhere")
     person = participant(study)
-    for each in (study, other):
+    for each in (study, other_study):
         background.write(background.request_dataset(each)[0].pk)
-    deleted, remaining = Dataset.objects.get(study=study), Dataset.objects.get(study=other)
+    deleted, remaining = Dataset.objects.get(study=study), Dataset.objects.get(study=other_study)
     assert deleted.state == remaining.state == "ready"
     with django_capture_on_commit_callbacks(execute=True):
         counts = erase(enrolment=person, by=None, reason="asked")
     assert counts.datasets == 1 and list(Dataset.objects.all()) == [remaining]
     assert not deleted.file.storage.exists(deleted.file.name) and remaining.file.storage.exists(remaining.file.name)
-    wanted, _new = background.request_dataset(study)
-    background.write(wanted.pk)
-    assert Dataset.objects.get(pk=wanted.pk).state == "ready"
+    requested, _new = background.request_dataset(study)
+    background.write(requested.pk)
+    assert Dataset.objects.get(pk=requested.pk).state == "ready"
 
 
 def test_the_link_the_identity_and_the_lab_code_are_deleted(client):
@@ -310,8 +310,8 @@ def test_an_owner_erases_with_a_reason_after_seeing_what_is_owed(client, owner):
     for incomplete in ({}, {"reason": "asked"}, {"reason": "asked", "sure": "on"}, {"sure": "on", "settled": "on"}):
         assert client.post(page_of(person), incomplete).status_code == 200
         assert Identity.objects.exists()
-    given = {"reason": "asked by mail", "sure": "on", "settled": "on"}
-    assert client.post(page_of(person), given)["Location"] == profile
+    complete = {"reason": "asked by mail", "sure": "on", "settled": "on"}
+    assert client.post(page_of(person), complete)["Location"] == profile
     record = Record.objects.get(action="erased")
     assert (record.by, record.title, record.of_key) == ("owner", person.pseudonym, str(study.pk))
     assert record.details["reason"] == "asked by mail"

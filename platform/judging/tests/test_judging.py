@@ -79,7 +79,7 @@ def run_judging(collection: Collection, *judges: str, cap: str | None = None) ->
 
 
 def test_two_judges_label_each_text_once_and_calls_are_stored_with_cost(standin, played):
-    texts = {one.text for one in of_collection(played)}
+    texts = {justification.text for justification in of_collection(played)}
     assert texts <= set(REASONS) and texts
     judging_run = run_judging(played, FIRST, SECOND)
     assert (judging_run.status, judging_run.known, judging_run.wanted) == ("done", 2 * len(texts), 2 * len(texts))
@@ -91,18 +91,18 @@ def test_two_judges_label_each_text_once_and_calls_are_stored_with_cost(standin,
     assert all(call.cost for call in calls)
     greedy = Judgement.objects.filter(labels=["individual_utility"]).values_list("judge", flat=True)
     assert set(greedy) <= {FIRST, SECOND}
-    again = run_judging(played, FIRST, SECOND)
-    assert again.known == again.wanted == judging_run.known
+    second_run = run_judging(played, FIRST, SECOND)
+    assert second_run.known == second_run.wanted == judging_run.known
     assert len(standin.requests) == 2 * len(texts)
 
 
 def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, capsys):
     run_judging(played, FIRST, SECOND)
-    asked = len(standin.requests)
+    request_count = len(standin.requests)
     call_command("export_dataset", "reasons", "--to", str(tmp_path / "data"))
     folder = str(tmp_path / "data")
     call_command("judge", folder, "--judge", FIRST, "--second", SECOND)
-    assert len(standin.requests) == asked
+    assert len(standin.requests) == request_count
     with (tmp_path / "data" / "labels.csv").open() as opened:
         rows = list(csv.DictReader(opened))
     assert len(rows) == 2 * len(list(of_collection(played))) == 8
@@ -116,7 +116,7 @@ def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, cap
 
 def test_judging_stops_at_the_cap(standin, played):
     judging_run = run_judging(played, FIRST, SECOND, cap="0.01")
-    texts = len({one.text for one in of_collection(played)})
+    texts = len({justification.text for justification in of_collection(played)})
     assert judging_run.status == "done"
     Call.objects.filter(purpose="judge").update(cost=Decimal(1))
     Judgement.objects.filter(judge=SECOND).delete()

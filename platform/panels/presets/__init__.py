@@ -29,7 +29,7 @@ class Preset:
         person, task, session: the names of the link's fields, with spaces between them; the first one present counts.
         check: how an arrival is checked (`Panel.Check`).
         sites: the sites to which its participants may be sent, one address per line.
-        leads: where each outcome leads: an address with variables, a code, or nothing.
+        destinations: where each outcome leads: an address with variables, a code, or nothing.
         hints: what to enter for each outcome.
         pays: who pays what (`Panel.Pays`).
         columns: the payment list's columns, one "Column = variable" per line.
@@ -47,7 +47,7 @@ class Preset:
     session: str = ""
     check: str = "nothing"
     sites: str = ""
-    leads: Mapping[Outcome, str] = field(default_factory=dict)
+    destinations: Mapping[Outcome, str] = field(default_factory=dict)
     hints: Mapping[Outcome, Words] = field(default_factory=dict)
     pays: str = "list"
     columns: str = "id = person\namount = amount\ncurrency = currency\nreference = reference"
@@ -61,10 +61,10 @@ class Preset:
 def every() -> tuple[Preset, ...]:
     """Return all presets by title, with "any site" last."""
     names = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
-    found = [import_module(f"panels.presets.{name}").PRESET for name in names]
-    return tuple(sorted(found, key=lambda one: (one.key == "any_site", one.key)))
+    presets = [import_module(f"panels.presets.{name}").PRESET for name in names]
+    return tuple(sorted(presets, key=lambda preset: (preset.key == "any_site", preset.key)))
 
 
 def get(key: str) -> Preset:
     """Return the preset with this name, or "any site" if it no longer exists."""
-    return next((one for one in every() if one.key == key), every()[-1])
+    return next((preset for preset in every() if preset.key == key), every()[-1])

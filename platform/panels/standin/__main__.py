@@ -23,15 +23,15 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(prog="python -m panels.standin", description="Serve a stand-in for a panel.")
     parser.add_argument("study", help="the study's address, such as http://127.0.0.1:8000/join/mine/")
-    parser.add_argument("--preset", default="any_site", choices=[one.key for one in presets.every()])
+    parser.add_argument("--preset", default="any_site", choices=[preset.key for preset in presets.every()])
     parser.add_argument(
         "--secret", default="", help="the secret that signs its links, if the panel is set up to check them this way"
     )
     parser.add_argument("--port", type=int, default=PORT, help=f"where to serve ({PORT}; 0: any that is free)")
     options = parser.parse_args()
-    over = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
+    stop = threading.Event()
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, lambda *_: stop.set())
     with StandIn(presets.get(options.preset), study=options.study, secret=options.secret, port=options.port) as standin:
         print(
             f"A stand-in for a panel answers at {standin.address}/\n"
@@ -39,7 +39,7 @@ def main() -> None:
             f"such as {standin.address}/completed?id={{person}}. Press Ctrl+C to stop.",
             flush=True,
         )
-        over.wait()
+        stop.wait()
 
 
 if __name__ == "__main__":

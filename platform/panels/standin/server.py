@@ -29,7 +29,7 @@ class Guest:
     person: str
     task: str
     session: str = field(default_factory=lambda: secrets.token_hex(8))
-    came_back: list[str] = field(default_factory=list)
+    returns: list[str] = field(default_factory=list)
     """The panel's addresses to which they returned, oldest first."""
     paid: list[str] = field(default_factory=list)
 
@@ -38,14 +38,14 @@ class StandIn:
     """A server on 127.0.0.1 that runs until the `with` block ends.
 
     Attributes:
-        heard: every address to which a participant returned, with its query.
+        return_addresses: every address to which a participant returned, with its query.
     """
 
     def __init__(self, preset: Preset, *, study: str = "", secret: str = "", port: int = 0) -> None:
         self.preset, self.study, self.secret = preset, study, secret
         self.task = secrets.token_hex(5)
         self.guests = [Guest(f"P{number:02}{secrets.token_hex(3)}", self.task) for number in range(1, PEOPLE + 1)]
-        self.heard: list[str] = []
+        self.return_addresses: list[str] = []
         self._by_browser: dict[str, str] = {}
         handler = type("Handler", (_Handler,), {"standin": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
@@ -60,11 +60,11 @@ class StandIn:
         self._server.shutdown()
         self._server.server_close()
 
-    def link(self, guest: Guest, **instead: str) -> str:
-        """Return the study's address for one participant; `instead` replaces some of their values."""
-        says = {"person": guest.person, "task": guest.task, "session": guest.session, **instead}
-        named = {"person": self.preset.person, "task": self.preset.task, "session": self.preset.session}
-        fields = {names_in(names)[0]: says[what] for what, names in named.items() if names}
+    def link(self, guest: Guest, **replacements: str) -> str:
+        """Return the study's address for one participant; `replacements` replaces some of their values."""
+        values = {"person": guest.person, "task": guest.task, "session": guest.session, **replacements}
+        field_names = {"person": self.preset.person, "task": self.preset.task, "session": self.preset.session}
+        fields = {names_in(names)[0]: values[key] for key, names in field_names.items() if names}
         if not self.secret:
             return f"{self.study}?{urlencode(fields)}"
         query = urlencode({**fields, "expires": str(int(time.time()) + LINK_LIVES)})
@@ -75,13 +75,13 @@ class StandIn:
 
     def record_return(self, address: str, browser: str) -> Guest | None:
         """Record a participant's return; identify them by the address or by the cookie with which they left."""
-        self.heard.append(address)
+        self.return_addresses.append(address)
         values = {value for _name, value in parse_qsl(urlsplit(address).query)}
         values.add(self._by_browser.get(browser, ""))
-        found = next((one for one in self.guests if {one.person, one.session} & values), None)
-        if found is not None:
-            found.came_back.append(address)
-        return found
+        guest = next((guest for guest in self.guests if {guest.person, guest.session} & values), None)
+        if guest is not None:
+            guest.returns.append(address)
+        return guest
 
     def send_participant(self, guest: Guest) -> tuple[str, str]:
         """Return the link that a participant follows, and the cookie by which the panel recognises them."""
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._html(_home(self.standin))
         elif parts.path == "/go":
             person = parse_qs(parts.query).get("person", [""])[0]
-            guest = next((one for one in self.standin.guests if one.person == person), None)
+            guest = next((guest for guest in self.standin.guests if guest.person == person), None)
             if guest is None:
                 self._html("<p>Not a participant of this panel.</p>", status=404)
                 return
@@ -121,9 +121,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._html("", status=404)
         else:
             browser = self.headers.get("Cookie", "").partition("panel=")[2].partition(";")[0]
-            found = self.standin.record_return(self.path, browser)
-            who = html.escape(found.person) if found else "an unknown participant"
-            self._html(f"<h1>Welcome back</h1><p>Noted for {who}: <code>{html.escape(self.path)}</code></p>")
+            returned_guest = self.standin.record_return(self.path, browser)
+            name = html.escape(returned_guest.person) if returned_guest else "an unknown participant"
+            self._html(f"<h1>Welcome back</h1><p>Noted for {name}: <code>{html.escape(self.path)}</code></p>")
 
     def _html(self, page: str, *, status: int = 200, **headers: str) -> None:
         body = page.encode()
@@ -141,9 +141,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _home(standin: StandIn) -> str:
     rows = "".join(
-        f"<tr><td><a href='/go?person={one.person}'>{one.person}</a></td>"
-        f"<td>{'<br>'.join(map(html.escape, one.came_back)) or '–'}</td></tr>"
-        for one in standin.guests
+        f"<tr><td><a href='/go?person={guest.person}'>{guest.person}</a></td>"
+        f"<td>{'<br>'.join(map(html.escape, guest.returns)) or '–'}</td></tr>"
+        for guest in standin.guests
     )
     return (
         "<!doctype html><meta name=viewport content='width=device-width'><title>A panel</title>"

@@ -17,20 +17,20 @@ def panel_of(db: None) -> Iterator[Callable[..., Any]]:
     from panels import presets
     from panels.models import Panel
     from panels.standin.server import StandIn
-    from panels.tests.staging import leads_at
+    from panels.tests.staging import destinations_at
     from studies.models import Study
 
     with ExitStack() as stack:
 
         def made(key: str = "any_site", *, study: dict[str, Any] | None = None, **fields: Any) -> tuple[Panel, StandIn]:
             preset = presets.get(key)
-            found = Study.objects.filter(slug="splitting").first()
-            where = found or building.new_study(entry="panel", **(study or {}))
+            existing = Study.objects.filter(slug="splitting").first()
+            panel_study = existing or building.new_study(entry="panel", **(study or {}))
             standin = stack.enter_context(StandIn(preset, study="http://testserver/join/splitting"))
-            filled_address = ("person", "task", "session", "pays", "columns", "lasting")
-            usual = {name: getattr(preset, name) for name in filled_address} | leads_at(key, standin)
+            copied_names = ("person", "task", "session", "pays", "columns", "lasting")
+            defaults = {name: getattr(preset, name) for name in copied_names} | destinations_at(key, standin)
             panel = Panel(
-                study=where, preset=key, title=str(preset.title), sites=standin.address, **{**usual, **fields}
+                study=panel_study, preset=key, title=str(preset.title), sites=standin.address, **{**defaults, **fields}
             )
             panel.full_clean(exclude=["study"])
             panel.save()

@@ -15,25 +15,25 @@ from participants import services as people
 from participants.models import Enrolment
 
 
-def leads_at(key: str, standin: StandIn) -> dict[str, str]:
+def destinations_at(key: str, standin: StandIn) -> dict[str, str]:
     """Return each preset's own form of addresses, on the stand-in's server."""
-    at = standin.address
-    connect = f"{at}/participant/project/{standin.task}"
-    credit = f"{at}/webstudy_credit.aspx?experiment_id=7&credit_token=ab12&survey_code={{person}}"
+    address = standin.address
+    connect = f"{address}/participant/project/{standin.task}"
+    credit = f"{address}/webstudy_credit.aspx?experiment_id=7&credit_token=ab12&survey_code={{person}}"
     return {
         "cloudresearch_connect": {
             "to_completed": f"{connect}/complete",
             "to_partial": f"{connect}/partial/1",
             "to_screened_out": f"{connect}/partial/2",
         },
-        "respondent": {"to_completed": f"{at}/complete?cc=c0de"},
+        "respondent": {"to_completed": f"{address}/complete?cc=c0de"},
         "sona": {"to_completed": credit, "to_partial": credit},
-        "external_question": {"to_completed": f"POST {at}/mturk/externalSubmit?assignmentId={{session}}"},
+        "external_question": {"to_completed": f"POST {address}/mturk/externalSubmit?assignmentId={{session}}"},
         "any_site": {
-            "to_completed": f"{at}/done?id={{person}}&code={{code}}",
-            "to_screened_out": f"{at}/screened-out?id={{person}}",
-            "to_partial": f"{at}/early?id={{person}}",
-            "to_over_quota": f"{at}/full?id={{person}}",
+            "to_completed": f"{address}/done?id={{person}}&code={{code}}",
+            "to_screened_out": f"{address}/screened-out?id={{person}}",
+            "to_partial": f"{address}/early?id={{person}}",
+            "to_over_quota": f"{address}/full?id={{person}}",
             "to_withdrew": "LEFT-EARLY",
         },
     }[key]
@@ -66,24 +66,24 @@ class Visitor:
         assert answer.status_code == 302, answer.content.decode()
         return Enrolment.objects.get(token=answer["Location"].split("/")[2])
 
-    def go(self, until: str) -> Enrolment:
+    def go(self, ending: str) -> Enrolment:
         """Take the participant from the link to this ending."""
         person = self.enter()
         people.show_step(enrolment_id=person.pk)
-        if until == "dropped_out":
+        if ending == "dropped_out":
             Enrolment.objects.filter(pk=person.pk).update(expires_at=person.arrived_at)
             people.end_expired()
             return Enrolment.objects.get(pk=person.pk)
         building.consent(person)
-        if until == "withdrew":
+        if ending == "withdrew":
             people.withdraw(enrolment_id=person.pk)
             return Enrolment.objects.get(pk=person.pk)
-        building.answer(person, question_known="Yes" if until == "screened_out" else "No")
-        if until != "screened_out":
-            building.read_instructions(person, word="certainly-not-it" if until == "failed_code_word" else None)
-        if until in ("completed", "failed_quiz"):
+        building.answer(person, question_known="Yes" if ending == "screened_out" else "No")
+        if ending != "screened_out":
+            building.read_instructions(person, word="certainly-not-it" if ending == "failed_code_word" else None)
+        if ending in ("completed", "failed_quiz"):
             building.play(person)
-            building.answer_quiz(person, correctly=until == "completed")
+            building.answer_quiz(person, correctly=ending == "completed")
         return Enrolment.objects.get(pk=person.pk)
 
     def last_page(self, person: Enrolment) -> str:
@@ -91,9 +91,9 @@ class Visitor:
 
     def go_back(self, page: str) -> str:
         """Press the button that leads back to the panel; return the address it opened there, or "" without a button."""
-        found = re.search(rf'href="({re.escape(self.standin.address)}[^"]*)"', page)
-        if found is None:
+        link = re.search(rf'href="({re.escape(self.standin.address)}[^"]*)"', page)
+        if link is None:
             return ""
-        with urlopen(Request(found[1], headers={"Cookie": f"panel={self.cookie}"})) as answer:
+        with urlopen(Request(link[1], headers={"Cookie": f"panel={self.cookie}"})) as answer:
             assert "Noted for" in answer.read().decode()
-        return found[1].removeprefix(self.standin.address)
+        return link[1].removeprefix(self.standin.address)

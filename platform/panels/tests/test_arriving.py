@@ -57,8 +57,8 @@ class TestFields:
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
     def test_missing_field_is_named(self, name):
-        rest = {key: value for key, value in COMPLETE.items() if key != name}
-        assert refused(join(rest), f"does not contain “{name}”")
+        incomplete = {key: value for key, value in COMPLETE.items() if key != name}
+        assert refused(join(incomplete), f"does not contain “{name}”")
         assert refused(join({**COMPLETE, name: ""}), f"does not contain “{name}”")
 
     @pytest.mark.parametrize("name", ["pid", "job", "visit"])
@@ -84,10 +84,10 @@ class TestUncheckedIds:
 
     def test_other_browser_is_refused(self, panel_of):
         _panel, standin = panel_of()
-        visitor, other = Visitor(standin, standin.guests[0]), Visitor(standin, standin.guests[0])
+        visitor, other_browser = Visitor(standin, standin.guests[0]), Visitor(standin, standin.guests[0])
         person = visitor.enter()
         assert visitor.arrive()["Location"] == person.get_absolute_url()
-        answer = other.arrive()
+        answer = other_browser.arrive()
         assert answer.status_code == 403 and "has already been used" in heading_of(answer)
         assert Enrolment.objects.count() == 1
 

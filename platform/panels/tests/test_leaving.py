@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from panels.endings import NotAllowed, check_leads, filled_address, outcome_of, refuse_foreign_site
+from panels.endings import NotAllowed, check_destination, filled_address, outcome_of, refuse_foreign_site
 from panels.leaving import instructions_for
 from panels.models import Panel
 from panels.tests.staging import Visitor
@@ -27,7 +27,7 @@ SITES = "https://panel.example.org\nhttps://other.example.org:8443"
     ],
 )
 def test_own_sites_and_codes_are_accepted(address):
-    check_leads(address, SITES)
+    check_destination(address, SITES)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_own_sites_and_codes_are_accepted(address):
 )
 def test_other_addresses_are_refused_with_the_reason(address):
     with pytest.raises(NotAllowed) as refusal:
-        check_leads(address, SITES)
+        check_destination(address, SITES)
     assert str(refusal.value)
 
 
@@ -108,7 +108,7 @@ def test_full_study_returns_late_participants_as_over_quota(panel_of):
     page = late.last_page(people[1])
     assert "All places in this study are taken" in page
     assert late.go_back(page) == f"/full?id={standin.guests[1].person}"
-    assert [Enrolment.objects.get(pk=one.pk).state for one in people] == ["consented", "arrived"]
+    assert [Enrolment.objects.get(pk=person.pk).state for person in people] == ["consented", "arrived"]
     assert "All places" not in late.last_page(people[1])  # on reload, the page offers to begin
 
 
@@ -135,10 +135,12 @@ def test_external_question_is_submitted_through_a_form(panel_of):
     panel.full_clean()
     panel.save()
     guest = standin.guests[0]
-    found = instructions_for(panel, "completed", {"person": guest.person, "task": guest.task, "session": guest.session})
-    assert found is not None and found.address == f"{standin.address}/mturk/externalSubmit"
-    assert found.form_fields == {"assignmentId": guest.session, "done": "yes"}
-    looking = Client().get(standin.link(guest, session="ASSIGNMENT_ID_NOT_AVAILABLE").removeprefix("http://testserver"))
-    assert looking.status_code == 200 and not Enrolment.objects.exists()
+    instructions = instructions_for(
+        panel, "completed", {"person": guest.person, "task": guest.task, "session": guest.session}
+    )
+    assert instructions is not None and instructions.address == f"{standin.address}/mturk/externalSubmit"
+    assert instructions.form_fields == {"assignmentId": guest.session, "done": "yes"}
+    preview = Client().get(standin.link(guest, session="ASSIGNMENT_ID_NOT_AVAILABLE").removeprefix("http://testserver"))
+    assert preview.status_code == 200 and not Enrolment.objects.exists()
     with pytest.raises(NotAllowed):
-        check_leads("POST https://evil.example/x", panel.sites)
+        check_destination("POST https://evil.example/x", panel.sites)

@@ -57,17 +57,17 @@ def states(worker: str) -> set[str]:
 
 
 def reconcile_report(payment_list, panel, boss, text: str, *, rest_failed: bool = False):
-    found = lists.reconcile(payment_list, panel, lists.read(text.encode(), panel), who=boss, rest_failed=rest_failed)
+    findings = lists.reconcile(payment_list, panel, lists.read(text.encode(), panel), who=boss, rest_failed=rest_failed)
     assert not books.check("splitting")
-    return found
+    return findings
 
 
 def test_list_has_one_line_per_person_in_the_panels_columns(payment_list, panel):
     panel.columns = "worker = person\nsum = amount\nthereof bonus = bonus\nnote = reference"
-    first = Enrolment.objects.get(identity__worker="A1").pseudonym
-    written = b"".join(lists.as_csv(payment_list, panel)).decode().splitlines()
-    assert written[:2] == ["worker,sum,thereof bonus,note", f"A1,3.00,2.00,splitting-1-{first}"]
-    assert len(written) == 3
+    pseudonym = Enrolment.objects.get(identity__worker="A1").pseudonym
+    lines = b"".join(lists.as_csv(payment_list, panel)).decode().splitlines()
+    assert lines[:2] == ["worker,sum,thereof bonus,note", f"A1,3.00,2.00,splitting-1-{pseudonym}"]
+    assert len(lines) == 3
 
 
 def test_listed_payment_cannot_be_paid_in_another_way(payment_list, panel, boss):
@@ -98,17 +98,17 @@ def test_matching_payments_are_confirmed_once(payment_list, panel, boss):
     ],
 )
 def test_different_amount_or_repeated_line_is_unclear(payment_list, panel, boss, text, expected_text):
-    found = reconcile_report(payment_list, panel, boss, HEAD + text)
+    findings = reconcile_report(payment_list, panel, boss, HEAD + text)
     assert states("A1") == {"unclear"} and states("B2") == {"confirmed"}
-    assert (found.confirmed, found.unclear) == (2, 2) and expected_text in found.remarks[0].reason
+    assert (findings.confirmed, findings.unclear) == (2, 2) and expected_text in findings.remarks[0].reason
     assert expected_text in LedgerRow.objects.filter(state="unclear")[0].problem
     row = LedgerRow.objects.filter(state="unclear")[0]
     deciding.resolve(study="splitting", row=row.pk, paid=True, who=boss, note="Seen at the panel.")
 
 
 def test_missing_person_stays_open_or_fails(payment_list, panel, boss):
-    found = reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\n")
-    assert len(found.missing) == 1 and states("B2") == {"sent"}
+    findings = reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\n")
+    assert len(findings.missing) == 1 and states("B2") == {"sent"}
     reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
     assert states("B2") == {"failed"} and states("A1") == {"confirmed"}
     _approve(boss)
@@ -118,21 +118,17 @@ def test_missing_person_stays_open_or_fails(payment_list, panel, boss):
 
 
 def test_zero_amount_fails_with_the_reason(payment_list, panel, boss):
-    found = reconcile_report(payment_list, panel, boss, HEAD + "A1,0\nB2,3.00\n")
-    assert states("A1") == {"failed"} and "nothing was paid" in found.remarks[0].reason
+    findings = reconcile_report(payment_list, panel, boss, HEAD + "A1,0\nB2,3.00\n")
+    assert states("A1") == {"failed"} and "nothing was paid" in findings.remarks[0].reason
 
 
 def test_additional_person_is_reported_without_effect(payment_list, panel, boss):
     third = _finish("C3")
-    found = reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
+    findings = reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
     assert states("C3") == {"due"}
-    expected_text = [one.reason for one in found.remarks]
-    assert (
-        third.pseudonym in expected_text[0]
-        and "Nobody with this ID" in expected_text[1]
-        and "Z9" not in " ".join(expected_text)
-    )
-    assert [one.line for one in found.remarks] == [4, 5]
+    reasons = [remark.reason for remark in findings.remarks]
+    assert third.pseudonym in reasons[0] and "Nobody with this ID" in reasons[1] and "Z9" not in " ".join(reasons)
+    assert [remark.line for remark in findings.remarks] == [4, 5]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +162,7 @@ def test_person_who_took_part_twice_has_one_line(panel, boss):
 
 
 def test_erased_participant_is_on_no_list(panel, boss):
-    erased, _there = _finish("A1"), _finish("B2")
+    erased, _other = _finish("A1"), _finish("B2")
     _approve(boss)
     Identity.objects.filter(enrolment=erased).delete()
     payment_list = lists.create(panel.study, who=boss)

@@ -36,7 +36,7 @@ def study(db):
     return building.new_study(entry="panel")
 
 
-@pytest.mark.parametrize("key", [one.key for one in presets.every()])
+@pytest.mark.parametrize("key", [preset.key for preset in presets.every()])
 def test_preset_fills_the_form_and_can_be_saved(admin_client, study, key):
     page = admin_client.get(at("of", study.pk), follow=True)
     assert f"Set up: {presets.get(key).title}" in text_of(page)
@@ -45,18 +45,18 @@ def test_preset_fills_the_form_and_can_be_saved(admin_client, study, key):
     assert f"/join/splitting/{presets.get(key).link}" in html.unescape(form.content.decode())
     saved = admin_client.post(address, form_values(form.context["adminform"].form), follow=True)
     assert "Give the panel the address" in text_of(saved), saved.context["errors"]
-    found = Panel.objects.get()
-    assert (found.study, found.preset, found.person) == (study, key, presets.get(key).person)
+    new_panel = Panel.objects.get()
+    assert (new_panel.study, new_panel.preset, new_panel.person) == (study, key, presets.get(key).person)
 
 
 def test_invalid_value_is_reported_at_its_field(admin_client, study):
     address = f"{at('add')}?study={study.pk}&preset=any_site"
     form = admin_client.get(address).context["adminform"].form
-    wrong = {
+    invalid = {
         "to_completed": "https://evil.example/x", "columns": "ID = worker", "person": "a b=",
         "check_by": "signed", "new_secret": "short", "sites": "https://panel.example.org/path",
     }  # fmt: skip
-    page = admin_client.post(address, form_values(form, **wrong))
+    page = admin_client.post(address, form_values(form, **invalid))
     errors = page.context["adminform"].form.errors
     assert set(errors) >= {"to_completed", "columns", "person", "new_secret", "sites"} and not Panel.objects.exists()
 
@@ -97,8 +97,8 @@ def test_approved_pay_is_listed_and_reconciled(admin_client, panel, boss):  # no
 
 
 def test_invalid_file_is_refused_with_its_lines(admin_client, payment_list, panel):  # noqa: F811
-    bad = SimpleUploadedFile("paid.csv", b"id,amount\nA1,three\nB2,3.00\n", "text/csv")
-    page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": bad})
+    upload = SimpleUploadedFile("paid.csv", b"id,amount\nA1,three\nB2,3.00\n", "text/csv")
+    page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": upload})
     assert page.status_code == 422 and "Line 2: This is not a valid amount" in text_of(page)
     assert states("A1") == states("B2") == {"sent"}
 
@@ -118,5 +118,5 @@ def test_identifying_fields_are_fixed_after_the_first_arrival(admin_client, paym
 @pytest.mark.slow  # another process reads the settings
 def test_stand_in_starts_from_the_command_line():
     command = [sys.executable, "-m", "panels.standin", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "platform:."})
-    assert done.returncode == 0 and "cloudresearch_connect" in done.stdout, done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "platform:."})
+    assert result.returncode == 0 and "cloudresearch_connect" in result.stdout, result.stderr

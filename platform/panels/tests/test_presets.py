@@ -50,7 +50,7 @@ def approved(panel: Panel, boss: User) -> None:
         deciding.approve(study=panel.study.slug, rows=list(rows), who=boss)
 
 
-@pytest.mark.parametrize("key", [one.key for one in presets.every()])
+@pytest.mark.parametrize("key", [preset.key for preset in presets.every()])
 def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
     study = {"quota": ENDINGS.count("completed"), "survey_before": [QUESTION]}
     panel, standin = panel_of(key, study=study)
@@ -59,16 +59,16 @@ def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
         visitor = Visitor(standin, guest)
         person = visitor.go(ending)
         assert person.state == ending
-        leads = panel.leads_to(OUTCOMES[ending])
+        destination = panel.destination_of(OUTCOMES[ending])
         page = visitor.last_page(person)
-        seen_at = visitor.go_back(page)
-        if leads.startswith("POST"):
+        returned_to = visitor.go_back(page)
+        if destination.startswith("POST"):
             assert f'action="{standin.address}/mturk/externalSubmit"' in page and f'value="{guest.session}"' in page
-        elif leads.startswith("http"):
-            expected = leads.replace("{person}", guest.person).replace("{code}", person.completion_code)
-            assert standin.address + seen_at == expected and guest.came_back == [seen_at]
+        elif destination.startswith("http"):
+            expected = destination.replace("{person}", guest.person).replace("{code}", person.completion_code)
+            assert standin.address + returned_to == expected and guest.returns == [returned_to]
         else:
-            assert not seen_at and (leads or "What to do now") in page
+            assert not returned_to and (destination or "What to do now") in page
         due = LedgerRow.objects.filter(enrolment=person, state="due")
         if due:
             owed[guest.person] = sum(row.amount for row in due)
@@ -87,14 +87,16 @@ def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
         assert elsewhere == ({"base": 3} if panel.pays == "bonuses" else {})
         payment_list = lists.create(panel.study, who=boss)
         written = b"".join(lists.as_csv(payment_list, panel)).decode()
-        who, what = panel.column_of("person"), panel.column_of("amount")
-        rows = {row[who]: Decimal(row[what]) for row in csv.DictReader(io.StringIO(written))}
+        person_column, amount_column = panel.column_of("person"), panel.column_of("amount")
+        rows = {row[person_column]: Decimal(row[amount_column]) for row in csv.DictReader(io.StringIO(written))}
         assert rows == owed and list(panel.list_columns()) == next(csv.reader(io.StringIO(written)))
-        report = standin.pay(written, person=who, amount=what)
-        found = lists.reconcile(payment_list, panel, lists.read(report.encode(), panel), who=boss, rest_failed=False)
-        assert found.confirmed == LedgerRow.objects.filter(state="confirmed").count() > 0
-        assert not (found.unclear or found.failed or found.missing or found.remarks)
-        assert {one.person: one.paid for one in standin.guests if one.paid} == {p: [str(a)] for p, a in owed.items()}
+        report = standin.pay(written, person=person_column, amount=amount_column)
+        findings = lists.reconcile(payment_list, panel, lists.read(report.encode(), panel), who=boss, rest_failed=False)
+        assert findings.confirmed == LedgerRow.objects.filter(state="confirmed").count() > 0
+        assert not (findings.unclear or findings.failed or findings.missing or findings.remarks)
+        assert {guest.person: guest.paid for guest in standin.guests if guest.paid} == {
+            p: [str(a)] for p, a in owed.items()
+        }
     assert not books.check(panel.study.slug)
     assert set(LedgerRow.objects.values_list("state", flat=True)) <= {"confirmed", "elsewhere"}
     export(panel.study, tmp_path / "dataset")

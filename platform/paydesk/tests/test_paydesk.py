@@ -49,8 +49,8 @@ def owner(client: Client, study: Study) -> User:
     return client_of(client, study, Role.OWNER)
 
 
-def path(study: Study, name: str = "page", *more: object) -> str:
-    return reverse(f"paydesk:{name}", args=[study.pk, *more])
+def path(study: Study, name: str = "page", *ids: object) -> str:
+    return reverse(f"paydesk:{name}", args=[study.pk, *ids])
 
 
 def message_of(response) -> str:
@@ -133,14 +133,14 @@ def test_the_confirmation_page_shows_people_amounts_fees_and_balance(client, stu
 
 def test_confirmed_rows_are_approved_paid_and_recorded(client, study, owner, standin: StandIn):
     base, bonus = finished("A1", study=SLUG)
-    other, _ = finished("A2", study=SLUG)
+    other_base, _ = finished("A2", study=SLUG)
     asked_page = client.post(path(study, "ask"), {"act": "approve", "state": "due", "rows": [base.pk, bonus.pk]})
     assert [row.pk for row in asked_page.context["rows"]] == [base.pk, bonus.pk]
     response = act(client, study, "approve", base, bonus)
     assert "2 payments" in message_of(response)
-    assert states(base, bonus, other) == ["approved", "approved", "due"]
+    assert states(base, bonus, other_base) == ["approved", "approved", "due"]
     settle()
-    assert states(base, bonus, other) == ["confirmed", "confirmed", "due"]
+    assert states(base, bonus, other_base) == ["confirmed", "confirmed", "due"]
     record = Record.objects.get(action="pay_approved")
     assert record.by == "the-owner" and record.details["rows"] == 2 and record.details["chosen USD"] == "3.00"
 
@@ -220,10 +220,10 @@ def test_a_dry_run_shows_each_result_and_moves_no_money(client, study, owner, st
     before = (list(LedgerRow.objects.values()), Posting.objects.count())
     keys = [row.pk for row in rows.values()]
     page = client.post(path(study, "try"), {"state": "due", "rows": keys})
-    found = {one.shown.row.pk: one for one in page.context["tried"]}
-    assert [found[row.pk].verdict for row in rows.values()] == ["pays", "waits", "fails"]
-    assert found[rows["A1"].pk].fee == Decimal("0.20")
-    assert "someone else" in found[rows["A3"].pk].says
+    results = {result.shown.row.pk: result for result in page.context["results"]}
+    assert [results[row.pk].verdict for row in rows.values()] == ["pays", "waits", "fails"]
+    assert results[rows["A1"].pk].fee == Decimal("0.20")
+    assert "someone else" in results[rows["A3"].pk].explanation
     assert "100.00 USD." in page.content.decode()
     assert (list(LedgerRow.objects.values()), Posting.objects.count()) == before
     assert set(standin.asked) == {"assignment_status"} and not standin.paid
@@ -234,7 +234,7 @@ def test_a_dry_run_reports_a_recruiter_that_does_not_answer(client, study, owner
     base, _bonus = finished("A1", study=SLUG)
     standin.fail("assignment_status", "error_before")
     page = client.post(path(study, "try"), {"state": "due", "rows": [base.pk]})
-    assert page.context["tried"][0].verdict == "waits" and "did not answer" in page.content.decode()
+    assert page.context["results"][0].verdict == "waits" and "did not answer" in page.content.decode()
 
 
 # ---- by hand, and failures ------------------------------------------------------------------

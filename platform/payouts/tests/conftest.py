@@ -16,10 +16,10 @@ def standin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     from payouts import payers
     from payouts.tests.standin import StandIn, StandInPayer
 
-    with StandIn(repeats_safely=request.param) as one:
-        method = payers.PaymentMethod("Stand-in", lambda study: StandInPayer(one.address, may_repeat=request.param))
+    with StandIn(repeats_safely=request.param) as server:
+        method = payers.PaymentMethod("Stand-in", lambda study: StandInPayer(server.address, may_repeat=request.param))
         monkeypatch.setitem(payers._methods, KIND, method)
-        yield one
+        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -68,12 +68,12 @@ class StandIn:
         """Return how often each order was paid."""
         return Counter(uid for uid, _amount in self.paid)
 
-    def do(self, requested: str, about: dict[str, str]) -> dict[str, str]:
-        uid = about["uid"]
+    def do(self, requested: str, order: dict[str, str]) -> dict[str, str]:
+        uid = order["uid"]
         with self._lock:
             self.asked[requested] += 1
             if requested == "assignment_status":
-                return {"assignment_status": self.statuses.get(about["worker"], "submitted")}
+                return {"assignment_status": self.statuses.get(order["worker"], "submitted")}
             if requested == "prepare":
                 self._prepared += 1
                 return {"reference": f"batch-{self._prepared}"}
@@ -81,7 +81,7 @@ class StandIn:
                 if self.refuses:
                     return {"outcome": "refused", "reason": self.refuses}
                 if not (self.repeats_safely and uid in self.times):
-                    self.paid.append((uid, about["amount"]))
+                    self.paid.append((uid, order["amount"]))
                 return {"outcome": "sent" if self.later else "confirmed"}
             if uid not in self.times:
                 return {"outcome": "not_found"}
@@ -93,25 +93,25 @@ class StandIn:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                about = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                order = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 requested = self.path.strip("/")
                 waiting = standin.faults.get(requested)
-                how, _under, when = (waiting.popleft() if waiting else "none_none").partition("_")
+                fault, _under, when = (waiting.popleft() if waiting else "none_none").partition("_")
                 if when == "before":
-                    self._fail(how)
+                    self._fail(fault)
                     return
-                answer = standin.do(requested, about)
+                answer = standin.do(requested, order)
                 if when == "after":
-                    self._fail(how)
+                    self._fail(fault)
                     return
                 self._say(200, json.dumps(answer).encode())
 
-            def _fail(self, how: str) -> None:
-                if how == "error":
+            def _fail(self, fault: str) -> None:
+                if fault == "error":
                     self._say(500, b"{}")
-                elif how == "nonsense":
+                elif fault == "nonsense":
                     self._say(200, b"<html>certainly</html>")
-                elif how == "silence":
+                elif fault == "silence":
                     time.sleep(PATIENCE * 1.5)
                 self.close_connection = True
 
@@ -154,14 +154,14 @@ class StandInPayer:
     def _answer(self, reply: dict[str, str]) -> Answer:
         return Answer(Outcome(reply["outcome"]), reply.get("reason", ""))
 
-    def _ask(self, what: str, order: Order) -> dict[str, str]:
+    def _ask(self, method: str, order: Order) -> dict[str, str]:
         body = {
             "uid": str(order.uid), "worker": order.worker, "amount": str(order.amount), "reference": order.reference
         }  # fmt: skip
-        request = urllib.request.Request(f"{self.address}/{what}", data=json.dumps(body).encode(), method="POST")
+        request = urllib.request.Request(f"{self.address}/{method}", data=json.dumps(body).encode(), method="POST")
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                found: dict[str, str] = json.loads(answer.read())
-                return found
+                reply: dict[str, str] = json.loads(answer.read())
+                return reply
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise Unreachable(f"the stand-in server did not answer ({type(error).__name__})") from None

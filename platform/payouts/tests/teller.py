@@ -19,12 +19,12 @@ import django
 class Clock:
     """Counts steps and kills the process at one of them."""
 
-    def __init__(self, last: int) -> None:
-        self.left = last
+    def __init__(self, steps: int) -> None:
+        self.steps_left = steps
 
     def tick(self) -> None:
-        self.left -= 1
-        if self.left == 0:
+        self.steps_left -= 1
+        if self.steps_left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def around(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -41,11 +41,11 @@ class Recruiter:
         self.mood = "well"
         self.status_of: dict[str, AssignmentStatus] = {}
         self.paid: Counter[str] = Counter()
-        self.left = 0
+        self.steps_left = 0
 
     def tick(self) -> None:
-        self.left -= 1
-        if self.left == 0:
+        self.steps_left -= 1
+        if self.steps_left == 0:
             raise Crash
 
     def before_statement(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -120,19 +120,19 @@ def _live(recruiter: Recruiter, steps: list[tuple[str, Any]]) -> None:
     boss = User.objects.create_user("boss")
     uids = [str(row.uid) for number in range(PEOPLE) for row in finished(f"A{number}")]
     approved: set[str] = set()
-    for what, how in steps:
-        if what == "pay":
-            _pay(recruiter, how)
-        elif what == "mood":
-            recruiter.mood = how
-        elif what == "assignment_status":
-            recruiter.status_of["A0"] = how
-        elif what == "hours":
-            later(how)
+    for action, argument in steps:
+        if action == "pay":
+            _pay(recruiter, argument)
+        elif action == "mood":
+            recruiter.mood = argument
+        elif action == "assignment_status":
+            recruiter.status_of["A0"] = argument
+        elif action == "hours":
+            later(argument)
         else:
-            if what == "approve":
-                approved.add(uids[how])
-            _decide(recruiter, what, uids[how], boss)
+            if action == "approve":
+                approved.add(uids[argument])
+            _decide(recruiter, action, uids[argument], boss)
         _agree(recruiter, approved)
 
     recruiter.mood, recruiter.status_of = "well", {}
@@ -146,15 +146,15 @@ def _live(recruiter: Recruiter, steps: list[tuple[str, Any]]) -> None:
 
 
 def _pay(recruiter: Recruiter, die_at: int) -> None:
-    recruiter.left = die_at
+    recruiter.steps_left = die_at
     with suppress(Crash):
         paying.pay_due()
-    recruiter.left = 0
+    recruiter.steps_left = 0
 
 
-def _decide(recruiter: Recruiter, what: str, uid: str, boss: User) -> None:
+def _decide(recruiter: Recruiter, action: str, uid: str, boss: User) -> None:
     row = LedgerRow.objects.get(uid=uid)
-    acts: dict[str, Callable[[], Any]] = {
+    actions: dict[str, Callable[[], Any]] = {
         "approve": lambda: deciding.approve(study=STUDY, rows=[row.pk], who=boss),
         "withdraw": lambda: deciding.withdraw(study=STUDY, rows=[row.pk], who=boss),
         "write_off": lambda: deciding.write_off(study=STUDY, rows=[row.pk], who=boss, reason="because"),
@@ -166,7 +166,7 @@ def _decide(recruiter: Recruiter, what: str, uid: str, boss: User) -> None:
         ),
     }
     with suppress(deciding.NotDone):
-        acts[what]()
+        actions[action]()
 
 
 def _agree(recruiter: Recruiter, approved: set[str]) -> None:

@@ -30,11 +30,12 @@ class PayingProcess:
     """A process whose children pay from the test's database."""
 
     def __init__(self, standin: StandIn) -> None:
-        own = connection.settings_dict
+        database = connection.settings_dict
+        host = database["HOST"] or database["OPTIONS"].get("host", "")
         address = (
-            f"sqlite:///{own['NAME']}"
+            f"sqlite:///{database['NAME']}"
             if connection.vendor == "sqlite"
-            else f"postgres://postgres@/{own['NAME']}?host={own['HOST'] or own['OPTIONS'].get('host', '')}"
+            else f"postgres://postgres@/{database['NAME']}?host={host}"
         )
         variables = {
             "DATABASE_URL": address,
@@ -66,8 +67,8 @@ def paying_processes(standin: StandIn) -> Iterator[Callable[[], PayingProcess]]:
         return processes[-1]
 
     yield another
-    for one in processes:
-        one.stop()
+    for process in processes:
+        process.stop()
 
 
 def finish(paying_process: PayingProcess) -> None:
@@ -123,11 +124,11 @@ def test_several_processes_pay_at_once(standin: StandIn, paying_processes: Calla
     approve(boss, *rows)
     several = [paying_processes() for _one in range(3)]
     for _round in range(3):
-        together = [threading.Thread(target=paying_process.pay) for paying_process in several]
-        for one in together:
-            one.start()
-        for one in together:
-            one.join()
+        threads = [threading.Thread(target=paying_process.pay) for paying_process in several]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         later()
     finish(several[0])
     assert states(*rows) == ["confirmed"] * len(rows)
@@ -139,19 +140,19 @@ def test_simultaneous_clicks_approve_once_and_never_beyond_the_limit(standin: St
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("6.00"))
     refused: list[str] = []
 
-    def click(some: list[LedgerRow]) -> None:
+    def click(rows_to_approve: list[LedgerRow]) -> None:
         try:
-            approve(boss, *some)
+            approve(boss, *rows_to_approve)
         except deciding.NotDone as reason:
             refused.append(str(reason))
         finally:
             connection.close()
 
-    together = [threading.Thread(target=click, args=(rows[first : first + 4],)) for first in (0, 0, 4, 4)]
-    for one in together:
-        one.start()
-    for one in together:
-        one.join()
+    threads = [threading.Thread(target=click, args=(rows[first : first + 4],)) for first in (0, 0, 4, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(refused) == 3, "each share of four costs 4.80 with fees, so one fits"
     assert deciding.committed(STUDY, "USD") == Decimal("4.80")
     assert LedgerRow.objects.filter(state="approved").count() == 4
@@ -166,11 +167,11 @@ def test_an_approval_can_be_withdrawn_while_the_recruiter_is_asked(
     approve(boss, base)
     asks = standin.do
 
-    def withdraw_first(asked: str, about: dict[str, str]) -> dict[str, str]:
-        if asked == "prepare":
+    def withdraw_first(requested: str, order: dict[str, str]) -> dict[str, str]:
+        if requested == "prepare":
             deciding.withdraw(study=STUDY, rows=keys(base), who=boss)
             connection.close()
-        return asks(asked, about)
+        return asks(requested, order)
 
     monkeypatch.setattr(standin, "do", withdraw_first)
     paying.pay_due()

@@ -82,7 +82,7 @@ def test_every_step_is_in_the_journal_with_user_and_reason(standin: StandIn, bos
     base, _bonus = finished("A1")
     approve(boss, base)
     settle()
-    journal = [(one.debit, one.credit, one.amount, one.by) for one in base.postings.all()]
+    journal = [(posting.debit, posting.credit, posting.amount, posting.by) for posting in base.postings.all()]
     assert journal == [
         ("cost", "owed", Decimal("1.00"), ""),
         ("owed", "approved", Decimal("1.00"), "boss"),
@@ -98,11 +98,11 @@ def test_balances_follow_the_money(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
     settle()
-    held = books.balances(STUDY)[STUDY, "USD"]
-    assert {name: amount for name, amount in held.items() if amount} == {
+    balances = books.balances(STUDY)[STUDY, "USD"]
+    assert {name: amount for name, amount in balances.items() if amount} == {
         Account.COST: Decimal("-3.00"), Account.OWED: Decimal("2.00"), Account.PAID: Decimal("1.00"),
     }  # fmt: skip
-    assert sum(held.values()) == 0
+    assert sum(balances.values()) == 0
 
 
 def test_an_accepted_order_is_looked_up_until_it_is_confirmed(standin: StandIn, boss: User):
@@ -164,17 +164,17 @@ def test_an_order_found_accepted_after_a_day_does_not_count_as_unanswered(standi
 @pytest.mark.parametrize("method", ["assignment_status", "prepare", "pay", "look_up"])
 def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, method: str, fault: str):
     base, bonus = finished("A1")
-    other, _ = finished("A2")
-    approve(boss, base, bonus, other)
+    other_base, _ = finished("A2")
+    approve(boss, base, bonus, other_base)
     if method == "look_up":
         standin.fail("pay", "drop_after")
     standin.fail(method, fault)
-    paying.pay_due(most=1)
+    paying.pay_due(max_groups=1)
     assert "confirmed" not in states(base), "the failed payment is seen"
     assert LedgerRow.objects.get(pk=base.pk).problem
     settle()
-    assert states(base, bonus, other) == ["confirmed"] * 3
-    assert standin.times == {str(row.uid): 1 for row in (base, bonus, other)}
+    assert states(base, bonus, other_base) == ["confirmed"] * 3
+    assert standin.times == {str(row.uid): 1 for row in (base, bonus, other_base)}
     assert not any(LedgerRow.objects.values_list("problem", flat=True))
 
 
@@ -349,14 +349,14 @@ def test_the_limit_counts_fees_and_what_was_approved_before(standin: StandIn, bo
 
 
 def test_failed_and_withdrawn_rows_free_their_share_of_the_limit(standin: StandIn, boss: User):
-    (base, bonus), other = finished("A1"), finished("A2")
+    (base, bonus), other_rows = finished("A1"), finished("A2")
     standin.statuses["A1"] = "returned"
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("3.60"))
     approve(boss, base, bonus)
     settle()
-    approve(boss, *other)
+    approve(boss, *other_rows)
     settle()
-    assert states(base, bonus, *other) == ["failed", "failed", "confirmed", "confirmed"]
+    assert states(base, bonus, *other_rows) == ["failed", "failed", "confirmed", "confirmed"]
 
 
 @pytest.mark.parametrize("paid", [True, False])
@@ -431,9 +431,9 @@ def test_pay_from_an_outside_experiment_has_its_own_books_and_is_never_paid(boss
     with pytest.raises(deciding.NotDone):
         approve(boss, base, bonus)
     assert deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="x") == 0
-    held = books.balances(STUDY)[STUDY, "USD"]
-    assert held[Account.ELSEWHERE] == -held[Account.COST_ELSEWHERE] == Decimal("3.00")
-    assert held[Account.COST] == 0
+    balances = books.balances(STUDY)[STUDY, "USD"]
+    assert balances[Account.ELSEWHERE] == -balances[Account.COST_ELSEWHERE] == Decimal("3.00")
+    assert balances[Account.COST] == 0
 
 
 # ---- what the participant reads -------------------------------------------------------------------------

@@ -117,10 +117,12 @@ def test_completing_without_a_result_pays_the_base():
     assert due(PayRule(), ending="completed", payoff=None, share=None) == {"base": Decimal("1.00")}
 
 
-@pytest.mark.parametrize("wrong", [{"base": -1}, {"cap": "NaN"}, {"base": "1.005"}, {"currency": "usd"}, {"rate": -1}])
-def test_an_unpayable_rule_is_invalid(wrong):
+@pytest.mark.parametrize(
+    "invalid", [{"base": -1}, {"cap": "NaN"}, {"base": "1.005"}, {"currency": "usd"}, {"rate": -1}]
+)
+def test_an_unpayable_rule_is_invalid(invalid):
     with pytest.raises(ValueError):
-        PayRule(**wrong)
+        PayRule(**invalid)
 
 
 # ---- the ledger ----------------------------------------------------------------------------------------

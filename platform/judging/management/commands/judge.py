@@ -20,7 +20,7 @@ from judging import runs, services
 from judging.errors import JudgingError
 from judging.texts import of_collection, of_folder
 
-WRONG = 2
+INVALID_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
@@ -41,35 +41,38 @@ class Command(BaseCommand):
     def handle(self, *, what: str, judge: str, second: str, cap: str | None, to: Path | None, **options: Any) -> None:
         try:
             self._judge(what, [judge, second], _dollars(cap), to)
-        except JudgingError as wrong:
-            raise CommandError(str(wrong), returncode=WRONG) from None
+        except JudgingError as error:
+            raise CommandError(str(error), returncode=INVALID_ARGUMENTS) from None
 
-    def _judge(self, what: str, judges: list[str], cap: Decimal | None, to: Path | None) -> None:
-        collection = Collection.objects.filter(slug=what).first()
+    def _judge(self, source: str, judges: list[str], cap: Decimal | None, folder: Path | None) -> None:
+        collection = Collection.objects.filter(slug=source).first()
         if collection is not None:
-            game, found, budget = collection.game, list(of_collection(collection)), runs.budget_of(collection)
-            to = to or Path()
+            game, justifications, budget = collection.game, list(of_collection(collection)), runs.budget_of(collection)
+            folder = folder or Path()
         else:
-            game, found = of_folder(Path(what))
-            budget = f"judge:{hashlib.sha256((Path(what) / 'matches.csv').read_bytes()).hexdigest()[:16]}"
-            to = to or Path(what)
+            game, justifications = of_folder(Path(source))
+            budget = f"judge:{hashlib.sha256((Path(source) / 'matches.csv').read_bytes()).hexdigest()[:16]}"
+            folder = folder or Path(source)
         rubric = services.rubric_of(game)
         if rubric is None:
             raise JudgingError(f"The game {game} has no labels for justifications.")
-        named = services.validate_judges(judges, cap)
-        progress = services.judge(rubric, found, named, budget_of=budget, cap=cap, keep_going=self._print_progress)
-        rows = services.table(rubric, found, named)
-        to.mkdir(parents=True, exist_ok=True)
-        (to / "labels.csv").write_bytes(services.as_csv(rubric, rows))
-        (to / "labels.json").write_text(services.summary(rubric, rows, named), "utf-8")
+        judge_names = services.validate_judges(judges, cap)
+        progress = services.judge(
+            rubric, justifications, judge_names, budget_of=budget, cap=cap, keep_going=self._print_progress
+        )
+        rows = services.table(rubric, justifications, judge_names)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "labels.csv").write_bytes(services.as_csv(rubric, rows))
+        (folder / "labels.json").write_text(services.summary(rubric, rows, judge_names), "utf-8")
         self.stdout.write(
-            f"{len(found)} justifications; {progress.known} of {progress.wanted} judged; {to / 'labels.csv'}"
+            f"{len(justifications)} justifications; {progress.known} of {progress.wanted} judged; "
+            f"{folder / 'labels.csv'}"
         )
         if progress.known < progress.wanted:
             raise CommandError(progress.problem or "Some texts were not judged.")
 
-    def _print_progress(self, known: int) -> bool:
-        self.stderr.write(f"{known} judged")
+    def _print_progress(self, judged: int) -> bool:
+        self.stderr.write(f"{judged} judged")
         return True
 
 

@@ -22,9 +22,9 @@ class Command(BaseCommand):
         Raises:
             CommandError: the books contain errors, which the message lists.
         """
-        for (of, currency), accounts in sorted(books.balances(study).items()):
+        for (study_name, currency), accounts in sorted(books.balances(study).items()):
             account_balances = [f"{Account(name).label} {amount}" for name, amount in accounts.items() if amount]
-            self.stdout.write(f"{of} ({currency}): {', '.join(account_balances)}")
-        if wrong := books.check(study):
-            raise CommandError("\n".join(map(str, wrong)))
+            self.stdout.write(f"{study_name} ({currency}): {', '.join(account_balances)}")
+        if discrepancies := books.check(study):
+            raise CommandError("\n".join(map(str, discrepancies)))
         self.stdout.write(self.style.SUCCESS("The books are in order."))
