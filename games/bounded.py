@@ -122,8 +122,8 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         self.globals = {"range": _range}
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        numbers = all(isinstance(operand, Real | Decimal | Undefined) for operand in (left, right))
-        if operator != "+" and not numbers:
+        are_numbers = all(isinstance(operand, Real | Decimal | Undefined) for operand in (left, right))
+        if operator != "+" and not are_numbers:
             raise LimitExceeded(_("“{sign}” works only with numbers.").format(sign=operator))
         if operator == "**" and not isinstance(right, Undefined) and abs(right) > MAX_EXPONENT:
             raise LimitExceeded(_("Exponents in a text must not exceed {most}.").format(most=MAX_EXPONENT))

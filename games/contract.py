@@ -347,7 +347,9 @@ def _well_formed(block: Block) -> bool:
         case Text():
             return isinstance(block.body, str)
         case Facts():
-            return all(isinstance(f, Fact) and isinstance(f.shown, str) and _cell(f.value) for f in block.facts)
+            return all(
+                isinstance(fact, Fact) and isinstance(fact.shown, str) and _cell(fact.value) for fact in block.facts
+            )
         case Table():
             rows = block.rows
             return all(len(row) == len(block.columns) and all(map(_cell, row)) for row in rows)

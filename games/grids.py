@@ -55,13 +55,13 @@ def listed(game: type[Game[Any, Any]], configurations: Sequence[Mapping[str, Jso
     Raises:
         BadConfig: naming the configuration's number, from 1, and the problem.
     """
-    full = []
+    complete = []
     for number, configuration in enumerate(configurations, start=1):
         try:
-            full.append(configure(game, configuration).config.model_dump(mode="json"))
+            complete.append(configure(game, configuration).config.model_dump(mode="json"))
         except BadConfig as error:
             raise BadConfig(_("Configuration {number}: {reason}").format(number=number, reason=error)) from None
-    return full
+    return complete
 
 
 def _refuse_unreadable(game: type[Game[Any, Any]], values: Mapping[str, Any]) -> None:

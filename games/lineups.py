@@ -88,15 +88,15 @@ class Lineups(BaseModel):
 
         The rule fits the seats (`count` accepted them), and the index is in range.
         """
-        free = self._free(roles)
-        size = self._size(len(free))
+        free_roles = self._free(roles)
+        size = self._size(len(free_roles))
         if self.sample is not None and self.sample < size:
             index = _shuffled(index, size, f"line-ups/{self.sample_seed}")
         if self.rule == "listed":
             lineup = dict(self.listed[index])
         else:
-            seats = self._choose(index, len(free))
-            lineup = {**self.fixed, **dict(zip(free, (self.agents[seat] for seat in seats), strict=True))}
+            seats = self._choose(index, len(free_roles))
+            lineup = {**self.fixed, **dict(zip(free_roles, (self.agents[seat] for seat in seats), strict=True))}
         shift = repetition % len(roles) if self.rotate else 0
         rotated = [*roles[shift:], *roles[:shift]]
         return {role: lineup[seat_of] for role, seat_of in zip(roles, rotated, strict=True)}
@@ -123,24 +123,26 @@ class Lineups(BaseModel):
             )
         if len(set(self.agents)) < len(self.agents):
             raise BadLineup(_("Agents: each must be listed only once."))
-        free, pool = len(self._free(roles)), len(self.agents)
-        if not pool and free:
+        free_count, pool_size = len(self._free(roles)), len(self.agents)
+        if not pool_size and free_count:
             raise BadLineup(_("Agents: at least one is needed."))
-        if self.rule == "subsets" and pool < free:
+        if self.rule == "subsets" and pool_size < free_count:
             raise BadLineup(
                 _("Agents: the free seats need {seats} different ones; there are {agents}.").format(
-                    seats=free, agents=pool
+                    seats=free_count, agents=pool_size
                 )
             )
-        if self.rule == "together" and pool != free:
+        if self.rule == "together" and pool_size != free_count:
             raise BadLineup(
                 _("Agents: {agents} should play together, but there are {seats} free seats.").format(
-                    agents=pool, seats=free
+                    agents=pool_size, seats=free_count
                 )
             )
-        if self.rule == "population" and (not free or free % pool):
+        if self.rule == "population" and (not free_count or free_count % pool_size):
             raise BadLineup(
-                _("Agents: {seats} seats cannot be divided equally among {agents}.").format(agents=pool, seats=free)
+                _("Agents: {seats} seats cannot be divided equally among {agents}.").format(
+                    agents=pool_size, seats=free_count
+                )
             )
 
     def _refuse_unfit_list(self, roles: Sequence[Role]) -> None:
@@ -155,58 +157,58 @@ class Lineups(BaseModel):
                     )
                 )
 
-    def _size(self, free: int) -> int:
+    def _size(self, free_count: int) -> int:
         """Return the number of line-ups before sampling."""
-        pool = len(self.agents)
+        pool_size = len(self.agents)
         if self.rule == "listed":
             return len(self.listed)
-        if self.rule in ("together", "population") or not free:
+        if self.rule in ("together", "population") or not free_count:
             return 1
         if self.rule == "each":
-            return pool
+            return pool_size
         if self.rule == "subsets":
-            return comb(pool, free)
-        return self._with_same(free) - (0 if self.same else pool)
+            return comb(pool_size, free_count)
+        return self._with_same(free_count) - (0 if self.same else pool_size)
 
-    def _with_same(self, free: int) -> int:
-        pool = len(self.agents)
-        return pool**free if self.rule == "product" else comb(pool + free - 1, free)
+    def _with_same(self, free_count: int) -> int:
+        pool_size = len(self.agents)
+        return pool_size**free_count if self.rule == "product" else comb(pool_size + free_count - 1, free_count)
 
-    def _choose(self, index: int, free: int) -> list[int]:
+    def _choose(self, index: int, free_count: int) -> list[int]:
         """Return the positions in the pool of the agents in the free seats."""
-        pool = len(self.agents)
+        pool_size = len(self.agents)
         if self.rule == "each":
-            return [index] * free
+            return [index] * free_count
         if self.rule == "together":
-            return list(range(free))
+            return list(range(free_count))
         if self.rule == "population":
-            return [seat // (free // pool) for seat in range(free)]
+            return [seat // (free_count // pool_size) for seat in range(free_count)]
         if self.rule == "subsets":
-            return _subset(index, pool, free)
+            return _subset(index, pool_size, free_count)
         if not self.same:
-            for same_agent in self._same_agent_indices(free):
+            for same_agent in self._same_agent_indices(free_count):
                 index += same_agent <= index
         if self.rule == "product":
-            return [index // pool ** (free - 1 - seat) % pool for seat in range(free)]
+            return [index // pool_size ** (free_count - 1 - seat) % pool_size for seat in range(free_count)]
         # Adding 0, 1, 2… to the sorted positions maps choices with repetition one-to-one to subsets.
-        return [position - seat for seat, position in enumerate(_subset(index, pool + free - 1, free))]
+        return [position - seat for seat, position in enumerate(_subset(index, pool_size + free_count - 1, free_count))]
 
-    def _same_agent_indices(self, free: int) -> Iterator[int]:
+    def _same_agent_indices(self, free_count: int) -> Iterator[int]:
         """Return the indices of the line-ups in which one agent takes all free seats, in order."""
-        pool, size = len(self.agents), self._with_same(free)
-        for agent in range(pool):
+        pool_size, size = len(self.agents), self._with_same(free_count)
+        for agent in range(pool_size):
             if self.rule == "product":
-                yield sum(agent * pool**seat for seat in range(free))
+                yield sum(agent * pool_size**seat for seat in range(free_count))
             else:
-                yield size - comb(pool - agent + free - 1, free)
+                yield size - comb(pool_size - agent + free_count - 1, free_count)
 
 
-def _subset(index: int, pool: int, size: int) -> list[int]:
+def _subset(index: int, pool_size: int, size: int) -> list[int]:
     """Return subset `index` of 0…pool-1 with `size` members, in lexicographic order."""
     chosen: list[int] = []
     first = 0
     for remaining in range(size, 0, -1):
-        while index >= (count_from_first := comb(pool - first - 1, remaining - 1)):
+        while index >= (count_from_first := comb(pool_size - first - 1, remaining - 1)):
             index -= count_from_first
             first += 1
         chosen.append(first)
@@ -224,8 +226,8 @@ def _shuffled(index: int, size: int, seed: str) -> int:
     mask = (1 << half) - 1
     while True:
         left, right = index >> half, index & mask
-        for turn in range(4):
-            left, right = right, left ^ (Random(f"{seed}/{turn}/{right}").getrandbits(half) & mask)
+        for round_number in range(4):
+            left, right = right, left ^ (Random(f"{seed}/{round_number}/{right}").getrandbits(half) & mask)
         index = left << half | right
         if index < size:
             return index

@@ -155,8 +155,9 @@ def _exact(data: Any) -> bool:
 def _explain(error: ValidationError, model: type[Any]) -> str:
     errors = error.errors()
     # A list with invalid entries is also reported as too short: report only the entries.
-    entries = [e["loc"][: len(e["loc"]) - n] for e in errors for n in range(1, len(e["loc"]))]
-    return "; ".join(_problem(e, model)[0] for e in errors if e["type"] != "too_short" or e["loc"] not in entries)
+    parents = [detail["loc"][:length] for detail in errors for length in range(1, len(detail["loc"]))]
+    reported = [detail for detail in errors if detail["type"] != "too_short" or detail["loc"] not in parents]
+    return "; ".join(_problem(detail, model)[0] for detail in reported)
 
 
 _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -152,7 +152,7 @@ class CustomGame(BaseModel):
             numbers = getattr(self, key)
             fits = numbers is None or (
                 len(numbers) == len(self.actions)
-                and all(0 <= number < most for number, most in zip(numbers, self.actions, strict=True))
+                and all(0 <= number < action_count for number, action_count in zip(numbers, self.actions, strict=True))
             )
             if not fits:
                 raise PydanticCustomError(
@@ -175,8 +175,8 @@ class CustomGame(BaseModel):
             other = self.other
         elif cooperate is not None:
             other = tuple(
-                max(number for number in range(most) if number != cooperative)
-                for cooperative, most in zip(cooperate, self.actions, strict=True)
+                max(number for number in range(action_count) if number != cooperative)
+                for cooperative, action_count in zip(cooperate, self.actions, strict=True)
             )
         else:
             other = (0,) * len(self.actions)

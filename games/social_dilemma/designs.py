@@ -102,8 +102,8 @@ def _quality(actions: Profile, chosen: Profile, utility: Utility) -> Quality:
 
 
 def _deviations(actions: Profile, chosen: Profile) -> Iterator[tuple[int, int]]:
-    for seat, most in enumerate(actions):
-        for action in range(most):
+    for seat, action_count in enumerate(actions):
+        for action in range(action_count):
             if action != chosen[seat]:
                 yield seat, action
 
@@ -112,7 +112,9 @@ def _dominates(actions: Profile, seat: int, better: int, worse: int, utility: Ut
     """Return whether `better` weakly dominates `worse` for the seat: never worse, and better at least once."""
     gains = [
         utility(_with_action(profile, seat, better))[seat] - utility(_with_action(profile, seat, worse))[seat]
-        for profile in product(*(range(most) if other != seat else (0,) for other, most in enumerate(actions)))
+        for profile in product(
+            *(range(action_count) if other != seat else (0,) for other, action_count in enumerate(actions))
+        )
     ]
     return min(gains) >= -TOLERANCE and max(gains) > TOLERANCE
 

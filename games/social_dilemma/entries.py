@@ -98,9 +98,9 @@ def _parse(typed: Typed) -> TypedGame:
     parsed = TypedGame(actions, names)
     for profile in product(*map(range, actions)):
         parsed.points[profile] = [_points(parsed, profile, seat, typed) for seat in range(1, seats + 1)]
-    for seat, most in enumerate(actions, start=1):
-        parsed.cooperate.append(_action(typed.get(f"cooperate{seat}", ""), most))
-        parsed.other.append(_action(typed.get(f"other{seat}", ""), most))
+    for seat, action_count in enumerate(actions, start=1):
+        parsed.cooperate.append(_action(typed.get(f"cooperate{seat}", ""), action_count))
+        parsed.other.append(_action(typed.get(f"other{seat}", ""), action_count))
     for key in ("nash", "cooperative"):
         text = typed.get(key, "").strip()
         parsed.reference[key] = _number(text)
@@ -113,8 +113,8 @@ def _one_of(text: str, allowed: Sequence[int]) -> int:
     return next((option for option in allowed if str(option) == text), allowed[0])
 
 
-def _action(text: str, most: int) -> int | None:
-    return next((action for action in range(most) if str(action) == text), None)
+def _action(text: str, action_count: int) -> int | None:
+    return next((action for action in range(action_count) if str(action) == text), None)
 
 
 def _number(text: str) -> float | None:
@@ -182,8 +182,8 @@ def initial(value: Json) -> Typed:
     if len(actions) not in SEATS:
         return {KEPT: json.dumps(value)}
     typed = {"seats": str(len(actions))}
-    for seat, most in enumerate(actions, start=1):
-        typed[f"actions{seat}"] = str(most)
+    for seat, action_count in enumerate(actions, start=1):
+        typed[f"actions{seat}"] = str(action_count)
     for key, row in value["payoffs"].items():
         typed |= {f"{key}/{seat}": _as_text(points) for seat, points in enumerate(row, start=1)}
     for name in ("cooperate", "other"):
@@ -214,7 +214,7 @@ def context(typed: Typed) -> Mapping[str, Any]:
         "shape": f"{parsed.actions} {parsed.names}",
         "size_options": [str(size) for size in SIZES],
         "seat_options": [str(size) for size in SEATS],
-        "sizes": [(seat, str(most)) for seat, most in enumerate(parsed.actions, start=1)],
+        "sizes": [(seat, str(action_count)) for seat, action_count in enumerate(parsed.actions, start=1)],
         "columns": [parsed.label(action) for action in range(parsed.actions[1])],
         "layers": list(_tables(parsed, typed)),
         "measures": [
@@ -222,13 +222,13 @@ def context(typed: Typed) -> Mapping[str, Any]:
                 "control": f"{name}{seat}",
                 "label": label.format(seat=seat),
                 "value": typed.get(f"{name}{seat}", ""),
-                "options": [(str(action), parsed.label(action)) for action in range(most)],
+                "options": [(str(action), parsed.label(action)) for action in range(action_count)],
             }
             for name, label in (
                 ("cooperate", _("Player {seat} cooperates by")),
                 ("other", _("Player {seat} does not, by")),
             )
-            for seat, most in enumerate(parsed.actions, start=1)
+            for seat, action_count in enumerate(parsed.actions, start=1)
         ],
         "nash": typed.get("nash", ""),
         "cooperative": typed.get("cooperative", ""),

@@ -62,23 +62,23 @@ def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
             )
             return (Question("partners", _("Who did you play with?"), (same, different), different),)
         case "mediation":
-            plays = _("The mediator plays for you, using its action for one delegating player")
+            answer = _("The mediator plays for you, using its action for one delegating player")
             return (
                 Question(
                     "delegating",
                     _("What happens if you are the only one who delegates to the mediator?"),
-                    (plays, _("Nothing: you choose again"), _("The others must delegate too")),
-                    plays,
+                    (answer, _("Nothing: you choose again"), _("The others must delegate too")),
+                    answer,
                 ),
             )
         case "contract":
-            everybody = _("Only if everybody signs")
+            answer = _("Only if everybody signs")
             return (
                 Question(
                     "signing",
                     _("When does the chosen contract take effect?"),
-                    (everybody, _("If most players sign"), _("Only for those who sign"), _("Always")),
-                    everybody,
+                    (answer, _("If most players sign"), _("Only for those who sign"), _("Always")),
+                    answer,
                 ),
             )
     return ()

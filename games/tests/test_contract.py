@@ -134,7 +134,7 @@ class NothingShown(Guessing):
     def turn(self, state: Any) -> Any:
         turn = super().turn(state)
         return turn and Turn(
-            {role: tuple(replace(f, on_request=True) for f in forms) for role, forms in turn.forms.items()}
+            {role: tuple(replace(form, on_request=True) for form in forms) for role, forms in turn.forms.items()}
         )
 
 

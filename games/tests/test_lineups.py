@@ -88,7 +88,7 @@ def test_rotation_gives_every_agent_every_seat(pool, repetition):
     roles = numbered_roles(len(pool))
     shift = repetition % len(pool)
     assert everything(rule, roles, repetition) == [(*pool[shift:], *pool[:shift])]
-    seats = [everything(rule, roles, repetition + turn)[0] for turn in range(len(pool))]
+    seats = [everything(rule, roles, repetition + extra)[0] for extra in range(len(pool))]
     assert all(set(agents_in_seat) == set(pool) for agents_in_seat in zip(*seats, strict=True))
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from games.ratings import rate_agents, scores_of
 
-THREE = [("strong", 9.0), ("middle", 5.0), ("weak", 1.0)]
+SCORES = [("strong", 9.0), ("middle", 5.0), ("weak", 1.0)]
 
 
 def test_higher_scores_rate_higher_and_uncertainty_falls():
-    after_two, after_twenty = rate_agents([THREE] * 2), rate_agents([THREE] * 20)
+    after_two, after_twenty = rate_agents([SCORES] * 2), rate_agents([SCORES] * 20)
     assert [rating.label for rating in after_twenty] == ["strong", "middle", "weak"]
     assert [rating.matches for rating in after_twenty] == [20] * 3
     assert all(

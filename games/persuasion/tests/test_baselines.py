@@ -31,8 +31,8 @@ def buys(script: str, *past_rounds: Round, recommended: bool = True, **config: A
     }
 
 
-TRUE = Round("high", recommendation="yes", decision="yes")
-FALSE = Round("low", recommendation="yes", decision="yes")
+TRUTHFUL = Round("high", recommendation="yes", decision="yes")
+MISLEADING = Round("low", recommendation="yes", decision="yes")
 WARNED = Round("low", recommendation="no", decision="no")
 
 
@@ -75,16 +75,16 @@ def test_committed_seller_without_values_is_honest():
 def test_bayesian_buyer_learns_from_the_prior():
     assert not buys("bayesian")  # 0.5·0.25 < 0.5·1
     assert buys("bayesian", prior=0.9)
-    assert buys("bayesian", *[TRUE] * 8)
-    assert not buys("bayesian", *[TRUE] * 8, *[FALSE] * 4)
-    assert not buys("bayesian", *[TRUE] * 8, *[WARNED] * 8, recommended=False)
+    assert buys("bayesian", *[TRUTHFUL] * 8)
+    assert not buys("bayesian", *[TRUTHFUL] * 8, *[MISLEADING] * 4)
+    assert not buys("bayesian", *[TRUTHFUL] * 8, *[WARNED] * 8, recommended=False)
 
 
 def test_myopic_bayesian_buyer_counts_purchases_and_low_quality():
     assert not buys("bayesian", buyer_type="myopic")
     assert buys("bayesian", prior=0.9, buyer_type="myopic")
-    assert buys("bayesian", *[TRUE] * 20, buyer_type="myopic")
-    assert not buys("bayesian", *[FALSE] * 20, prior=0.9, buyer_type="myopic")
+    assert buys("bayesian", *[TRUTHFUL] * 20, buyer_type="myopic")
+    assert not buys("bayesian", *[MISLEADING] * 20, prior=0.9, buyer_type="myopic")
 
 
 def test_myopic_bayesian_buyer_ignores_messages_and_unsold_products():

@@ -72,13 +72,13 @@ def test_schedule_is_hidden():
 
 
 MATCHINGS = [[["p1", a], ["p3", b], ["p5", c]] for a, b, c in permutations(("p2", "p4", "p6"))]
-BITS = list(product("CD", repeat=6))
+ACTIONS = list(product("CD", repeat=6))
 
 
 @settings(max_examples=40)
 @given(
     schedule=st.lists(st.sampled_from(MATCHINGS), min_size=3, max_size=3),
-    rounds=st.lists(st.sampled_from(BITS), min_size=2, max_size=2),
+    rounds=st.lists(st.sampled_from(ACTIONS), min_size=2, max_size=2),
     changed=st.tuples(st.integers(0, 1), st.integers(0, 5)),
     depth=st.integers(0, 3),
     role=st.sampled_from([f"p{number}" for number in range(1, 7)]),
