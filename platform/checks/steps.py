@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 import games.play
@@ -140,8 +140,8 @@ def explain_failed_checks(enrolment: Enrolment) -> list[dict[str, Any]]:
 
 
 def _about_code_word(verdict: Verdict) -> dict[str, Any]:
-    lines = [(_now("The word in the instructions"), verdict.shown), (_now("You typed"), verdict.answered)]
-    return {"title": _now("What happened"), "lines": lines}
+    lines = [(gettext("The word in the instructions"), verdict.shown), (gettext("You typed"), verdict.answered)]
+    return {"title": gettext("What happened"), "lines": lines}
 
 
 def _about_quiz(verdict: Verdict) -> list[dict[str, Any]]:
@@ -154,8 +154,8 @@ def _about_quiz(verdict: Verdict) -> list[dict[str, Any]]:
     for question, _options in Quiz(enrolment, quiz_step).questions():
         answered = verdict.answered.get(question.key)
         if answered != question.answer:
-            lines = [(_now("Your answer"), answered), (_now("Correct answer"), question.answer)]
+            lines = [(gettext("Your answer"), answered), (gettext("Correct answer"), question.answer)]
             if lost_pay:
-                lines.append((_now("Pay you lost"), lost_pay))
+                lines.append((gettext("Pay you lost"), lost_pay))
             explanations.append({"title": question.prompt, "lines": lines})
     return explanations

@@ -40,7 +40,7 @@ from llm_agents.pricing import AS_OF, PRICES, Price, PriceList
 from matches.forms import fields_of
 from opponents.agents import Agent
 from opponents.price_field import PricesWidget
-from studies.admin.own_texts import CODE
+from studies.admin.own_texts import CODE_ATTRIBUTES
 from studies.admin.parameters import PREFIX, Parameters
 from studies.admin.varying import VALUES_PREFIX, GridFields, format_values
 
@@ -170,7 +170,7 @@ class PlanForm(forms.ModelForm):
     instructions = forms.CharField(
         label=gettext_lazy("Instructions"),
         required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 18, **CODE}),
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 18, **CODE_ATTRIBUTES}),
         help_text=gettext_lazy("Leave unchanged to use the game's own text."),
     )
 

@@ -107,10 +107,10 @@ def update_pool(hall_id: int, pool: str) -> None:
     """Form all possible groups, end waits that are over and notify the pages."""
     started: list[int] = []
     while _needs_update(places := list(present(hall_id, pool))):
-        affected = _form_group(hall_id, pool, table_of(places[0]))
-        if affected is None:
+        affected_places = _form_group(hall_id, pool, table_of(places[0]))
+        if affected_places is None:
             break
-        started += affected
+        started += affected_places
     announce.notify(hall_id, pool, places, started=started)
 
 

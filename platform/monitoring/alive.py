@@ -12,10 +12,10 @@ from functools import lru_cache
 import redis
 from django.conf import settings
 
-INTERVAL = 5.0
+HEARTBEAT_INTERVAL = 5.0
 DEAD_AFTER = 20.0
 """Seconds without a heartbeat after which a process counts as dead."""
-KEY = "parley:alive"
+HEARTBEATS_KEY = "parley:alive"
 log = logging.getLogger(__name__)
 
 
@@ -26,7 +26,7 @@ def _redis() -> redis.Redis:
 
 def send_heartbeat(kind: str) -> None:
     """Send a heartbeat for this process, a "worker", "collector" or "beat"."""
-    _redis().zadd(KEY, {f"{kind}@{socket.gethostname()}:{os.getpid()}": time.time()})
+    _redis().zadd(HEARTBEATS_KEY, {f"{kind}@{socket.gethostname()}:{os.getpid()}": time.time()})
 
 
 def start_heartbeats(kind: str) -> None:
@@ -38,7 +38,7 @@ def start_heartbeats(kind: str) -> None:
                 send_heartbeat(kind)
             except redis.RedisError as error:
                 log.warning("Redis is unavailable: %s", type(error).__name__)
-            time.sleep(INTERVAL)
+            time.sleep(HEARTBEAT_INTERVAL)
 
     threading.Thread(target=beat, name="alive", daemon=True).start()
 
@@ -50,8 +50,8 @@ def running_processes() -> dict[str, int]:
         redis.RedisError: Redis is unavailable.
     """
     now = time.time()
-    _redis().zremrangebyscore(KEY, "-inf", now - DEAD_AFTER)
+    _redis().zremrangebyscore(HEARTBEATS_KEY, "-inf", now - DEAD_AFTER)
     counts = {"worker": 0, "collector": 0, "beat": 0}
-    for name in _redis().zrange(KEY, 0, -1):
+    for name in _redis().zrange(HEARTBEATS_KEY, 0, -1):
         counts[name.decode().partition("@")[0]] += 1
     return counts

@@ -10,12 +10,12 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from monitoring.clocks import LIMITS, Latency
+from monitoring.clocks import BAR_LIMITS, Latency
 from monitoring.people import Bar, CellStatus, Window
 
 WIDTH, HEIGHT = 360, 130
 LEFT, RIGHT, TOP, BOTTOM = 30, 6, 8, 20
-CELLS_ACROSS, CELL = 40, 9
+CELLS_ACROSS, CELL_SIZE = 40, 9
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
     step = (WIDTH - LEFT - RIGHT) / len(bars)
     rects = []
     for index, bar in enumerate(bars):
-        when = date_format(localtime(bar.at), window.form)
+        when = date_format(localtime(bar.at), window.time_format)
         label = _("{when}: {arrived} arrived, {completed} completed").format(
             when=when, arrived=bar.arrived, completed=bar.completed
         )
@@ -62,7 +62,10 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
         rects=rects,
         y_ticks=_y_ticks(top),
         x_ticks=[
-            *((LEFT + step * index, date_format(localtime(bars[index].at), window.form), "start") for index in marks),
+            *(
+                (LEFT + step * index, date_format(localtime(bars[index].at), window.time_format), "start")
+                for index in marks
+            ),
             (WIDTH - RIGHT, _("now"), "end"),
         ],
         label=_("Bar chart: {arrived} participants arrived and {completed} completed in this period.").format(
@@ -73,7 +76,7 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
 
 def latencies(people: Latency, models: Latency) -> Bars:
     """Return a histogram of participants' and models' response times, as shares of each."""
-    groups = len(LIMITS) + 1
+    groups = len(BAR_LIMITS) + 1
     step = (WIDTH - LEFT - RIGHT) / groups
     series_pair = (people, models)
     top = max((max(latency.bars) / latency.number for latency in series_pair if latency.number), default=0) or 1
@@ -90,7 +93,7 @@ def latencies(people: Latency, models: Latency) -> Bars:
     return Bars(
         rects=rects,
         y_ticks=[(_height(top * share, top), f"{top * share:.0%}") for share in (0, 0.5, 1)],
-        x_ticks=[(LEFT + step * (index + 1), f"{limit}", "middle") for index, limit in enumerate(LIMITS)],
+        x_ticks=[(LEFT + step * (index + 1), f"{limit}", "middle") for index, limit in enumerate(BAR_LIMITS)],
         label=_("Bar chart of response times in seconds: {people} answers by participants, {models} by models.").format(
             people=people.number, models=models.number
         ),
@@ -121,8 +124,8 @@ def cell_map(cells: Sequence[CellStatus]) -> CellMap:
     """Return a map with one square per cell; darker squares are fuller."""
     squares = [
         Square(
-            x=index % CELLS_ACROSS * (CELL + 1),
-            y=index // CELLS_ACROSS * (CELL + 1),
+            x=index % CELLS_ACROSS * (CELL_SIZE + 1),
+            y=index // CELLS_ACROSS * (CELL_SIZE + 1),
             shade=cell.shade,
             live=cell.live > 0,
             label=_("{title}: {completed} of {quota} completed, {live} in progress").format(
@@ -131,13 +134,13 @@ def cell_map(cells: Sequence[CellStatus]) -> CellMap:
         )
         for index, cell in enumerate(cells)
     ]
-    return CellMap(squares, CELLS_ACROSS * (CELL + 1), math.ceil(len(cells) / CELLS_ACROSS) * (CELL + 1))
+    return CellMap(squares, CELLS_ACROSS * (CELL_SIZE + 1), math.ceil(len(cells) / CELLS_ACROSS) * (CELL_SIZE + 1))
 
 
 def _between(index: int) -> str:
     if index == 0:
-        return f"0–{LIMITS[0]}"
-    return f"{LIMITS[index - 1]}–{LIMITS[index]}" if index < len(LIMITS) else f"> {LIMITS[-1]}"
+        return f"0–{BAR_LIMITS[0]}"
+    return f"{BAR_LIMITS[index - 1]}–{BAR_LIMITS[index]}" if index < len(BAR_LIMITS) else f"> {BAR_LIMITS[-1]}"
 
 
 def _rect(x: float, width: float, value: float, top: float, series: int, label: str) -> Rect:

@@ -22,7 +22,7 @@ MAX_TIMED = 2_000
 MAX_LISTED = 12
 SLOW_AGENT = 60.0
 """Seconds after which an agent's open turn is marked as late."""
-LIMITS = (1, 2, 5, 10, 20, 40, 80, 160)
+BAR_LIMITS = (1, 2, 5, 10, 20, 40, 80, 160)
 """Upper bounds of the histogram's bars in seconds; the last bar is open-ended."""
 
 
@@ -66,7 +66,7 @@ class LiveMatches:
 
 @dataclass(frozen=True)
 class Latency:
-    """Recent response times in seconds; `bars` counts them between `LIMITS`."""
+    """Recent response times in seconds; `bars` counts them between `BAR_LIMITS`."""
 
     number: int
     p50: float | None
@@ -113,18 +113,18 @@ def _with_participants(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
     rows = Seat.objects.filter(match__in={match.pk for match in listed}).order_by("pk")
     for row in rows.values_list("match", "role", "agent", "enrolment", "enrolment__pseudonym"):
         seats.setdefault(row[0], []).append(row)
-    completed = []
+    completed_matches = []
     for match in listed:
         match_seats = seats.get(match.pk, [])
         agent = next((row[2] for row in match_seats if row[1] == match.role), "")
         people = sorted((row for row in match_seats if row[3]), key=lambda row: row[1] != match.role)
         enrolment, pseudonym = (people[0][3], people[0][4]) if people else (None, "")
-        completed.append(
+        completed_matches.append(
             LiveMatch(
                 match.pk, match.uid, match.role, match.by_agent, match.seconds, match.late, pseudonym, enrolment, agent
             )
         )
-    return completed
+    return completed_matches
 
 
 def people_latency(study: Study) -> Latency:
@@ -147,7 +147,7 @@ def models_latency(study: Study) -> Latency:
 
 def _latency(seconds: list[float]) -> Latency:
     ordered = sorted(max(0.0, second) for second in seconds)
-    bars = [0] * (len(LIMITS) + 1)
+    bars = [0] * (len(BAR_LIMITS) + 1)
     for second in ordered:
-        bars[next((index for index, limit in enumerate(LIMITS) if second < limit), len(LIMITS))] += 1
+        bars[next((index for index, limit in enumerate(BAR_LIMITS) if second < limit), len(BAR_LIMITS))] += 1
     return Latency(len(ordered), percentile(ordered, 50), percentile(ordered, 95), tuple(bars))

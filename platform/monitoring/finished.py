@@ -15,7 +15,7 @@ from studies.models import Version
 PAYOFF = "payoff"
 MAX_METRICS = 4
 """How many of a game's numeric or boolean metrics are shown, in the game's order."""
-COLUMNS = ("number", "truths", "total", "squares")
+SUM_COLUMNS = ("number", "truths", "total", "squares")
 Sums = dict[str, dict[tuple[int, str], Any]]
 
 
@@ -28,18 +28,22 @@ def outcome_sums(placements: Sequence[int]) -> Sums:
         "enrolment__placement__tallied", "enrolment__placement__released_at",
     ):  # fmt: skip
         people[match].append(tuple(person))
-    counted = {match: members for match, members in people.items() if all(_counts(*person[3:]) for person in members)}
-    versions = {person[2] for members in counted.values() for person in members}
+    counted_matches = {
+        match: members for match, members in people.items() if all(_counts(*person[3:]) for person in members)
+    }
+    versions = {person[2] for members in counted_matches.values() for person in members}
     games = dict(Version.objects.filter(pk__in=versions).values_list("pk", "content__game"))
-    sums: Sums = {column: defaultdict(int) for column in COLUMNS}
-    rows = Match.objects.filter(pk__in=counted).order_by()
+    sums: Sums = {column: defaultdict(int) for column in SUM_COLUMNS}
+    rows = Match.objects.filter(pk__in=counted_matches).order_by()
     for pk, game, payoffs, metrics in rows.values_list("pk", "game", "payoffs", "metrics").iterator():
-        _role, cell, version, *_other_columns = counted[pk][0]
+        _role, cell, version, *_other_columns = counted_matches[pk][0]
         if game != games[version]:
             continue  # another match of the same session
-        for outcome, value in _values(game, payoffs or {}, metrics or {}, [person[0] for person in counted[pk]]):
+        for outcome, value in _values(
+            game, payoffs or {}, metrics or {}, [person[0] for person in counted_matches[pk]]
+        ):
             number = float(value)
-            for column, addend in zip(COLUMNS, (1, isinstance(value, bool), number, number**2), strict=True):
+            for column, addend in zip(SUM_COLUMNS, (1, isinstance(value, bool), number, number**2), strict=True):
                 sums[column][cell, outcome] += addend
     return sums
 

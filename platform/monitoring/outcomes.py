@@ -14,7 +14,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from analysis.toolbox import mean_from_sums, proportion
-from monitoring.finished import COLUMNS, PAYOFF, meanings_of
+from monitoring.finished import PAYOFF, SUM_COLUMNS, meanings_of
 from monitoring.models import OutcomeTally
 from monitoring.people import MAX_CELLS_LISTED, People
 from studies.models import Study
@@ -53,12 +53,12 @@ class Preview:
 def preview_of(study: Study, people: People) -> Preview | None:
     """Return the newest version's outcomes so far; None before the first match has finished."""
     tallies = OutcomeTally.objects.filter(cell__version__study=study, cell__version__number=people.version).order_by()
-    totals = {row[0]: row[1:] for row in tallies.values_list("outcome").annotate(*(Sum(name) for name in COLUMNS))}
+    totals = {row[0]: row[1:] for row in tallies.values_list("outcome").annotate(*(Sum(name) for name in SUM_COLUMNS))}
     if not totals:
         return None
     cells = people.cells[:MAX_CELLS_LISTED] if len(people.cells) > 1 else []
     listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
-    by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *COLUMNS)}
+    by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *SUM_COLUMNS)}
     meanings = {PAYOFF: _("Participants' mean payoff in the match."), **meanings_of(study.game)}
     outcomes = []
     for name in sorted(totals, key=lambda name: [*meanings, name].index(name)):

@@ -16,7 +16,7 @@ from django.db.models import Count, F, Sum, Value
 from django.utils import timezone
 
 from monitoring.models import CellTally, TimeTally
-from monitoring.tallies import STEP, step_of
+from monitoring.tallies import TALLY_PERIOD, period_start
 from participants.states import ENDED, State
 from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
@@ -174,7 +174,7 @@ class Window:
     key: str
     length: timedelta
     bar: timedelta
-    form: str
+    time_format: str
 
 
 WINDOWS = {
@@ -199,7 +199,7 @@ class Bar:
 def arrivals_of(study: Study, window: Window) -> Sequence[Bar]:
     """Return the study's arrivals and completions, oldest first, including empty periods."""
     now = timezone.now()
-    end = step_of(now) + STEP
+    end = period_start(now) + TALLY_PERIOD
     begin = end - window.length
     tallied = TimeTally.objects.filter(study=study, at__gte=begin).values_list("at", "arrived", "completed")
     untallied = Placement.objects.filter(tallied=False, cell__version__study=study).order_by()

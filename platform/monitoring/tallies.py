@@ -23,24 +23,24 @@ from opponents.models import Call
 from participants.states import State
 from studies.models import Placement
 
-STEP = timedelta(minutes=5)
+TALLY_PERIOD = timedelta(minutes=5)
 """The period that one row of `TimeTally` covers."""
 STORAGE_DELAY = timedelta(minutes=2)
 """Calls are stored within this time after their own timestamp."""
-BATCH = 5_000
+BATCH_SIZE = 5_000
 CALLS = "calls"
 PLACEMENTS = "placements"
 
 
-def step_of(moment: datetime) -> datetime:
+def period_start(moment: datetime) -> datetime:
     """Return the start of the period that contains `moment`."""
-    seconds = STEP.total_seconds()
+    seconds = TALLY_PERIOD.total_seconds()
     return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, tz=moment.tzinfo)
 
 
 def tally_everything() -> None:
     """Tally everything that has ended since the last time."""
-    while tally_placements() == BATCH:
+    while tally_placements() == BATCH_SIZE:
         pass
     tally_calls()
 
@@ -59,7 +59,7 @@ def tally_placements() -> int:
             "enrolment__arrived_at",
             "enrolment__ended_at",
             "released_at",
-        )[:BATCH]
+        )[:BATCH_SIZE]
     )
     states: Counter[tuple[Any, ...]] = Counter()
     released: Counter[tuple[Any, ...]] = Counter()
@@ -68,8 +68,8 @@ def tally_placements() -> int:
     for _pk, cell, study, state, arrived_at, ended_at, released_at in rows:
         states[cell, state] += 1
         released[cell, state] += released_at is not None
-        arrived[study, step_of(arrived_at)] += 1
-        completed[study, step_of(ended_at)] += state == State.COMPLETED
+        arrived[study, period_start(arrived_at)] += 1
+        completed[study, period_start(ended_at)] += state == State.COMPLETED
     _add_to_rows(CellTally, ("cell_id", "state"), {"number": states, "released": +released})
     _add_to_rows(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
     Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)

@@ -28,6 +28,6 @@ def start_beat_heartbeat(**_signal) -> None:
 @before_task_publish.connect
 def send_beat_heartbeat(**_signal) -> None:
     """Record that beat is running, which sends a task every second or two."""
-    if "sent" in _beat and time.monotonic() - _beat["sent"] > alive.INTERVAL:
+    if "sent" in _beat and time.monotonic() - _beat["sent"] > alive.HEARTBEAT_INTERVAL:
         alive.send_heartbeat("beat")
         _beat["sent"] = time.monotonic()

@@ -13,7 +13,7 @@ from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
-FULL = "full"
+NO_PLACE_LEFT = "full"
 """The error key of a refusal because no place is left."""
 _ALLOWED_BETWEEN_LETTERS = frozenset(" .'’-")
 
@@ -40,7 +40,9 @@ class Consent(Step):
             "others": "" if about_others in self.step["text"] else about_others,  # the default text already says this
             "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
-            "return_instructions": returning.over_quota_instructions(self.enrolment) if FULL in self.errors else None,
+            "return_instructions": returning.over_quota_instructions(self.enrolment)
+            if NO_PLACE_LEFT in self.errors
+            else None,
         }
 
     def answer(self, data: Mapping[str, str]) -> None:

@@ -24,9 +24,13 @@ def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[st
 
     Names, surveys and checks are answered from the enrolment, all other steps from the form alone.
     """
-    known = _FROM_ENROLMENT.get((enrolment.step or {}).get("kind", ""), _no_answers)(enrolment, plan, rng)
-    valid = {field.name: _valid_value(field, rng) for field in page.fields.values()}
-    return {name: value for name, value in {**valid, **known}.items() if value is not None and name in page.fields}
+    known_answers = _FROM_ENROLMENT.get((enrolment.step or {}).get("kind", ""), _no_answers)(enrolment, plan, rng)
+    valid_values = {field.name: _valid_value(field, rng) for field in page.fields.values()}
+    return {
+        name: value
+        for name, value in {**valid_values, **known_answers}.items()
+        if value is not None and name in page.fields
+    }
 
 
 def _no_answers(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:

@@ -40,17 +40,19 @@ def drive(pilot_id: int) -> None:
     holder = uuid.uuid4().hex
     if not _hold(pilot_id, holder, taking=True):
         return
-    held = threading.Event()
-    held.set()
+    lease_held = threading.Event()
+    lease_held.set()
     Walker.objects.filter(pilot=pilot_id, status=Status.WALKING).update(status=Status.WAITING)
     waiting = Walker.objects.filter(pilot=pilot_id, status=Status.WAITING).order_by("number")
     try:
         with ThreadPoolExecutor(_concurrency(pilot_id), thread_name_prefix="pilot") as pool:
-            pending = {pool.submit(_run_participant, walker, held) for walker in waiting.values_list("pk", flat=True)}
+            pending = {
+                pool.submit(_run_participant, walker, lease_held) for walker in waiting.values_list("pk", flat=True)
+            }
             while pending:
                 _done, pending = wait(pending, timeout=RENEW_SECONDS)
-                if held.is_set() and not _hold(pilot_id, holder):
-                    held.clear()
+                if lease_held.is_set() and not _hold(pilot_id, holder):
+                    lease_held.clear()
     finally:
         _finish(pilot_id, holder)
 
@@ -77,17 +79,17 @@ def _finish(pilot_id: int, holder: str) -> None:
         held_pilot.filter(status=Pilot.Status.RUNNING).update(status=Pilot.Status.DONE, ended_at=timezone.now())
 
 
-def _run_participant(walker_id: int, held: threading.Event) -> None:
+def _run_participant(walker_id: int, lease_held: threading.Event) -> None:
     """Run one participant; record any error so that the researcher can see it."""
     walkers = Walker.objects.filter(pk=walker_id)
     try:
-        if not held.is_set():
+        if not lease_held.is_set():
             return
         walkers.update(status=Status.WALKING, attempts=F("attempts") + 1)
         walker = walkers.select_related("pilot__study", "enrolment").get()
         if walker.attempts > MAX_ATTEMPTS:
             raise Stuck(_("Started too often: the worker died each time."))
-        Person(walker, may_continue=held.is_set).walk()
+        Person(walker, may_continue=lease_held.is_set).walk()
         walkers.update(status=Status.ARRIVED, problem="")
     except Interrupted:
         walkers.update(status=Status.WAITING)

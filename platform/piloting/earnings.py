@@ -23,16 +23,16 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
     rule = cell.pay()
     content = cell.version.content
     earnings = earnings_of(enrolment, content)
-    due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
+    amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
     show_earnings(
         enrolment,
         rule,
-        due,
+        amounts_due,
         purpose=Match.Purpose.PILOT,
         debriefing=content["texts"].get("debriefing"),
         entry=content["entry"],
         result=(earnings.payoff, earnings.share),
     )
     Walker.objects.filter(pk=walker.pk).update(
-        payoff=earnings.payoff, owed={reason: str(amount) for reason, amount in due.items()}
+        payoff=earnings.payoff, owed={reason: str(amount) for reason, amount in amounts_due.items()}
     )

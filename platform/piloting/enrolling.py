@@ -15,7 +15,7 @@ from piloting.models import Pilot, Walker
 from studies.enrolling import steps_of
 from studies.models import Cell, Version
 
-HOURS = 24
+ENROLMENT_HOURS = 24
 """Hours until a simulated participant's enrolment expires; an interrupted pilot can be resumed until then."""
 QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1}
 """Time limits if a participant stops answering: the clock runs out as usual, only sooner."""
@@ -63,7 +63,7 @@ def enrol(walker: Walker) -> Enrolment:
         timers = {}
     steps = [_for_pilot(step, walker, timers) for step in steps_of(cell.version, cell, role, number=number)]
     walker.enrolment = Enrolment.objects.create(
-        steps=steps, seed=walker.pilot.seed + walker.number, expires_at=expiry_after(HOURS * 60)
+        steps=steps, seed=walker.pilot.seed + walker.number, expires_at=expiry_after(ENROLMENT_HOURS * 60)
     )
     walker.save(update_fields=["enrolment"])
     return walker.enrolment

@@ -21,7 +21,7 @@ from matches import forms
 from matches.screens import render_screen
 from piloting.reading import Page, read
 
-MOVES = 4
+MOVES_PER_FORM = 4
 """Number of moves tried in each form at each point in a match."""
 _FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)
 
@@ -57,7 +57,7 @@ def _unsubmittable_moves(
         if form.name not in pages:
             yield f"the page of {role} lacks the form “{form.name}”"
             continue
-        moves: list[Any] = [random_filling(form, rng) for _number in range(MOVES)]
+        moves: list[Any] = [random_filling(form, rng) for _number in range(MOVES_PER_FORM)]
         for move in [*moves, *([played] if played is not None else [])]:
             expected = _parsed(form.model, move)
             if (

@@ -33,17 +33,17 @@ def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tu
     Args:
         agents: the launched study's agents by role; their delay and answer display determine the waiting time.
     """
-    deciding = waiting = 0.0
+    deciding_seconds = waiting_seconds = 0.0
     previous_message: str | None = None
     for event in _moves(match):
         rng = Random(f"{match.seed}/{event.number}/estimate")
         if event.role == role:
-            deciding += human_delay(event.data["move"], previous_message, rng)
+            deciding_seconds += human_delay(event.data["move"], previous_message, rng)
         else:
-            waiting += _wait(event, agents.get(event.role), previous_message, rng)
+            waiting_seconds += _wait(event, agents.get(event.role), previous_message, rng)
         message = event.data["move"].get("message")
         previous_message = message if isinstance(message, str) else None
-    return deciding, waiting
+    return deciding_seconds, waiting_seconds
 
 
 def _wait(event: Event, agent: Agent | None, previous_message: str | None, rng: Random) -> float:

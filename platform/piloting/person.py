@@ -165,8 +165,8 @@ class Person:
                 raise Stuck(_("The match got stuck: no one moved."))
             if not self._let_others_move(match):
                 self._take_turn(match, seat, play)
-        deciding, waiting = pace.seconds_of_match(match, seat.role, self._opponents(match))
-        return {"reading": pace.seconds_of_page(page), "moves": deciding, "waiting": waiting}
+        deciding_seconds, waiting_seconds = pace.seconds_of_match(match, seat.role, self._opponents(match))
+        return {"reading": pace.seconds_of_page(page), "moves": deciding_seconds, "waiting": waiting_seconds}
 
     def _opponents(self, match: Match) -> dict[str, Agent]:
         """Return the match's agents by role, as in a launch."""

@@ -70,21 +70,21 @@ class _Reader(HTMLParser):
         self.page = Page()
         self.words = self.heading = ""
         self.reasons: list[str] = []
-        self._in: list[str] = []
+        self._open_tags: list[str] = []
         self._unread_depth = 0
         self._select: FormField | None = None
-        self._error = self._has_heading = False
+        self._in_error = self._has_heading = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         if tag in _UNREAD:
             self._unread_depth += 1
         if tag in ("main", "h1", "form"):
-            self._in.append(tag)
+            self._open_tags.append(tag)
         if "error" in attributes.get("class", "").split():
-            self._error = True
+            self._in_error = True
             self.reasons.append("")
-        if "main" in self._in and "form" in self._in and attributes.get("name"):
+        if "main" in self._open_tags and "form" in self._open_tags and attributes.get("name"):
             self._add_field(tag, attributes)
         elif tag == "option" and self._select is not None:
             self._add_option(attributes)
@@ -119,19 +119,19 @@ class _Reader(HTMLParser):
         if tag in _UNREAD and self._unread_depth:
             self._unread_depth -= 1
         self._has_heading = self._has_heading or tag == "h1"
-        if tag in self._in:
-            while self._in and self._in.pop() != tag:
+        if tag in self._open_tags:
+            while self._open_tags and self._open_tags.pop() != tag:
                 pass
         if tag == "select":
             self._select = None
         if tag in ("p", "li", "div", "span"):
-            self._error = False
+            self._in_error = False
 
     def handle_data(self, data: str) -> None:
-        if self._unread_depth or "main" not in self._in:
+        if self._unread_depth or "main" not in self._open_tags:
             return
         self.words += f" {data}"
-        if "h1" in self._in and not self._has_heading:
+        if "h1" in self._open_tags and not self._has_heading:
             self.heading += data
-        if self._error:
+        if self._in_error:
             self.reasons[-1] += data

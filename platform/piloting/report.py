@@ -134,7 +134,7 @@ class Report:
         return asdict(self)
 
 
-EXPECTED: dict[str, frozenset[str]] = {
+EXPECTED_ENDINGS: dict[str, frozenset[str]] = {
     Plan.FINISH: frozenset({State.COMPLETED}),
     Plan.WRONG_CODE: frozenset({State.FAILED_CODE_WORD}),
     Plan.SILENT: frozenset({State.TIMED_OUT, State.COMPLETED}),
@@ -173,7 +173,7 @@ def report(pilot: Pilot) -> Report:
         unexpected=[
             (walker.number, str(Plan(walker.plan).label), str(State(_state(walker)).label))
             for walker in arrived
-            if _state(walker) not in EXPECTED[walker.plan]
+            if _state(walker) not in EXPECTED_ENDINGS[walker.plan]
         ],
         steps=steps,
         payoffs=_payoffs(data),

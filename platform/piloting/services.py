@@ -89,8 +89,8 @@ def cells_for(pilot: Pilot) -> list[int]:
     group_counts, chosen = [0] * len(quotas), []
     while len(chosen) < pilot.people:
         lowest = min(count / quota for count, quota in zip(group_counts, quotas, strict=True))
-        tied = [index for index, quota in enumerate(quotas) if group_counts[index] / quota == lowest]
-        cell = Random(f"{pilot.seed}/{len(chosen)}").choice(tied)
+        tied_cells = [index for index, quota in enumerate(quotas) if group_counts[index] / quota == lowest]
+        cell = Random(f"{pilot.seed}/{len(chosen)}").choice(tied_cells)
         group_counts[cell] += 1
         chosen += [cell] * sizes[cell]
     return chosen[: pilot.people]

@@ -96,8 +96,10 @@ def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
         raise MessageRefused("longer than the page has been shown")
     views = PageView.objects.filter(enrolment=enrolment_id, position=counts.position)
     figures = counts.figures()
-    larger: dict[str, models.Func | datetime] = {name: Greatest(F(name), value) for name, value in figures.items()}
-    if views.filter(view=counts.view).update(last_at=now, **larger):
+    larger_counts: dict[str, models.Func | datetime] = {
+        name: Greatest(F(name), value) for name, value in figures.items()
+    }
+    if views.filter(view=counts.view).update(last_at=now, **larger_counts):
         return True
     if views.count() >= MAX_VIEWS:
         raise MessageRefused("too many loadings of this page")

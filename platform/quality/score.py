@@ -64,8 +64,8 @@ def score(pages: Iterable[tuple[str, Mapping[str, int]]]) -> Score:
         if kind == "instructions" and figures.get("answered_ms"):
             words = max(words, figures.get("words", 0))
             reading_ms += figures["answered_ms"]
-    applying = {name for name, holds in _tests(totals, words, reading_ms) if holds}
-    reasons = tuple(name for name in WEIGHTS if name in applying)
+    applicable = {name for name, holds in _tests(totals, words, reading_ms) if holds}
+    reasons = tuple(name for name in WEIGHTS if name in applicable)
     return Score(round(1 - prod(1 - WEIGHTS[name] for name in reasons), 3), reasons)
 
 

@@ -19,7 +19,7 @@ from opponents.agents import PERSON
 from participants.models import Enrolment
 from studies.formats import seats_in
 
-FULL, MIXED, NOTHING = "told", "either", "nothing"
+TOLD, MIXED, NOTHING = "told", "either", "nothing"
 """Participants were told who the others are, only that they may be people or programs, or nothing."""
 
 
@@ -41,7 +41,7 @@ def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[
     if with_people and with_agents:
         both_certain = tells and other_count > 1 and all(1 < seats.count(PERSON) < len(seats) for seats in seated)
         return {
-            "told": FULL if both_certain else MIXED,
+            "told": TOLD if both_certain else MIXED,
             "words": _mixed_text(other_count, tells=tells, both_certain=both_certain),
         }
     if with_people:
@@ -56,7 +56,7 @@ def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[
             "The other players are computer programs, possibly language models.",
             other_count,
         )
-    return {"told": FULL, "words": text}
+    return {"told": TOLD, "words": text}
 
 
 def _mixed_text(count: int, *, tells: bool, both_certain: bool) -> str:
@@ -93,8 +93,8 @@ def recorded_disclosure(enrolment: Enrolment) -> dict[str, str]:
 
 def late_disclosure(enrolment: Enrolment) -> list[str]:
     """Return the last page's sentences, one per match, for a participant who was not told who the others were."""
-    disclosure = recorded_disclosure(enrolment).get("told", FULL)
-    if disclosure == FULL:
+    disclosure = recorded_disclosure(enrolment).get("told", TOLD)
+    if disclosure == TOLD:
         return []
     own_seats = list(Seat.objects.filter(enrolment=enrolment).order_by("step"))
     others = Seat.objects.filter(match__in=[seat.match_id for seat in own_seats]).exclude(enrolment=enrolment)
@@ -129,5 +129,7 @@ def _describe(seats: Sequence[Seat]) -> str:
             "a computer program with fixed rules", "{n} computer programs with fixed rules", kinds["script"]
         ),
     }
-    described = [phrase.format(n=kinds[kind]) for kind, phrase in phrases.items() if kinds[kind]]
-    return _(" and ").join([", ".join(described[:-1]), described[-1]]) if len(described) > 1 else described[0]
+    used_phrases = [phrase.format(n=kinds[kind]) for kind, phrase in phrases.items() if kinds[kind]]
+    return (
+        _(" and ").join([", ".join(used_phrases[:-1]), used_phrases[-1]]) if len(used_phrases) > 1 else used_phrases[0]
+    )

@@ -36,13 +36,13 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     earnings = earnings_of(enrolment, content)
     if content["purpose"] == Match.Purpose.STUDY:
         slug = placement.cell.version.study.slug
-        due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
+        amounts_due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
     else:
-        due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
+        amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
     show_earnings(
         enrolment,
         rule,
-        due,
+        amounts_due,
         purpose=content["purpose"],
         debriefing=content["texts"].get("debriefing"),
         result=(earnings.payoff, earnings.share),
@@ -60,7 +60,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
 def show_earnings(
     enrolment: Enrolment,
     rule: rules.PayRule,
-    due: Mapping[str, Decimal],
+    amounts_due: Mapping[str, Decimal],
     *,
     purpose: str,
     debriefing: str | None,
@@ -77,20 +77,20 @@ def show_earnings(
     lines = [
         {
             "reason": _shown_reason(enrolment, reason),
-            "amount": texts.in_currency(due.get(reason, zero), rule.currency),
+            "amount": texts.in_currency(amounts_due.get(reason, zero), rule.currency),
         }
         for reason in ("base", "bonus")
     ]
     lines[1]["because"] = texts.bonus_reason(rule, ending=enrolment.state, payoff=result[0], game=_last_game(enrolment))
-    lost_pay = _lost_pay(rule, enrolment, due, result)
+    lost_pay = _lost_pay(rule, enrolment, amounts_due, result)
     amounts = [
         {"reason": _shown_reason(enrolment, reason), "amount": texts.in_currency(amount, rule.currency)}
-        for reason, amount in due.items()
+        for reason, amount in amounts_due.items()
     ]
     enrolment.earnings = {
         "amounts": amounts,
         "lines": lines,
-        "total": texts.in_currency(sum(due.values(), start=zero), rule.currency),
+        "total": texts.in_currency(sum(amounts_due.values(), start=zero), rule.currency),
         "lost": texts.in_currency(lost_pay, rule.currency) if lost_pay else "",
         "purpose": purpose,
         "entry": entry,
@@ -109,13 +109,16 @@ def _last_game(enrolment: Enrolment) -> Any:
 
 
 def _lost_pay(
-    rule: rules.PayRule, enrolment: Enrolment, due: Mapping[str, Decimal], result: tuple[float | None, float | None]
+    rule: rules.PayRule,
+    enrolment: Enrolment,
+    amounts_due: Mapping[str, Decimal],
+    result: tuple[float | None, float | None],
 ) -> Decimal:
     """Return what a wrong quiz answer cost: the pay for completing, less what is paid."""
     if enrolment.state != State.FAILED_QUIZ:
         return Decimal(0)
     completing_pay = rules.due(rule, ending=State.COMPLETED, payoff=result[0], share=result[1])
-    return sum(completing_pay.values(), Decimal(0)) - sum(due.values(), Decimal(0))
+    return sum(completing_pay.values(), Decimal(0)) - sum(amounts_due.values(), Decimal(0))
 
 
 def _entry_kind(enrolment: Enrolment) -> str | None:

@@ -21,7 +21,7 @@ from lobby.models import Group
 from lobby.signals import group_made
 from matches.models import Match, Seat
 from opponents.agents import Seats, labels_in, people_in
-from participants.consent import FULL
+from participants.consent import NO_PLACE_LEFT
 from participants.models import Enrolment
 from participants.services import end_expired, expiry_after
 from participants.signals import consented
@@ -158,7 +158,7 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
         assigned_cell = Identity.objects.filter(enrolment=enrolment).values_list("details__cell", flat=True).first()
         placement.cell, placement.role, number = _find_seat(version, placement.role, assigned_cell)
     except Full as full:
-        raise StepRefused({FULL: str(full)}) from None
+        raise StepRefused({NO_PLACE_LEFT: str(full)}) from None
     placement.save(update_fields=["cell", "role"])
     later_steps = steps_of(version, placement.cell, placement.role, number=number)[1:]
     enrolment.steps = [enrolment.steps[0], *later_steps]
@@ -222,8 +222,8 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
             raise NoSuchRole(
                 _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
             )
-    placed = Placement.objects.filter(cell__version=version)
-    held, held_or_offered, ever_placed = _counts_by_seat(placed)
+    placements = Placement.objects.filter(cell__version=version)
+    held, held_or_offered, ever_placed = _counts_by_seat(placements)
     for counter in (held, held_or_offered):
         counter.update(_taken_by_agents(version))
     open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
@@ -231,13 +231,13 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
         raise Full(
             _("All places in this study are taken at the moment. A place may become free, so please try again later.")
         )
-    filled = {
+    filled_shares = {
         cell.pk: sum(held_or_offered[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats
     }
-    forming = _cells_forming_groups(placed.filter(released_at=None), [cell for cell, _seat in open_seats])
-    open_seats = [(cell, seat) for cell, seat in open_seats if cell.pk in forming] or open_seats
-    lowest = min(filled[cell.pk] for cell, _seat in open_seats)
-    emptiest = list({cell.pk: cell for cell, _seat in open_seats if filled[cell.pk] == lowest}.values())
+    forming_cells = _cells_forming_groups(placements.filter(released_at=None), [cell for cell, _seat in open_seats])
+    open_seats = [(cell, seat) for cell, seat in open_seats if cell.pk in forming_cells] or open_seats
+    lowest = min(filled_shares[cell.pk] for cell, _seat in open_seats)
+    emptiest = list({cell.pk: cell for cell, _seat in open_seats if filled_shares[cell.pk] == lowest}.values())
     cell = Random(f"{version.seed}/{ever_placed.total()}").choice(emptiest)
     seat = min(
         (seat for other, seat in open_seats if other.pk == cell.pk), key=lambda seat: held_or_offered[cell.pk, seat]
@@ -248,11 +248,11 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
 SeatCounts = Counter[tuple[int, Role]]
 
 
-def _counts_by_seat(placed: QuerySet[Placement]) -> tuple[SeatCounts, SeatCounts, SeatCounts]:
+def _counts_by_seat(placements: QuerySet[Placement]) -> tuple[SeatCounts, SeatCounts, SeatCounts]:
     """Return counts by cell and seat: places held, places held or offered, and all placements ever."""
     counts = (Count("pk", filter=HELD), Count("pk", filter=HELD_OR_OFFERED), Count("pk"))
     rows = list(
-        placed.values_list("cell", "role")
+        placements.values_list("cell", "role")
         .annotate(held=counts[0], held_or_offered=counts[1], ever_placed=counts[2])
         .order_by()
     )
@@ -260,13 +260,13 @@ def _counts_by_seat(placed: QuerySet[Placement]) -> tuple[SeatCounts, SeatCounts
     return held, held_or_offered, ever_placed
 
 
-def _cells_forming_groups(placed: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
+def _cells_forming_groups(placements: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
     """Return the cells in which participants do not form whole groups yet."""
     group_sizes = {cell.pk: cell.group_size for cell in cells if cell.group_size > 1}
     if not group_sizes:
         return set()
     seated = Seat.objects.filter(enrolment=OuterRef("enrolment"))
-    waiting = placed.filter(cell__in=group_sizes, enrolment__ended_at=None).exclude(Exists(seated))
+    waiting = placements.filter(cell__in=group_sizes, enrolment__ended_at=None).exclude(Exists(seated))
     counts = waiting.order_by().values_list("cell").annotate(Count("pk"))
     return {cell for cell, number in counts if number % group_sizes[cell]}
 
@@ -345,7 +345,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
             steps.append({"kind": "instructions", **instruction_parts(leg), "code_word": False})
         steps += _match_steps(version, leg, rule, session, match=match, number=number, first_cell=cell)
         previous_leg = leg
-    quiz_leg = [leg for leg in legs if leg.own][-1]
+    quiz_leg = [leg for leg in legs if leg.plays_own_game][-1]
     if content["checks"]["quiz"] and configured.quiz(role):
         steps.append({"kind": "quiz", **_game_data(version, quiz_leg, rule), "stake": texts.quiz_stake(rule)})
     if questions := surveys.get("after"):
@@ -360,7 +360,7 @@ def _configured(leg: Leg) -> Game[Any, Any]:
 
 def _game_data(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
     """Return the data about a match's game that its steps contain."""
-    pay = (leg.cell.pay() if leg.own else rule).model_dump(mode="json", exclude={"endings"})
+    pay = (leg.cell.pay() if leg.plays_own_game else rule).model_dump(mode="json", exclude={"endings"})
     match_texts = {**leg.part["texts"], "pay": pay}
     return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": match_texts}
 

@@ -119,7 +119,7 @@ def forecast(study: Study) -> Forecast:
     """
     refresh_if_old()
     cells = plan_cells(study)
-    games = [_sample(game_study, _pay_of(study)) for game_study in (study, *study.further())]
+    games = [_sample(game_study, _pay_of(study)) for game_study in (study, *study.other_game_studies())]
     simulated_matches = [simulated for game in games for simulated in game[0]]
     amounts = [amount for simulated in simulated_matches for amount in simulated.pay]
     matches = study.session_matches
@@ -183,7 +183,7 @@ def minutes_of(study: Study) -> int | None:
                 _simulate(game_study, cell, game_study.agents_by_label(), None, 0, measured=False)
                 for cell in _evenly_spaced(plan_cells(game_study), ANNOUNCEMENT_SAMPLE)
             ]
-            for game_study in (study, *study.further())
+            for game_study in (study, *study.other_game_studies())
         ]
     except (GameError, ValueError, LookupError):
         return None
@@ -252,9 +252,9 @@ def _simulate(
         role: [] for role, agent in agents_by_role.items() if not agent.scripted
     }
     while not play.over and moves < MAX_MOVES:
-        deciding = play.waiting_for()
-        waiting += _waiting_seconds(deciding, people, agents_by_role)
-        for role in deciding:
+        deciding_roles = play.waiting_for()
+        waiting += _waiting_seconds(deciding_roles, people, agents_by_role)
+        for role in deciding_roles:
             if role not in play.waiting_for():
                 continue
             if role in people:
@@ -291,16 +291,18 @@ def _script(game: Game[Any, Any], agent: Agent | None) -> str:
     return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.default_script
 
 
-def _waiting_seconds(deciding: Sequence[Role], people: Collection[Role], agents_by_role: Mapping[Role, Agent]) -> float:
+def _waiting_seconds(
+    deciding_roles: Sequence[Role], people: Collection[Role], agents_by_role: Mapping[Role, Agent]
+) -> float:
     """Return the total seconds that participants wait while these roles decide at the same time."""
     seconds = {
         role: (0 if agents_by_role[role].scripted else SECONDS_PER_MODEL_ANSWER) + agents_by_role[role].delay
         if role in agents_by_role
         else SECONDS_PER_DECISION
-        for role in deciding
+        for role in deciding_roles
     }
     longest = max(seconds.values())
-    return sum(longest - (seconds[role] if role in deciding else 0) for role in people)
+    return sum(longest - (seconds[role] if role in deciding_roles else 0) for role in people)
 
 
 def _cost(

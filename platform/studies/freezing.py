@@ -71,7 +71,7 @@ def content_of(study: Study) -> dict[str, Any]:
     """Return everything that a participant's steps, match and pay depend on, as plain data."""
     agents = study.agents_by_label()
     game = registry.get(study.game)
-    others = study.further()
+    others = study.other_game_studies()
     part = _game_part(study)
     content = {
         "format": FORMAT,

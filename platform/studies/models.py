@@ -367,7 +367,7 @@ class Study(models.Model):
             pays=self.session_pays,
         )
 
-    def further(self) -> list[Study]:
+    def other_game_studies(self) -> list[Study]:
         """Return the studies whose games are played in the same session, in order, without deleted ones."""
         keys = self.session_games if isinstance(self.session_games, list) else []
         studies = Study.objects.in_bulk([key for key in keys if isinstance(key, int)])
@@ -443,7 +443,7 @@ class Study(models.Model):
     def _session_problems(self) -> dict[str, str]:
         """Return the problems with the session's other games, by field."""
         self.session_games = self.session_games or []
-        others = self.further()
+        others = self.other_game_studies()
         if len(others) < len(self.session_games) or len({other.pk for other in others}) < len(others):
             return {"session_games": _("Choose existing studies as other games, each only once.")}
         if len(others) > MAX_OTHERS:

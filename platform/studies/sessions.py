@@ -144,7 +144,7 @@ class Leg:
     key: str
 
     @property
-    def own(self) -> bool:
+    def plays_own_game(self) -> bool:
         """Whether this match plays the study's own game."""
         return self.key.isdigit()
 

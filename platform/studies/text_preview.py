@@ -108,7 +108,7 @@ def preview(study: Study, configuration: int = 1) -> Preview:
         problem = str(error)
     default_text = texts.default_consent(study)
     consent = study.consent or default_text
-    disclosed = disclosure_of((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
+    disclosure_text = disclosure_of((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
     return Preview(
         game=study.game,
         problem=problem,
@@ -120,7 +120,7 @@ def preview(study: Study, configuration: int = 1) -> Preview:
         variables=_variables(game),
         changed=difference(game.instruction_template(), study.instructions) if study.instructions else (),
         consent=to_html(consent),
-        others="" if disclosed in consent else disclosed,
+        others="" if disclosure_text in consent else disclosure_text,
         consent_changed=difference(default_text, consent),
         debriefing=to_html(getattr(study, "debriefing", "")),
     )
@@ -158,17 +158,17 @@ def _distinct_seats(
     game: Game[Any, Any], lineups: Sequence[Seats], agents: Mapping[str, Agent]
 ) -> list[tuple[Role, Agent]]:
     """Return one seat for each combination of kind and player, with the agent that may be asked there."""
-    distinct: dict[Any, tuple[Role, Agent]] = {}
+    distinct_seats: dict[Any, tuple[Role, Agent]] = {}
     for role in game.roles():
         has_people = any(seats[role] == PERSON for seats in lineups)
         labels = [label for seats in lineups for label in candidates(seats[role]) if label != PERSON]
         models = [agents[label] for label in labels if not agents[label].scripted]
         askable = models or [agents[label] for label in labels] or list(agents.values())
-        distinct.setdefault(
+        distinct_seats.setdefault(
             (game.kind(role), has_people, bool(labels)),
             (role, askable[0] if askable else Agent(spec=PLACEHOLDER_MODEL)),
         )
-    return list(distinct.values())
+    return list(distinct_seats.values())
 
 
 def _role(study: Study, game: Game[Any, Any], role: Role, *, person: bool, agent: Agent) -> RolePreview:

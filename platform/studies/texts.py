@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from games import registry
 from games.interface import Game, Role
@@ -19,16 +18,16 @@ from studies.disclosure import disclosure_of
 from studies.models import Study
 
 _ENDINGS = {
-    "failed_code_word": _lazy("the code word is wrong"),
-    "failed_quiz": _lazy("you get a question after the game wrong"),
-    "opponent_failed": _lazy("the game stops through no fault of yours"),
-    "partner_left": _lazy("another player leaves the game"),
-    "no_partner": _lazy("not enough people arrive to start the game"),
-    "replaced": _lazy("a program takes your seat because you don't answer"),
-    "screened_out": _lazy("your answers show that the study is not for you"),
-    "timed_out": _lazy("your time runs out"),
-    "dropped_out": _lazy("you are away for too long"),
-    "withdrew": _lazy("you leave before the end"),
+    "failed_code_word": gettext_lazy("the code word is wrong"),
+    "failed_quiz": gettext_lazy("you get a question after the game wrong"),
+    "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
+    "partner_left": gettext_lazy("another player leaves the game"),
+    "no_partner": gettext_lazy("not enough people arrive to start the game"),
+    "replaced": gettext_lazy("a program takes your seat because you don't answer"),
+    "screened_out": gettext_lazy("your answers show that the study is not for you"),
+    "timed_out": gettext_lazy("your time runs out"),
+    "dropped_out": gettext_lazy("you are away for too long"),
+    "withdrew": gettext_lazy("you leave before the end"),
 }
 
 
@@ -272,14 +271,14 @@ def default_consent(study: Study) -> str:
             tasks = _("You will read the rules, play one game, and answer a few questions about it.")
     else:
         tasks = _("You will read the rules and play one game.")
-    games = [(game_study, plan_cells(game_study)) for game_study in (study, *study.further())]
+    games = [(game_study, plan_cells(game_study)) for game_study in (study, *study.other_game_studies())]
     in_groups = [game_study for game_study, game_cells in games if any(len(cell.people) > 1 for cell in game_cells)]
     waiting_sentence = (
         waiting_promise(study, max(in_groups, key=lambda game_study: game_study.lobby_seconds)) if in_groups else ""
     )
     all_cells = [cell for _study, game_cells in games for cell in game_cells]
-    disclosed = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
-    tasks = " ".join(filter(None, [tasks, disclosed, waiting_sentence]))
+    disclosure_text = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
+    tasks = " ".join(filter(None, [tasks, disclosure_text, waiting_sentence]))
     alike = all(game.pays_alike() for game in configured)
     pay = [pay_promise(study.pay(), averages, alike=alike)]
     if len(set(averages)) < 2:

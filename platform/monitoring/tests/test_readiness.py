@@ -19,9 +19,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def no_processes():
-    alive._redis().delete(alive.KEY)
+    alive._redis().delete(alive.HEARTBEATS_KEY)
     yield
-    alive._redis().delete(alive.KEY)
+    alive._redis().delete(alive.HEARTBEATS_KEY)
 
 
 def test_readiness_names_what_is_missing(client):
@@ -37,7 +37,7 @@ def test_readiness_names_what_is_missing(client):
 
 def test_silent_process_counts_as_dead(client):
     alive.send_heartbeat("beat")
-    alive._redis().zadd(alive.KEY, {"worker@elsewhere:1": 1.0})
+    alive._redis().zadd(alive.HEARTBEATS_KEY, {"worker@elsewhere:1": 1.0})
     assert client.get("/health/ready").json()["problems"] == ["no worker is running"]
 
 

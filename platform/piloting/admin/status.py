@@ -17,7 +17,7 @@ from piloting.report import Bonuses, Report, StepTimes, report
 from studies.texts import in_currency
 
 COLOURS = {"running": "primary", "done": "success", "stopped": "warning"}
-PARTS = {
+PART_LABELS = {
     "reading": gettext_lazy("reading and filling in forms"),
     "moves": gettext_lazy("deciding and entering moves"),
     "waiting": gettext_lazy("waiting for opponents"),
@@ -71,7 +71,7 @@ def page_context(pilot: Pilot) -> dict[str, Any]:
         "headline": _headline(pilot, finished),
         "facts": _facts(figures),
         "bars": _bars(figures.steps),
-        "legend": [(PARTS[name], name) for name in _parts_in(figures.steps)],
+        "legend": [(PART_LABELS[name], name) for name in _parts_in(figures.steps)],
         "bonus_dots": _bonus_dots(figures),
         "bonus_sentence": bonus_sentence(figures),
         "payoff_dots": [
@@ -199,18 +199,20 @@ def _bars(steps: Sequence[StepTimes]) -> list[Bar]:
             title=step.title,
             label=f"{step.minutes:.1f}",
             words=step.words,
-            parts=[(PARTS[name], round(100 * minutes / longest, 2), name) for name, minutes in step.parts.items()],
+            parts=[
+                (PART_LABELS[name], round(100 * minutes / longest, 2), name) for name, minutes in step.parts.items()
+            ],
         )
         for step in steps
     ]
 
 
 def _parts_in(steps: Sequence[StepTimes]) -> list[str]:
-    return [name for name in PARTS if any(name in step.parts for step in steps)]
+    return [name for name in PART_LABELS if any(name in step.parts for step in steps)]
 
 
-def _models(found: Report) -> list[tuple[str, str]]:
-    models = found.models
+def _models(figures: Report) -> list[tuple[str, str]]:
+    models = figures.models
     rows = []
     if models.calls:
         rows = [

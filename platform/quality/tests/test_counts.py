@@ -30,7 +30,7 @@ from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
 
-FULL = {
+VALID_COUNTS = {
     "view": "abcdefgh", "position": 0, "open_ms": 9000, "visible_ms": 7000,
     "hidden": 2, "blurred": 1, "pastes": 3, "pasted": 120,
 }  # fmt: skip
@@ -47,9 +47,9 @@ def visitor() -> Visitor:
 
 def post_counts(visitor: Visitor, data: Any = None, **fields: Any) -> HttpResponse:
     """Send counts as a page does: no cookie, no CSRF token, any content type."""
-    body = data if isinstance(data, bytes) else json.dumps({**FULL, **fields})
+    body = data if isinstance(data, bytes) else json.dumps({**VALID_COUNTS, **fields})
     return Client(enforce_csrf_checks=True).post(
-        reverse("quality:take", args=[visitor.enrolment.token]), body, content_type="text/plain;charset=UTF-8"
+        reverse("quality:counts", args=[visitor.enrolment.token]), body, content_type="text/plain;charset=UTF-8"
     )
 
 
@@ -131,13 +131,13 @@ def test_malformed_counts_are_refused(visitor, data, status):
 
 def test_unseen_pages_and_unknown_tokens_have_no_counts(visitor):
     assert post_counts(visitor, position=3).status_code == 404
-    response = Client().post("/p/nobody/counts", json.dumps(FULL), content_type="text/plain")
+    response = Client().post("/p/nobody/counts", json.dumps(VALID_COUNTS), content_type="text/plain")
     assert response.status_code == 404
     assert not PageView.objects.exists()
 
 
 def test_get_requests_store_nothing(visitor):
-    assert Client().get(reverse("quality:take", args=[visitor.enrolment.token])).status_code == 405
+    assert Client().get(reverse("quality:counts", args=[visitor.enrolment.token])).status_code == 405
 
 
 def test_number_and_rate_of_counts_are_limited(visitor):

@@ -114,8 +114,8 @@ class LabCodes(MembersPage):
     def _codes_page(self, request: HttpRequest, study: Study, *, problems: Any = ()) -> HttpResponse:
         codes = lab_codes.codes_of(study.slug)
         selection = request.GET.get("show", "")
-        filtered = codes.filter(used=selection == "used") if selection in ("used", "unused") else codes
-        page = Paginator(filtered, CODES_PER_PAGE).get_page(request.GET.get("page"))
+        filtered_codes = codes.filter(used=selection == "used") if selection in ("used", "unused") else codes
+        page = Paginator(filtered_codes, CODES_PER_PAGE).get_page(request.GET.get("page"))
         context = {
             **self.admin_site.each_context(request),
             **creation_choices(),

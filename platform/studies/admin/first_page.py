@@ -18,9 +18,9 @@ COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed"
 def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Return the first page's context: the newest studies that the user is a member of."""
     studies = visible(request.user, Study.objects.all()).order_by("-created_at", "-pk")
-    listed = list(studies[: STUDIES_SHOWN + 1])
-    waiting_payments = waiting([study.slug for study in listed])
-    newest = [(study, COLOURS[study.status], waiting_payments.get(study.slug)) for study in listed]
+    listed_studies = list(studies[: STUDIES_SHOWN + 1])
+    waiting_payments = waiting([study.slug for study in listed_studies])
+    newest = [(study, COLOURS[study.status], waiting_payments.get(study.slug)) for study in listed_studies]
     return {
         **context,
         "newest_studies": newest[:STUDIES_SHOWN],

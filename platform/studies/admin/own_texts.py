@@ -13,8 +13,8 @@ from games.interface import Game
 from llm_agents.strategies.prompts import PLAIN, REASONED, VARIABLES, PersonaVariables
 from opponents.agent_settings import PROMPT
 
-CODE = {"class": "font-mono", "spellcheck": "false", "autocapitalize": "off"}
-ROWS = {"system": 8, "question": 8, "correction": 4}
+CODE_ATTRIBUTES = {"class": "font-mono", "spellcheck": "false", "autocapitalize": "off"}
+TEXT_ROWS = {"system": 8, "question": 8, "correction": 4}
 
 
 def add_variable_help(fields: Mapping[str, forms.Field], prefix: str, game: Game[Any, Any]) -> None:
@@ -36,7 +36,12 @@ def add_variable_help(fields: Mapping[str, forms.Field], prefix: str, game: Game
         )
         reasoning_default = with_reasoning if with_reasoning != default else ""
         _add_help(
-            field, variables.model_fields, roles, rows=ROWS[name], default=default, reasoning_default=reasoning_default
+            field,
+            variables.model_fields,
+            roles,
+            rows=TEXT_ROWS[name],
+            default=default,
+            reasoning_default=reasoning_default,
         )
 
 
@@ -53,6 +58,6 @@ def _add_help(
     context = {"variables": descriptions, "roles": roles, "default": default, "reasoning_default": reasoning_default}
     html = render_to_string("admin/studies/study/variables.html", {**context, "help_text": field.help_text})
     field.help_text = html
-    field.widget = UnfoldAdminTextareaWidget(attrs={"rows": rows, **CODE})
+    field.widget = UnfoldAdminTextareaWidget(attrs={"rows": rows, **CODE_ATTRIBUTES})
     if isinstance(field, forms.CharField):
         field.strip = False

@@ -27,7 +27,7 @@ from matches.forms import Field, fields_of
 from studies.admin.entry_fields import EntryField
 
 PREFIX = "parameter_"
-NONE = "_none"
+NONE_SUFFIX = "_none"
 LONG_TEXT = 300
 """Number of characters above which a text gets a multi-line field."""
 MAX_REPORTED = 3
@@ -100,7 +100,7 @@ class Parameters:
                 continue
             fields[self.prefix + parameter.name] = _form_field(self.model, parameter, value)
             if self._has_none_checkbox(parameter):
-                fields[self.prefix + parameter.name + NONE] = forms.BooleanField(
+                fields[self.prefix + parameter.name + NONE_SUFFIX] = forms.BooleanField(
                     label=_("{parameter}: none").format(parameter=_label(parameter)),
                     required=False,
                     initial=value is None and (parameter.name in config or not parameter.required),
@@ -128,7 +128,7 @@ class Parameters:
     def rows(self) -> list[str | tuple[str, ...]]:
         """Return the field names as rows for an admin fieldset: one row per parameter."""
         names = [(self.prefix + field.name, self._has_none_checkbox(field)) for field in self.fields()]
-        return [(name, name + NONE) if nullable else name for name, nullable in names]
+        return [(name, name + NONE_SUFFIX) if nullable else name for name, nullable in names]
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the entered configuration and the errors by form field."""
@@ -139,7 +139,9 @@ class Parameters:
             value = cleaned.get(name)
             if parameter.name in self.entries:
                 continue
-            if parameter.nullable and (cleaned.get(name + NONE) or (is_single_value_list(parameter) and not value)):
+            if parameter.nullable and (
+                cleaned.get(name + NONE_SUFFIX) or (is_single_value_list(parameter) and not value)
+            ):
                 config[parameter.name] = None
             elif value not in (None, ""):
                 config[parameter.name] = _typed(parameter, value)

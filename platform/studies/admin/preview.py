@@ -23,7 +23,7 @@ from matches.forms import fields_of
 from rights.admin import trail
 from studies.previewing import PreviewSource, Selection, default_selection, preview
 
-CHOICE = "preview_"
+FIELD_PREFIX = "preview_"
 """Starts the names of this page's own fields, to distinguish them from those of the previewed form."""
 MAX_NUMBER = 10**9
 
@@ -111,22 +111,24 @@ def _resubmitted_fields(request: HttpRequest) -> list[tuple[str, str]]:
         (name, str(value))
         for name, values in request.POST.lists()
         for value in values
-        if name not in excluded and not name.startswith(CHOICE)
+        if name not in excluded and not name.startswith(FIELD_PREFIX)
     ]
 
 
 def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection:
     """Return the chosen turn; the default one if none or an unknown one was chosen."""
     default_choice = default_selection(source)
-    configuration = _number(form_data.get(f"{CHOICE}place"), default_choice.configuration, len(source.configurations))
-    agent, role = form_data.get(f"{CHOICE}agent"), form_data.get(f"{CHOICE}role")
+    configuration = _number(
+        form_data.get(f"{FIELD_PREFIX}place"), default_choice.configuration, len(source.configurations)
+    )
+    agent, role = form_data.get(f"{FIELD_PREFIX}agent"), form_data.get(f"{FIELD_PREFIX}role")
     roles = source.configurations[configuration - 1][1] or (default_choice.role,)
     return Selection(
         agent=agent if agent in source.agents else default_choice.agent,
         configuration=configuration,
         role=role if role in roles else roles[0],
-        question=_number(form_data.get(f"{CHOICE}question"), default_choice.question, MAX_NUMBER),
-        seed=_number(form_data.get(f"{CHOICE}seed"), default_choice.seed, MAX_NUMBER),
+        question=_number(form_data.get(f"{FIELD_PREFIX}question"), default_choice.question, MAX_NUMBER),
+        seed=_number(form_data.get(f"{FIELD_PREFIX}seed"), default_choice.seed, MAX_NUMBER),
     )
 
 

@@ -22,7 +22,7 @@ from games.errors import GameError
 from games.interface import Game
 from opponents.agents import agents_from_specs
 from studies.admin.ending_fields import chosen_endings, ending_form_fields
-from studies.admin.parameters import NONE, PREFIX, Parameters
+from studies.admin.parameters import NONE_SUFFIX, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
 from studies.admin.table_fields import TableWidget, agents_data, read_data, seats_data
 from studies.admin.varying import VALUES_PREFIX, GridFields
@@ -157,7 +157,9 @@ class StudyForm(forms.ModelForm):
         offered = self.visible_studies.exclude(pk=self.instance.pk).filter(session_matches=1).order_by("title")
         chosen = list(self.instance.session_games or [])
         titles = {str(study.pk): f"{study.title} ({registry.get(study.game).title})" for study in offered}
-        titles |= {str(study.pk): study.title for study in self.instance.further() if str(study.pk) not in titles}
+        titles |= {
+            str(study.pk): study.title for study in self.instance.other_game_studies() if str(study.pk) not in titles
+        }
         for index, name in enumerate(OTHER_GAMES):
             self.fields[name].choices = [("", _("none")), *titles.items()]
             self.fields[name].initial = str(chosen[index]) if index < len(chosen) else ""
@@ -236,7 +238,7 @@ class StudyForm(forms.ModelForm):
         for parameter, values in grid.items():
             field = PREFIX + parameter
             self.errors.pop(field, None)
-            cleaned |= {field: values[0], field + NONE: values[0] is None}
+            cleaned |= {field: values[0], field + NONE_SUFFIX: values[0] is None}
         if grid and kind == "configurations":
             message = _("Leave this empty. Custom configurations contain their own values.")
             grid_errors |= {VALUES_PREFIX + parameter: message for parameter in grid}
@@ -247,13 +249,13 @@ class StudyForm(forms.ModelForm):
             parameter = PREFIX + field.removeprefix(VALUES_PREFIX)
             self.errors.pop(parameter, None)
             cleaned.pop(parameter, None)
-            cleaned.pop(parameter + NONE, None)
+            cleaned.pop(parameter + NONE_SUFFIX, None)
         config, errors = _game_parameters(self.game_class).values(cleaned)
         return config, {**errors, **grid_errors}
 
     def _update_errors(self, errors: ValidationError) -> None:
         """Show the study's own errors at the form fields they concern."""
-        displayed: dict[str, Any] = {}
+        displayed_errors: dict[str, Any] = {}
         for name, problems in errors.update_error_dict({}).items():
             if name == "config":
                 if any(field.startswith(PREFIX) for field in self.errors):
@@ -261,9 +263,9 @@ class StudyForm(forms.ModelForm):
                 name = NON_FIELD_ERRORS
             name = {"design": self._varied_field(), "session_games": OTHER_GAMES[0]}.get(name, name)
             if name not in self.errors:
-                displayed.setdefault(name if name in self.fields else NON_FIELD_ERRORS, []).extend(problems)
-        if displayed:
-            super()._update_errors(ValidationError(displayed))
+                displayed_errors.setdefault(name if name in self.fields else NON_FIELD_ERRORS, []).extend(problems)
+        if displayed_errors:
+            super()._update_errors(ValidationError(displayed_errors))
 
     def _varied_field(self) -> str:
         """Return the field that shows design errors: the first varied parameter, or the JSON field."""
@@ -290,8 +292,8 @@ def study_form(game: type[Game[Any, Any]], visible_studies: QuerySet[Study] | No
         **_grid_fields(game).form_fields({}),
         **ending_form_fields({}),
     }
-    selectable = Study.objects.none() if visible_studies is None else visible_studies
-    return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "visible_studies": selectable})
+    selectable_studies = Study.objects.none() if visible_studies is None else visible_studies
+    return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "visible_studies": selectable_studies})
 
 
 def configuration_sources(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:

@@ -37,7 +37,7 @@ class Line:
     kind: str
     at: datetime
     role: str = ""
-    who: str = ""
+    seat_title: str = ""
     side: int = 0
     person: bool = False
     by: str = ""
@@ -105,7 +105,7 @@ def line_of(event: Event, transcript: Transcript) -> Line:
         kind=event.kind,
         at=event.at,
         role=event.role,
-        who=seat["title"] if seat else event.role,
+        seat_title=seat["title"] if seat else event.role,
         side=roles.index(event.role) % 2 if seat else 0,
         person=bool(seat and seat["enrolment"]),
         by=event.data.get("by") or "",

@@ -79,15 +79,15 @@ class GridFields:
             )
             raise InvalidValue(message.format(typed=grouped[0], plain=digits))
         values: list[Json] = []
-        for entered in (piece.strip() for piece in re.split("[,;]", text)):
-            if not entered:
+        for entered_text in (piece.strip() for piece in re.split("[,;]", text)):
+            if not entered_text:
                 continue
-            value = _value(field, entered)
+            value = _value(field, entered_text)
             if any(value == other and type(value) is type(other) for other in values):
-                raise InvalidValue(_("“{value}” appears twice. Remove one.").format(value=entered))
+                raise InvalidValue(_("“{value}” appears twice. Remove one.").format(value=entered_text))
             problem = Parameters(self.model).problems({field.name: value}).get(PREFIX + field.name)
             if problem:
-                raise InvalidValue(_("“{value}” is not valid: {reason}").format(value=entered, reason=problem))
+                raise InvalidValue(_("“{value}” is not valid: {reason}").format(value=entered_text, reason=problem))
             values.append(value)
         return values
 
@@ -105,33 +105,35 @@ def _format_value(field: Field, value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _value(field: Field, entered: str) -> Json:
+def _value(field: Field, entered_text: str) -> Json:
     """Return one value as typed.
 
     Raises:
         InvalidValue
     """
-    word = entered.casefold()
+    word = entered_text.casefold()
     if field.nullable and word in ("none", _("none").casefold()):
         return None
     if field.kind == "boolean":
         for value, words in ((True, {"yes", "true", _("yes")}), (False, {"no", "false", _("no")})):
             if word in words:
                 return value
-        raise InvalidValue(_("“{value}” is not valid. Enter yes or no.").format(value=entered))
+        raise InvalidValue(_("“{value}” is not valid. Enter yes or no.").format(value=entered_text))
     if field.kind == "choice":
         for choice in field.choices:
             if word in (str(choice).casefold(), str(choice).replace("_", " ").casefold()):
                 return choice
         choices = ", ".join(map(str, field.choices))
-        raise InvalidValue(_("“{value}” is not valid. Choose from {choices}.").format(value=entered, choices=choices))
+        raise InvalidValue(
+            _("“{value}” is not valid. Choose from {choices}.").format(value=entered_text, choices=choices)
+        )
     if field.kind == "text":
-        return entered
+        return entered_text
     try:
-        return int(entered) if re.fullmatch(r"[+-]?\d+", entered, re.ASCII) else float(entered)
+        return int(entered_text) if re.fullmatch(r"[+-]?\d+", entered_text, re.ASCII) else float(entered_text)
     except ValueError:
         raise InvalidValue(
-            _("“{value}” is not a number. Enter a number such as 12 or 0.5.").format(value=entered)
+            _("“{value}” is not a number. Enter a number such as 12 or 0.5.").format(value=entered_text)
         ) from None
 
 

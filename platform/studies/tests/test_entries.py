@@ -15,8 +15,8 @@ from studies.models import Study
 from tests.forms import form_data, new_form_data
 
 pytestmark = pytest.mark.django_db
-ADD = "/admin/studies/study/add/?game=social_dilemma"
-COLLECT = "/admin/collecting/collection/add/?game=social_dilemma"
+ADD_URL = "/admin/studies/study/add/?game=social_dilemma"
+COLLECTION_ADD_URL = "/admin/collecting/collection/add/?game=social_dilemma"
 GRID = {"0,0": (4, 4), "0,1": (0, 5), "1,0": (5, 0), "1,1": (1, 1)}
 
 
@@ -41,13 +41,13 @@ def grid_form(client, points: dict = GRID, **controls: str) -> dict:
         "parameter_base_game": "custom",
         "parameter_mechanism": "none",
     }
-    return new_form_data(client, ADD, **study_fields, **grid_fields(points, **controls))
+    return new_form_data(client, ADD_URL, **study_fields, **grid_fields(points, **controls))
 
 
 def test_grid_entries_become_part_of_the_study(client):
     reference_controls = {"cooperate1": "0", "cooperate2": "0", "nash": "1", "cooperative": "4"}
     data = grid_form(client, **reference_controls) | {"parameter_action_names": "Share\nKeep"}
-    assert client.post(ADD, data).status_code == 302
+    assert client.post(ADD_URL, data).status_code == 302
     study = Study.objects.get()
     custom = study.config["custom_game"]
     assert custom == {
@@ -67,7 +67,7 @@ def test_grid_entries_become_part_of_the_study(client):
 def test_three_players_have_a_table_per_action_of_the_third(client):
     points = {f"{a},{b},{c}": (a, b, c) for a, b, c in product((0, 1), (0, 1, 2), (0, 1))}
     sizes = {"seats": "3", "actions1": "2", "actions2": "3", "actions3": "2"}
-    assert client.post(ADD, grid_form(client, points, **sizes)).status_code == 302
+    assert client.post(ADD_URL, grid_form(client, points, **sizes)).status_code == 302
     custom = Study.objects.get().config["custom_game"]
     assert custom["actions"] == [2, 3, 2]
     assert custom["payoffs"]["1,2,0"] == [1, 2, 0]
@@ -90,7 +90,7 @@ def test_three_players_have_a_table_per_action_of_the_third(client):
     ],
 )
 def test_grid_errors_are_shown_at_the_field(client, points, controls, message):
-    response = client.post(ADD, grid_form(client, points, **controls))
+    response = client.post(ADD_URL, grid_form(client, points, **controls))
     errors = response.context["adminform"].form.errors
     assert list(errors) == ["parameter_custom_game"]
     assert message in errors["parameter_custom_game"][0]
@@ -101,14 +101,14 @@ def test_grid_errors_are_shown_at_the_field(client, points, controls, message):
 
 def test_grid_applies_only_to_custom_base_games(client):
     data = grid_form(client, {"0,0": ("half", "")}) | {"parameter_base_game": "stag_hunt"}
-    assert client.post(ADD, data).status_code == 302
+    assert client.post(ADD_URL, data).status_code == 302
     assert "custom_game" not in Study.objects.get().config
 
 
 def test_larger_game_from_a_file_is_kept(client):
     payoffs = {",".join(map(str, profile)): [0, 1, 2, 3] for profile in product((0, 1), repeat=4)}
     config = {"base_game": "custom", "custom_game": {"actions": [2] * 4, "payoffs": payoffs}}
-    assert client.post(ADD, grid_form(client)).status_code == 302
+    assert client.post(ADD_URL, grid_form(client)).status_code == 302
     study = Study.objects.get()
     study.config = config
     study.save()
@@ -118,7 +118,9 @@ def test_larger_game_from_a_file_is_kept(client):
 
 
 def test_equilibria_and_cooperation_are_shown_live(client):
-    result = client.post(ADD.replace("?", "live-preview/?"), grid_form(client, cooperate1="0", cooperate2="0")).json()
+    result = client.post(
+        ADD_URL.replace("?", "live-preview/?"), grid_form(client, cooperate1="0", cooperate2="0")
+    ).json()
     html = result["entries"]["parameter_custom_game"]
     assert "The only equilibrium in pure strategies: A1, A1 (1, 1)." in html
     assert "All cooperate: A0, A0 (4, 4)." in html
@@ -130,7 +132,7 @@ def test_equilibria_and_cooperation_are_shown_live(client):
 def test_collection_form_has_the_same_grid(client):
     data = new_form_data(
         client,
-        COLLECT,
+        COLLECTION_ADD_URL,
         title="Custom",
         slug="custom",
         configurations_from="grid",
@@ -138,12 +140,12 @@ def test_collection_form_has_the_same_grid(client):
         agents=json.dumps(agents_from_specs("script:nash")),
         **grid_fields(GRID, seats="2", actions1="2", actions2="2"),
     )
-    assert client.post(COLLECT, data).status_code == 302
+    assert client.post(COLLECTION_ADD_URL, data).status_code == 302
     custom_games = {
         config["base_game"]: config["custom_game"] for config in Collection.objects.get().content["configurations"]
     }
     assert custom_games["stag_hunt"] is None
     assert custom_games["custom"]["payoffs"]["1,0"] == [5, 0]
     incomplete = data | {"slug": "other", "parameter_custom_game:1,1/1": ""}
-    errors = client.post(COLLECT, incomplete).context["adminform"].form.errors
+    errors = client.post(COLLECTION_ADD_URL, incomplete).context["adminform"].form.errors
     assert "A1, A1: the points of player 1 are missing." in errors["parameter_custom_game"][0]

@@ -19,7 +19,7 @@ from tests.forms import form_data, new_form_data
 from tests.visitors import launched_study, text_of
 
 pytestmark = pytest.mark.django_db
-ADD = "/admin/studies/study/add/"
+ADD_URL = "/admin/studies/study/add/"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def boss(client) -> User:
 
 
 def add(client, *, game: str = "negotiation", **changes):
-    address = f"{ADD}?game={game}"
+    address = f"{ADD_URL}?game={game}"
     return client.post(address, new_form_data(client, address, **{"title": "Prices", "slug": "prices", **changes}))
 
 
@@ -40,8 +40,8 @@ def errors(response) -> dict[str, list[str]]:
 
 
 def live_preview(client, *, game: str = "negotiation", **changes) -> dict:
-    data = new_form_data(client, f"{ADD}?game={game}", **changes)
-    response = client.post(f"{ADD}live-preview/?game={game}", data)
+    data = new_form_data(client, f"{ADD_URL}?game={game}", **changes)
+    response = client.post(f"{ADD_URL}live-preview/?game={game}", data)
     assert response.status_code == 200
     return response.json()
 
@@ -141,7 +141,7 @@ def test_published_sets_are_chosen_by_name(client, boss, values_from, design, ce
 
 @pytest.mark.parametrize("game", ["bargaining", "negotiation", "persuasion"])
 def test_every_field_belongs_to_a_step(client, boss, game):
-    page = client.get(ADD, {"game": game})
+    page = client.get(ADD_URL, {"game": game})
     form = page.context["adminform"].form
     steps = {f"step-{name}" for name, _title in STEPS}
     fields = set()
@@ -237,7 +237,7 @@ def test_live_preview_requires_permission(client):
 
 
 def test_live_preview_requires_post(client, boss):
-    assert client.get(f"{ADD}live-preview/").status_code == 405
+    assert client.get(f"{ADD_URL}live-preview/").status_code == 405
 
 
 # ---- surveys and debriefing ------------------------------------------------------------------------------
