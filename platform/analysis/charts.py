@@ -233,7 +233,7 @@ def bars(
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
     columns = _columns(columns, labels)
     series = list(order) or (_distinct(rows, colour) if colour else [])
-    position = {label: at for at, label in enumerate(series)}
+    position = {label: index for index, label in enumerate(series)}
     rows = [{**row, "order": position.get(str(row.get(colour)), 0)} for row in rows] if stacked else rows
     grouped = bool(series) and not stacked
     axis = alt.Axis(format=x_format) if x_format else alt.Axis()
@@ -306,7 +306,7 @@ def histogram(
     if numbers.size:
         low, middle, high = (_short_number(value) for value in (numbers.min(), np.median(numbers), numbers.max()))
         description += f" from {low} to {high}, median {middle}"
-    description += "".join(f"; {label} at {_short_number(at)}" for label, at in (marks or {}).items()) + "."
+    description += "".join(f"; {label} at {_short_number(mark)}" for label, mark in (marks or {}).items()) + "."
     return _figure(name, title, alt.layer(*layers), rows, description, "", [], 1, height=240, width=WIDE)
 
 
@@ -383,7 +383,7 @@ def strip_plot(
     layers.append(base.mark_tick(thickness=3, size=20, color=COLOURS[1]).encode(x=mean))
     description = _alt_text("Strip plot with means", rows, x, x_title or x, [y, facet], [y_title or y, facet])
     description = (
-        description[:-1] + "".join(f"; {label} at {_short_number(at)}" for label, at in (marks or {}).items()) + "."
+        description[:-1] + "".join(f"; {label} at {_short_number(mark)}" for label, mark in (marks or {}).items()) + "."
     )
     return _figure(name, title, alt.layer(*layers), rows, description, facet, panels, columns, height=alt.Step(28),
                      same_scale=x_domain is not None)  # fmt: skip
@@ -460,22 +460,22 @@ def violins(
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
     shapes: list[dict[str, Any]] = []
     for panel in panels or [""]:
-        for at, label_of in enumerate(labels):
-            group = [r for r in rows if str(r.get(y)) == label_of and (not facet or str(r.get(facet)) == panel)]
+        for index, category in enumerate(labels):
+            group = [r for r in rows if str(r.get(y)) == category and (not facet or str(r.get(facet)) == panel)]
             values = np.asarray([float(r[x]) for r in group])
             if not len(values):
                 continue
-            violin = {"panel": panel, "who": label_of, "at": at}
+            violin = {"panel": panel, "who": category, "at": index}
             q1, median, q3 = (float(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
             low, high = (float(q) for q in np.quantile(values, [0.1, 0.9]))
             shapes.append({**violin, "part": "box", "x": median, "q1": q1, "q3": q3, "low": low, "high": high,
-                           "top": at - 0.09, "bottom": at + 0.09})  # fmt: skip
+                           "top": index - 0.09, "bottom": index + 0.09})  # fmt: skip
             if len(values) > 2 and float(np.ptp(values)) > 1e-12:
                 grid = np.linspace(values.min(), values.max(), 60)
                 density = gaussian_kde(values)(grid)
                 for x_value, height in zip(grid, 0.42 * density / density.max(), strict=True):
-                    shapes.append({**violin, "part": "density", "x": float(x_value), "top": at - float(height),
-                                   "bottom": at + float(height)})  # fmt: skip
+                    shapes.append({**violin, "part": "density", "x": float(x_value), "top": index - float(height),
+                                   "bottom": index + float(height)})  # fmt: skip
     label_expression = f"{json.dumps(labels)}[datum.value]"
     axis = alt.Axis(values=list(range(len(labels))), labelExpr=label_expression, grid=False)
     height = alt.Y("top:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(labels) - 0.5, -0.5], nice=False))
@@ -538,7 +538,9 @@ def scatter(
         point = point.encode(size=alt.Size(_key(size), type="quantitative", title=size_title or size))
     layers: list[Any] = []
     for line_name, corners in (lines or {}).items():
-        path = alt.Data(values=[{"x": a, "y": b, "at": at, "line": line_name} for at, (a, b) in enumerate(corners)])
+        path = alt.Data(
+            values=[{"x": a, "y": b, "at": index, "line": line_name} for index, (a, b) in enumerate(corners)]
+        )
         layers.append(alt.Chart(path).mark_line(color=QUIET, strokeDash=[5, 3], strokeWidth=1.4).encode(
             x=alt.X("x:Q", title=x_title), y=alt.Y("y:Q", title=y_title), order="at:Q"))  # fmt: skip
     layers.append(point)
@@ -588,8 +590,8 @@ def heat_map(
     if centre is None:
         low, high = min(values), max(values)
         scale = alt.Scale(scheme="viridis", domain=[low, high if high > low else low + 1])
-        light = [v for v in values if v < low + 0.55 * (high - low)]
-        threshold = max(light) if light else low - 1
+        with_white_text = [v for v in values if v < low + 0.55 * (high - low)]
+        threshold = max(with_white_text) if with_white_text else low - 1
         ink = alt.condition(f"datum['{value}'] <= {threshold!r}", alt.value("white"), alt.value("black"))
     else:
         farthest = max(abs(v - centre) for v in values)
@@ -719,9 +721,9 @@ def label(column: str) -> str:
 def _colour(key: str, series: Sequence[str], players: Sequence[str], *, legend: bool = True) -> Any:
     import altair as alt
 
-    chosen = [COLOURS[at % len(COLOURS)] for at in _style_indices(series, players)]
+    colours = [COLOURS[index % len(COLOURS)] for index in _style_indices(series, players)]
     return alt.Color(
-        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen),
+        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=colours),
         legend=alt.Legend(symbolOpacity=1) if legend else None,
     )  # fmt: skip
 
@@ -729,18 +731,18 @@ def _colour(key: str, series: Sequence[str], players: Sequence[str], *, legend: 
 def _shape(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
     import altair as alt
 
-    chosen = [SHAPES[(at + at // len(COLOURS)) % len(SHAPES)] for at in _style_indices(series, players)]
+    shapes = [SHAPES[(index + index // len(COLOURS)) % len(SHAPES)] for index in _style_indices(series, players)]
     return alt.Shape(
-        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
+        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=shapes)
     )
 
 
 def _dash(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
     import altair as alt
 
-    chosen = [DASHES[(at + at // len(COLOURS)) % len(DASHES)] for at in _style_indices(series, players)]
+    dashes = [DASHES[(index + index // len(COLOURS)) % len(DASHES)] for index in _style_indices(series, players)]
     return alt.StrokeDash(
-        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
+        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=dashes)
     )
 
 

@@ -139,12 +139,12 @@ def analyse(
 
     with output.folder(to, replace=replace) as directory:
 
-        def run_one(at: int) -> tuple[Outcome, dict[str, str]]:
-            result = run_analysis(analyses[at], data, options)
+        def run_one(index: int) -> tuple[Outcome, dict[str, str]]:
+            result = run_analysis(analyses[index], data, options)
             return result, output.write_files(result, warning, directory)
 
-        def begin(done: int, at: int) -> None:
-            on_progress(done, len(analyses), analyses[at].id)
+        def begin(done: int, index: int) -> None:
+            on_progress(done, len(analyses), analyses[index].id)
 
         pairs = (
             from_both_ends(run_one, len(analyses), begin) if in_parallel else in_order(run_one, len(analyses), begin)

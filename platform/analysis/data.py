@@ -332,11 +332,11 @@ class Data:
         for name in columns[1:]:
             people_per_match = people_per_match + people[name].notna()
             persons = persons.where(persons.notna(), people[name])
-        single = people_per_match == 1
-        if not single.any():
+        has_one_person = people_per_match == 1
+        if not has_one_person.any():
             return match
         persons = persons.map(self.person(), na_action="ignore")
-        return pd.Series(match.mask(single, "person " + persons.astype("str")), name="cluster")
+        return pd.Series(match.mask(has_one_person, "person " + persons.astype("str")), name="cluster")
 
     def person(self) -> Any:
         """Return a function from a participant's pseudonym to the person's pseudonym across studies."""
@@ -411,7 +411,7 @@ def plain(value: Any) -> Any:
 def _short_names(paths: Sequence[Path]) -> list[str]:
     """Return a short name for each folder; if several have the same name, their positions are appended."""
     names = [path.resolve().name or "dataset" for path in paths]
-    return [name if names.count(name) == 1 else f"{name} ({at})" for at, name in enumerate(names, start=1)]
+    return [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, start=1)]
 
 
 def _folder(path: Path, name: str, allow_modified: bool) -> Folder:
@@ -481,9 +481,9 @@ def _check_together(data: Data) -> None:
     """Raise an error if matches are duplicated or datasets are of different games."""
     games_by_folder = {}
     for folder in data.folders:
-        alone = Data([folder])
+        single_dataset = Data([folder])
         try:
-            games_by_folder[folder.name] = alone.games
+            games_by_folder[folder.name] = single_dataset.games
         except Exception as problem:  # noqa: BLE001 - any library's error about a damaged file
             raise DataError(f"{folder.path} cannot be read: {' '.join(str(problem).split())}") from None
     if len(set(games_by_folder.values()) - {()}) > 1:

@@ -249,7 +249,9 @@ class Groups:
         middle = [np.where(has_values, first + (n - 1) // 2, 0), np.where(has_values, first + n // 2, 0)]
         ends = [np.where(has_values, first, 0), np.where(has_values, first + n - 1, 0)]
         ordered = np.append(values, np.nan)  # a position for groups without values
-        smallest, largest, lower, upper = (np.where(has_values, ordered[at], np.nan) for at in (*ends, *middle))
+        smallest, largest, lower, upper = (
+            np.where(has_values, ordered[positions], np.nan) for positions in (*ends, *middle)
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             # Distances from the smallest value are summed, so that equal values have exactly that mean and SD 0.
             mean = smallest + np.bincount(code, values - smallest[code], groups) / n

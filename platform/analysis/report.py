@@ -68,12 +68,12 @@ def render_report(
 
 def stamp(data: Data) -> str:
     """Return the warning shown on every page for demonstration or modified data; "" for other data."""
-    parts = []
+    warnings = []
     if data.demonstration:
-        parts.append("Demonstration data, not research data")
+        warnings.append("Demonstration data, not research data")
     if data.modified:
-        parts.append(f"Files changed after the export: {', '.join(data.modified)}")
-    return " · ".join(parts)
+        warnings.append(f"Files changed after the export: {', '.join(data.modified)}")
+    return " · ".join(warnings)
 
 
 def exclusions(data: Data) -> Table:
@@ -102,14 +102,14 @@ def exclusions(data: Data) -> Table:
 def count_text(n: Mapping[str, int]) -> str:
     """Return the numbers of observations as text, such as "n: 120 matches, 1,200 decisions"."""
     nouns = {"matches": "match", "decisions": "decision", "people": "person", "clusters": "independent unit"}
-    parts = []
+    counts = []
     for key, singular in nouns.items():
         number = n.get(key)
         if number:
             plural = {"match": "matches", "person": "people"}.get(singular, f"{singular}s")
-            parts.append(f"{number:,} {singular if number == 1 else plural}")
-    parts += [f"{number:,} {key.replace('_', ' ')}" for key, number in n.items() if key not in nouns and number]
-    return "n: " + (", ".join(parts) or "none")
+            counts.append(f"{number:,} {singular if number == 1 else plural}")
+    counts += [f"{number:,} {key.replace('_', ' ')}" for key, number in n.items() if key not in nouns and number]
+    return "n: " + (", ".join(counts) or "none")
 
 
 def _counts(data: Data) -> list[tuple[str, str]]:

@@ -41,7 +41,7 @@ def reason_to_skip(analysis: Analysis, data: Data) -> str:
         if not data.has(table):
             return f"The dataset has no table {table}."
         names = {*data.names(table), "dataset"}
-        missing = [name for name in columns if not any(fnmatch(known, name) for known in names)]
+        missing = [name for name in columns if not any(fnmatch(existing, name) for existing in names)]
         if missing:
             return f"The table {table} has no column {', '.join(missing)}."
     if analysis.needs != "any":

@@ -75,11 +75,11 @@ def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     rows = []
     for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
-        for at, column in enumerate(table.columns):
+        for index, column in enumerate(table.columns):
             content = escape(formatted(row[column.name], column.kind))
             content = f"<strong>{content}</strong>" if _marked(table.bold, column, row) else content
             content = f"<u>{content}</u>" if _marked(table.underlined, column, row) else content
-            cells.append(f'<th scope="row">{content}</th>' if at == 0 else f"<td{_alignment(column)}>{content}</td>")
+            cells.append(f'<th scope="row">{content}</th>' if index == 0 else f"<td{_alignment(column)}>{content}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows) or f'<tr><td colspan="{len(table.columns)}">No rows.</td></tr>'
     notes = " ".join(note for note in (_truncation_note(table, max_rows), table.note) if note)
@@ -106,13 +106,13 @@ def html_page(table: Table, stamp: str = "") -> str:
 
 def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     """Return the table as LaTeX for the package booktabs."""
-    sides = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+    alignments = "".join("l" if column.kind == "text" else "r" for column in table.columns)
     lines = [
         f"% {tex(_truncation_note(table, max_rows))}" if _truncation_note(table, max_rows) else "",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{tex(table.title)}}}",
-        rf"\begin{{tabular}}{{{sides}}}",
+        rf"\begin{{tabular}}{{{alignments}}}",
         r"\toprule",
         " & ".join(tex(column.label) for column in table.columns) + r" \\",
         r"\midrule",

@@ -120,11 +120,11 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
         counts = [[int((answers.map(level_text) == level).sum()) for level in levels] for answers in groups.values()]
         chi2 = balance(counts)
         test = {"test": "χ²", "statistic": chi2["chi2"], "p": chi2["p"]}
-        for at, level in enumerate(levels):
+        for index, level in enumerate(levels):
             flags = {arm: (answers.map(level_text) == level).astype(float).tolist() for arm, answers in groups.items()}
             rows.append({
                 "question": question, "option": level, "n": n, "groups": len(groups), **_largest_smd(flags),
-                **(test if at == 0 else dict.fromkeys(test)), "where": f"{question}: {level}",
+                **(test if index == 0 else dict.fromkeys(test)), "where": f"{question}: {level}",
             })  # fmt: skip
     return rows, sorted(small_cells)
 

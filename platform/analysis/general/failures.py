@@ -55,7 +55,7 @@ def run(data: Data, options: Options) -> Result:
         *estimate_columns("Share", share),
         count("clusters", "Matches"),
     ]
-    order = {failure: at for at, failure in enumerate(dict.fromkeys(row["what"] for row in rows))}
+    order = {failure: index for index, failure in enumerate(dict.fromkeys(row["what"] for row in rows))}
     bars = sorted(
         ({**row, "label": f"{row['what']} ({row['of']})"} for row in rows), key=lambda row: order[row["what"]]
     )

@@ -52,7 +52,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
     import altair as alt
 
     boxes, texts, arrows, top = [], [], [], 0.0
-    for at, stage in enumerate(stages):
+    for index, stage in enumerate(stages):
         name = STAGES.get(stage["stage"], stage["stage"])
         bottom = top + 46
         boxes.append({"x": 0, "x2": MAIN, "y": top, "y2": bottom, "fill": "#eef3f8"})
@@ -79,7 +79,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
                 )
             arrows.append({"x": MAIN / 2, "x2": WIDTH - SIDE, "y": box_top + height / 2, "y2": box_top + height / 2})
             below = box_top + height + 12
-        if at + 1 < len(stages):
+        if index + 1 < len(stages):
             arrows.append({"x": MAIN / 2, "x2": MAIN / 2, "y": bottom, "y2": below})
         top = below
     height = max(box["y2"] for box in boxes)

@@ -93,7 +93,7 @@ def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
 def _ranks(column: pd.Series) -> pd.Series:
     """Return each value's rank in the order of levels."""
     levels = column.unique()
-    return column.map({level: at for at, level in enumerate(sorted(levels, key=level_key))})
+    return column.map({level: rank for rank, level in enumerate(sorted(levels, key=level_key))})
 
 
 def _add_medians(estimates_by_outcome: Mapping[str, pd.DataFrame], groups: Groups, options: Options) -> None:

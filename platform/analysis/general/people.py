@@ -25,9 +25,9 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     frame = data.table("participants", [*(n for n in requested if data.has("participants", n)), "dataset"])
     if not len(frame):
         raise SkippedError("No one was placed in a cell.")
-    several = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
+    several_versions = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
     label = frame["cell"].map(level_text)
-    if several:
+    if several_versions:
         label = frame["version"].map(level_text) + "." + label
     if frame["dataset"].nunique() > 1:
         label = frame["dataset"].astype("str") + " " + label

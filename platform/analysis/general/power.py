@@ -55,10 +55,16 @@ def run(data: Data, options: Options) -> Result:
                     }
                 )
                 if factor == next(f for f in unit.factors if observed[f].nunique() == 2):
-                    for times in SIZES:
-                        smallest = mde(sd, first * times, second * times, 1 - options.level, 0.8, icc, cluster_size)
+                    for multiple in SIZES:
+                        smallest = mde(
+                            sd, first * multiple, second * multiple, 1 - options.level, 0.8, icc, cluster_size
+                        )
                         curve.append(
-                            {"outcome": heading, "n": round((first + second) * times), "estimate": smallest["estimate"]}
+                            {
+                                "outcome": heading,
+                                "n": round((first + second) * multiple),
+                                "estimate": smallest["estimate"],
+                            }
                         )
     if not rows:
         raise SkippedError("No factor has exactly two levels in which outcomes vary.")

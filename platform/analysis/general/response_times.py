@@ -28,14 +28,14 @@ def run(data: Data, options: Options) -> Result:
     answered = frame[frame["answered"]]
     too_few = f"fewer than {options.min_group}"
     rows: list[dict[str, Any]] = []
-    hidden = 0
+    n_hidden = 0
     for name, title in {"": "All", "role": "Role", "kind": "Kind of move", "round": "Round"}.items():
         levels = [""] if not name else sorted_levels(answered[name].dropna())
         for level in levels if name != "round" else levels[:MAX_ROUNDS]:
             subset = answered if not name else answered[answered[name] == level]
             row: dict[str, Any] = {"by": title, "level": level, "n": len(subset)}
             if subset["person"].nunique() < options.min_group:
-                hidden += 1
+                n_hidden += 1
                 rows.append({"by": title, "level": level, "people": too_few})
                 continue
             quartiles = subset["seconds"].quantile([0.1, 0.25, 0.5, 0.75, 0.9]).tolist()
@@ -52,8 +52,8 @@ def run(data: Data, options: Options) -> Result:
     ]
     tables = [Table("seconds", "Response times in seconds", columns, rows)]
     figures, numbers, warnings = [], {}, []
-    if hidden:
-        warnings.append(f"Times of {too_few} people are not shown ({hidden} groups).")
+    if n_hidden:
+        warnings.append(f"Times of {too_few} people are not shown ({n_hidden} groups).")
     if frame["person"].nunique() >= options.min_group:
         numbers["median"] = (
             {"estimate": float(answered["seconds"].median()), "n": len(answered)} if len(answered) else {}
@@ -180,7 +180,8 @@ def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str,
         indices = np.flatnonzero(times <= end)
         indices = indices[np.unique(np.linspace(0, len(indices) - 1, min(len(indices), MAX_STEPS)).round().astype(int))]
         rows += [
-            {"role": data.role_name(role), "seconds": float(times[at]), "share": float(shares[at])} for at in indices
+            {"role": data.role_name(role), "seconds": float(times[index]), "share": float(shares[index])}
+            for index in indices
         ]
     return rows
 

@@ -41,7 +41,7 @@ def run(data: Data, options: Options) -> Result:
     suffix = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
     drawn = [row for row in means if row["outcome"] in shown_headings and row["round"] <= MAX_ROUNDS]
     drawn.sort(key=lambda row: shown_headings.index(row["outcome"]))
-    several = frame["round"].nunique() > 1
+    has_several_rounds = frame["round"].nunique() > 1
     figure = charts.lines(
         "rounds", f"Means by round{suffix}", drawn, x="round", facet="outcome", x_title="Round", y_title="Mean or share"
     )
@@ -80,7 +80,9 @@ def run(data: Data, options: Options) -> Result:
         f"slope of {row['key']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
         for row in slopes
     }
-    return Result(tables, [figure] if several else [], numbers, n={"clusters": int(frame["match"].nunique())})
+    return Result(
+        tables, [figure] if has_several_rounds else [], numbers, n={"clusters": int(frame["match"].nunique())}
+    )
 
 
 def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:

@@ -32,8 +32,10 @@ def run(data: Data, options: Options) -> Result:
     frame = data.table("signals", ["participant", "step", *names])
     if not len(frame) or not names:
         raise SkippedError("Browsers sent no signals.")
-    rows, hidden = _quartiles(frame, names, options)
-    warnings = [f"Counts of fewer than {options.min_group} people are not shown ({hidden} steps)."] if hidden else []
+    rows, n_hidden = _quartiles(frame, names, options)
+    warnings = (
+        [f"Counts of fewer than {options.min_group} people are not shown ({n_hidden} steps)."] if n_hidden else []
+    )
     columns = [
         text("step", "Step"),
         text("what", "What"),
@@ -94,11 +96,11 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _quartiles(frame: pd.DataFrame, names: list[str], options: Options) -> tuple[list[dict[str, Any]], int]:
-    rows, hidden = [], 0
+    rows, n_hidden = [], 0
     for step, subset in frame.groupby("step", sort=False):
         people = subset["participant"].nunique()
         if people < options.min_group:
-            hidden += 1
+            n_hidden += 1
             continue
         for name in names:
             values = subset[name].dropna().astype(float)
@@ -113,7 +115,7 @@ def _quartiles(frame: pd.DataFrame, names: list[str], options: Options) -> tuple
                         "largest": float(values.max()),
                     }
                 )
-    return rows, hidden
+    return rows, n_hidden
 
 
 def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Options) -> list[dict[str, Any]]:

@@ -22,18 +22,18 @@ def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] 
     """
     folder.mkdir(parents=True, exist_ok=True)
     kinds = {name: _kinds(rows) for name, rows in tables.items()}
-    book = [
+    codebook = [
         {"table": table, "column": column, "meaning": "", "kind": kind, "unit": _unit(column, kind), "values": ""}
         for table, columns in kinds.items()
         for column, kind in columns.items()
     ]
-    for name, rows in {**tables, "codebook": book}.items():
+    for name, rows in {**tables, "codebook": codebook}.items():
         columns = kinds.get(name) or dict.fromkeys(("table", "column", "meaning", "kind", "unit", "values"), "text")
-        plain = [] if isinstance(rows, Mapping) else list(rows)
+        records = [] if isinstance(rows, Mapping) else list(rows)
         if "csv" in formats:
-            _csv(folder / f"{name}.csv", plain, columns)
+            _csv(folder / f"{name}.csv", records, columns)
         if "parquet" in formats:
-            _parquet(folder / f"{name}.parquet", plain, columns)
+            _parquet(folder / f"{name}.parquet", records, columns)
     return write_manifest(folder, **manifest)
 
 
@@ -61,25 +61,25 @@ def write_manifest(folder: Path, **manifest: Any) -> Path:
     return folder
 
 
-def match(number: int, **more: Any) -> dict[str, Any]:
+def match(number: int, **columns: Any) -> dict[str, Any]:
     """Return a row of matches.csv between two agents; `more` changes or adds columns."""
     return {
         "match": f"m{number:06}", "game": "toy", "version": 1, "cell": 1, "cell_kind": None, "unverified": None,
         "decisions": 2, "messages": 0, "player_alice": "script:a", "player_bob": "script:b", "participant_alice": None,
-        "participant_bob": None, **more, "in_dataset": True, "reason": None, "reasons": None,
+        "participant_bob": None, **columns, "in_dataset": True, "reason": None, "reasons": None,
     }  # fmt: skip
 
 
 def _kinds(rows: Any) -> dict[str, str]:
     if isinstance(rows, Mapping):
         return dict(rows)
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for row in rows:
         for column, value in row.items():
-            if value is not None or column not in found:
-                known = found.get(column)
-                found[column] = _kind(column, value) if known in (None, "text") else known
-    return found
+            if value is not None or column not in kinds:
+                kind = kinds.get(column)
+                kinds[column] = _kind(column, value) if kind in (None, "text") else kind
+    return kinds
 
 
 def _kind(column: str, value: Any) -> str:

@@ -33,13 +33,13 @@ def tiny(tmp_path_factory, django_db_setup, django_db_blocker):
 
     from analysis.tests.worlds import of_game
 
-    made: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
 
-    def of(game: str) -> Path:
-        if game not in made:
+    def dataset_of(game: str) -> Path:
+        if game not in folders:
             with django_db_blocker.unblock(), transaction.atomic():
-                made[game] = of_game(game, tmp_path_factory.mktemp("tiny") / game)
+                folders[game] = of_game(game, tmp_path_factory.mktemp("tiny") / game)
                 transaction.set_rollback(True)
-        return made[game]
+        return folders[game]
 
-    return of
+    return dataset_of

@@ -19,30 +19,31 @@ def auctions(tmp_path):
     """Three auctions of two items with start price 1,000 and true value 2,000; p1 plans the second item first."""
     matches, seats, rounds, moves = [], [], [], []
 
-    def decision(match, at, role, item, phase, move, refused=0):
-        moves.append({"match": match, "move_number": at, "role": role, "round": item, "phase": phase,
+    def decision(match, move_number, role, item, phase, move, refused=0):
+        moves.append({"match": match, "move_number": move_number, "role": role, "round": item, "phase": phase,
                       "move": json.dumps(move, separators=(",", ":")), "move_bid": move.get("bid"),
                       "move_priorities": json.dumps(move["priorities"]) if "priorities" in move else None,
                       "refused": refused})  # fmt: skip
 
-    for at in range(3):
-        match = f"m{at}"
-        matches.append({"match": match, "game": "item_auction", "config_budget": 20_000 if at < 2 else 40_000,
+    for index in range(3):
+        match = f"m{index}"
+        matches.append({"match": match, "game": "item_auction", "config_budget": 20_000 if index < 2 else 40_000,
                         "config_order": "random", "config_objectives": json.dumps(["items", "profit", "profit"]),
-                        "started_at": f"2026-01-0{at + 1}T00:00:00Z", "in_dataset": True,
-                        **{f"player_{r}": who for r, who in PLAYERS.items()},
-                        "participant_p1": f"p{at}"})  # fmt: skip
+                        "started_at": f"2026-01-0{index + 1}T00:00:00Z", "in_dataset": True,
+                        **{f"player_{r}": player for r, player in PLAYERS.items()},
+                        "participant_p1": f"p{index}"})  # fmt: skip
         for role, profit in {"p1": -100, "p2": 300, "p3": 900}.items():
             seats.append({"match": match, "role": role, "profit": profit, "items": int(role != "p2"), "bids": 3,
                           "withdrawals": 1, "belief_claims": 7 if role == "p1" else 0,
                           "belief_errors_budget": 0, "belief_errors_own": 1 if role == "p1" else 0,
                           "belief_errors_others": 0})  # fmt: skip
-            for place, winner, price in ((1, "p3", 1100), (2, "p1", 2100)):
-                rounds.append({"match": match, "round": place, "role": role, "item": f"L{place}", "start_price": 1000,
-                               "discounts": 0, "true_value": 2000, "winner": winner, "price": price,
-                               "bids": {1: 1, 2: 4}[place] if role == "p1" else 2,
-                               "priority_initial": {1: 1, 2: 3}[place] if role == "p1" else None,
-                               "priority_current": {1: 1, 2: 2}[place] if role == "p1" else None,
+            for item_number, winner, price in ((1, "p3", 1100), (2, "p1", 2100)):
+                rounds.append({"match": match, "round": item_number, "role": role, "item": f"L{item_number}",
+                               "start_price": 1000, "discounts": 0, "true_value": 2000, "winner": winner,
+                               "price": price,
+                               "bids": {1: 1, 2: 4}[item_number] if role == "p1" else 2,
+                               "priority_initial": {1: 1, 2: 3}[item_number] if role == "p1" else None,
+                               "priority_current": {1: 1, 2: 2}[item_number] if role == "p1" else None,
                                "payoff": 2000 - price if winner == role else 0})  # fmt: skip
         decision(match, 1, "p1", 1, "round 1", {"priorities": {"L1": 1, "L2": 3}})
         decision(match, 2, "p1", 1, "round 1", {"bid": 1000}, refused=2)
@@ -81,8 +82,8 @@ def test_failure_rates_count_refused_bids_and_wrong_beliefs(auctions):
     table = auctions.run("aucarena.errors", draws=20).tables["rates"].frame.set_index(["kind", "player"])
     # Two refused attempts in each of three auctions, and three bids and one withdrawal each.
     assert table.loc[("bids", "human"), "estimate"] == pytest.approx(6 / (6 + 12))
-    own = table.loc[("beliefs: own profit and items", "human")]
-    assert (own["failures"], own["correct"], own["estimate"]) == (3, 6, pytest.approx(1 / 3))
+    own_beliefs = table.loc[("beliefs: own profit and items", "human")]
+    assert (own_beliefs["failures"], own_beliefs["correct"], own_beliefs["estimate"]) == (3, 6, pytest.approx(1 / 3))
     assert table.loc[("beliefs: own budget", "script:rule"), "estimate"] != 0  # nothing to report
 
 
@@ -102,8 +103,8 @@ def test_priorities_correlate_with_bids_and_wins(auctions):
 
 def test_bids_of_a_round_are_sealed(auctions):
     rows = bid_increments(auctions)
-    own = rows[rows["match"] == "m0"][["role", "own", "standing"]].to_dict("records")
-    assert own == [
+    increments = rows[rows["match"] == "m0"][["role", "own", "standing"]].to_dict("records")
+    assert increments == [
         {"role": "p1", "own": 0, "standing": 0},
         {"role": "p1", "own": pytest.approx(15.5), "standing": pytest.approx(10)},
         {"role": "p2", "own": pytest.approx(5), "standing": pytest.approx(5)},
@@ -118,5 +119,5 @@ def test_winning_bids_are_compared_between_objectives(auctions):
     # Each item costs 2,100 if the bidder who maximises items wins it, else 1,100: the distributions do not overlap.
     assert table.loc["20000", "estimate"] == 1
     items = auctions.run("aucarena.behaviour").tables["items"].frame
-    ruled = items[(items["player"] == "script:rule") & (items["setting"] == "20000, random")].iloc[0]
-    assert (ruled["estimate"], ruled["won"], ruled["bids"]) == (900, 2, 2)
+    rule_items = items[(items["player"] == "script:rule") & (items["setting"] == "20000, random")].iloc[0]
+    assert (rule_items["estimate"], rule_items["won"], rule_items["bids"]) == (900, 2, 2)

@@ -18,8 +18,10 @@ from analysis.tests.building import dataset, match, write_manifest
 from analysis.writing import csv_bytes, html_table, latex_table
 
 
-def rows(number: int = 8, **more):
-    return [match(at, efficiency=0.5 + at / 100, config_rounds=1 + at % 2, **more) for at in range(number)]
+def rows(number: int = 8, **columns):
+    return [
+        match(index, efficiency=0.5 + index / 100, config_rounds=1 + index % 2, **columns) for index in range(number)
+    ]
 
 
 @pytest.fixture
@@ -31,41 +33,41 @@ def valid(tmp_path) -> Path:
 def analyse(monkeypatch, capsys):
     """Return a function that runs the command with given arguments: (exit code, text on standard error)."""
 
-    def run(*words: object) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["analysis", *map(str, words)])
+    def run(*arguments: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["analysis", *map(str, arguments)])
         code = main()
         return code, capsys.readouterr().err
 
     return run
 
 
-ONE = ("--only", "general.outcomes", "--draws", 20)
+ONE_ANALYSIS = ("--only", "general.outcomes", "--draws", 20)
 
 
 def test_invalid_datasets_are_refused(tmp_path, analyse):
     (tmp_path / "empty").mkdir()
-    other = dataset(tmp_path / "other", {"matches": rows()}, format="something-else")
+    other_format = dataset(tmp_path / "other", {"matches": rows()}, format="something-else")
     newer = dataset(tmp_path / "newer", {"matches": rows()}, format_version=6)
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "manifest.json").write_text("{")
-    for folder, words in [
+    for folder, message in [
         (tmp_path / "absent", "not a folder"),
         (tmp_path / "empty", "no manifest.json"),
-        (other, "parley-dataset"),
+        (other_format, "parley-dataset"),
         (newer, "format version 6"),
         (tmp_path / "broken", "cannot be read"),
     ]:
-        code, said = analyse(folder, "--to", tmp_path / "out")
-        assert (code, words in said, len(said.splitlines())) == (2, True, 1), said
+        code, errors = analyse(folder, "--to", tmp_path / "out")
+        assert (code, message in errors, len(errors.splitlines())) == (2, True, 1), errors
     assert not (tmp_path / "out").exists()
 
 
 def test_changed_files_are_refused_or_marked_on_every_page(valid, tmp_path, analyse):
-    with (valid / "matches.csv").open("a") as opened:
-        opened.write("\n")
-    code, said = analyse(valid, "--to", tmp_path / "out", *ONE)
-    assert code == 2 and "matches.csv" in said and not (tmp_path / "out").exists()
-    assert analyse(valid, "--to", tmp_path / "out", *ONE, "--allow-modified")[0] == 0
+    with (valid / "matches.csv").open("a") as file:
+        file.write("\n")
+    code, errors = analyse(valid, "--to", tmp_path / "out", *ONE_ANALYSIS)
+    assert code == 2 and "matches.csv" in errors and not (tmp_path / "out").exists()
+    assert analyse(valid, "--to", tmp_path / "out", *ONE_ANALYSIS, "--allow-modified")[0] == 0
     for page in [tmp_path / "out" / "report.html", *(tmp_path / "out" / "tables").glob("*.html")]:
         assert "Files changed after the export: good/matches.csv" in page.read_text()
 
@@ -75,33 +77,34 @@ def test_nonempty_folders_are_not_overwritten(valid, tmp_path, analyse):
     out.mkdir()
     (out / "mine.txt").write_text("kept")
     for replace in [(), ("--replace",)]:
-        code, said = analyse(valid, "--to", out, *ONE, *replace)
-        assert code == 2 and len(said.strip().splitlines()) == 1
+        code, errors = analyse(valid, "--to", out, *ONE_ANALYSIS, *replace)
+        assert code == 2 and len(errors.strip().splitlines()) == 1
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
 
 
 def test_only_output_of_an_earlier_analysis_is_replaced(valid, tmp_path, analyse):
     out = tmp_path / "out"
-    assert analyse(valid, "--to", out, *ONE)[0] == 0
-    assert analyse(valid, "--to", out, *ONE)[0] == 2
+    assert analyse(valid, "--to", out, *ONE_ANALYSIS)[0] == 0
+    assert analyse(valid, "--to", out, *ONE_ANALYSIS)[0] == 2
     assert analyse(valid, "--to", out, "--only", "general.power", "--replace")[0] == 0
     assert not list((out / "tables").glob("general.outcomes*"))
     (out / "tables" / "notes.docx").write_text("mine")
-    assert analyse(valid, "--to", out, *ONE, "--replace")[0] == 2
+    assert analyse(valid, "--to", out, *ONE_ANALYSIS, "--replace")[0] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good", "out"]
 
 
 def test_duplicate_matches_and_other_games_are_refused(valid, tmp_path, analyse):
-    code, said = analyse(valid, valid, "--to", tmp_path / "out")
-    assert code == 2 and "m000000" in said
-    other = dataset(tmp_path / "other", {"matches": [match(99, game="chess")]})
-    code, said = analyse(valid, other, "--to", tmp_path / "out")
-    assert code == 2 and "chess" in said and "toy" in said
+    code, errors = analyse(valid, valid, "--to", tmp_path / "out")
+    assert code == 2 and "m000000" in errors
+    other_game = dataset(tmp_path / "other", {"matches": [match(99, game="chess")]})
+    code, errors = analyse(valid, other_game, "--to", tmp_path / "out")
+    assert code == 2 and "chess" in errors and "toy" in errors
 
 
 def test_missing_tables_and_columns_skip_analyses(valid):
-    found = {one.analysis.id: one.reason for one in (run_analysis(a, load(valid), Options()) for a in analyses())}
-    assert found["general.models"] == "The dataset has no table llm_calls."
+    outcomes = [run_analysis(analysis, load(valid), Options()) for analysis in analyses()]
+    reasons = {outcome.analysis.id: outcome.reason for outcome in outcomes}
+    assert reasons["general.models"] == "The dataset has no table llm_calls."
     folder = dataset(valid.parent / "few", {"matches": [{"match": "m1", "game": "toy"}]})
     assert load(folder).run("general.outcomes").reason == "The table matches has no column player_*."
 
@@ -115,13 +118,13 @@ def test_one_group_gives_estimates_without_intervals(tmp_path):
 
 
 def test_unusable_numbers_are_left_out_and_counted(tmp_path):
-    given = [match(at, efficiency=value) for at, value in enumerate([0.5, 0.7, 0.6])]
-    folder = dataset(tmp_path / "odd", {"matches": given})
+    matches = [match(number, efficiency=value) for number, value in enumerate([0.5, 0.7, 0.6])]
+    folder = dataset(tmp_path / "odd", {"matches": matches})
     file = folder / "matches.csv"
     file.write_text(file.read_text().replace("0.7", "inf").replace("0.6", "many"))
-    found = load(write_manifest(folder)).run("general.outcomes")
-    assert found.numbers["efficiency"]["n"] == 1
-    assert any("matches.efficiency: 2 values" in warning for warning in found.result.warnings)
+    outcome = load(write_manifest(folder)).run("general.outcomes")
+    assert outcome.numbers["efficiency"]["n"] == 1
+    assert any("matches.efficiency: 2 values" in warning for warning in outcome.result.warnings)
 
 
 def test_negative_times_are_left_out_and_counted(tmp_path):
@@ -135,18 +138,19 @@ def test_failing_analysis_does_not_stop_others(valid, tmp_path, analyse, monkeyp
     def run(data, options):
         raise ValueError("text of a participant")
 
-    bad = Analysis(id="general.bad", title="Bad", question="?", method=".", run=run)
-    monkeypatch.setattr("analysis.registry.analyses", lambda: (bad, *analyses()))
+    failing = Analysis(id="general.bad", title="Bad", question="?", method=".", run=run)
+    monkeypatch.setattr("analysis.registry.analyses", lambda: (failing, *analyses()))
     assert analyse(valid, "--to", tmp_path / "out", "--only", "general.bad,general.outcomes")[0] == 1
-    found = {one["id"]: one for one in json.loads((tmp_path / "out" / "results.json").read_text())["analyses"]}
-    assert found["general.outcomes"]["status"] == "done"
-    assert found["general.bad"]["reason"].startswith("ValueError in test_bad_input.run, line ")
+    report = json.loads((tmp_path / "out" / "results.json").read_text())
+    results = {result["id"]: result for result in report["analyses"]}
+    assert results["general.outcomes"]["status"] == "done"
+    assert results["general.bad"]["reason"].startswith("ValueError in test_bad_input.run, line ")
     assert "text of a participant" not in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_markup_formulas_and_tex_are_escaped(tmp_path):
-    evil = '=1+1;</td><script>alert(1)</script> 50% of $x_1$ & "more" \\input{x}'
-    table = Table("t", evil, [text("who", evil)], [{"who": evil}, {"who": "a\t=2"}], note=evil)
+    markup = '=1+1;</td><script>alert(1)</script> 50% of $x_1$ & "more" \\input{x}'
+    table = Table("t", markup, [text("who", markup)], [{"who": markup}, {"who": "a\t=2"}], note=markup)
     html, tex, csv = html_table(table), latex_table(table), csv_bytes(table).decode()
     assert "<script" not in html and "&lt;script&gt;" in html
     assert r"50\% of \$x\_1\$ \&" in tex and r"\input" not in tex and r"\textbackslash{}input\{x\}" in tex
@@ -161,7 +165,7 @@ def test_the_same_input_gives_the_same_bytes(valid, tmp_path, analyse):
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
     for name in ("one", "two"):
-        assert analyse(valid, "--to", tmp_path / name, *ONE)[0] == 0
+        assert analyse(valid, "--to", tmp_path / name, *ONE_ANALYSIS)[0] == 0
     assert written(tmp_path / "one") == written(tmp_path / "two")
     assert set(written(tmp_path / "one")) == {
         "report.html", "results.json", "figures/general.outcomes.outcomes.svg", "figures/general.outcomes.outcomes.png",
@@ -178,9 +182,9 @@ def test_demonstrations_are_stamped_and_skipping_is_not_failing(tmp_path, analys
 
 @pytest.mark.parametrize("words", [("--level", "95"), ("--draws", "0"), ("--seed", "x")])
 def test_invalid_options_are_refused(valid, tmp_path, analyse, words):
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         analyse(valid, "--to", tmp_path / "out", *words)
-    assert ended.value.code == 2
+    assert exit_info.value.code == 2
 
 
 def test_unknown_analyses_and_systems_are_refused(valid, tmp_path, analyse):
@@ -191,15 +195,15 @@ def test_unknown_analyses_and_systems_are_refused(valid, tmp_path, analyse):
 
 
 def test_excluded_rows_are_left_out(tmp_path):
-    given = [*rows(2), {**match(9), "in_dataset": False}]
-    moves = [{"match": row["match"], "role": "alice", "round": 1} for row in given]
-    data = load(dataset(tmp_path / "all", {"matches": given, "decisions": moves}))
+    matches = [*rows(2), {**match(9), "in_dataset": False}]
+    moves = [{"match": row["match"], "role": "alice", "round": 1} for row in matches]
+    data = load(dataset(tmp_path / "all", {"matches": matches, "decisions": moves}))
     assert (len(data.matches), len(data.decisions), len(data.players_by_role)) == (2, 2, 2)
     assert len(data.table("matches", everything=True)) == 3
 
 
 def test_results_record_options_and_dataset(valid, tmp_path, analyse):
-    assert analyse(valid, "--to", tmp_path / "out", *ONE, "--seed", 7)[0] == 0
+    assert analyse(valid, "--to", tmp_path / "out", *ONE_ANALYSIS, "--seed", 7)[0] == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert (results["format"], results["format_version"], results["options"]["seed"]) == ("parley-analysis", 1, 7)
     assert results["dataset"]["sha256"] == load(valid).sha256

@@ -51,19 +51,19 @@ def test_heat_map_without_effects_has_a_scale():
 def test_a_panel_of_one_value_has_that_value_on_its_axis():
     rows = [{"who": who, "estimate": 1.47} for who in "ab"]
     assert "1" not in texts(charts.dots("d", "D", rows, y="who"))
-    assert any(said.startswith("1.4") for said in texts(charts.dots("d", "D", rows, y="who")))
+    assert any(text.startswith("1.4") for text in texts(charts.dots("d", "D", rows, y="who")))
 
 
 def test_rounding_errors_are_drawn_as_zero():
     rows = [{"who": "a", "estimate": 1e-14, "low": -3e-10, "high": 3e-10}]
     figure = charts.dots("d", "D", rows, y="who")
-    assert not any("000000" in said for said in texts(figure))
+    assert not any("000000" in text for text in texts(figure))
     assert "smallest 0 (a)" in figure.alt
 
 
 def test_long_labels_are_complete_and_marks_drawn_once():
     long = "P1: script:always_cooperate · P2: script:always_"
-    rows = [{"who": long + end, "estimate": at, "of": "x"} for at, end in enumerate(("cooperate", "defect"))]
+    rows = [{"who": long + end, "estimate": index, "of": "x"} for index, end in enumerate(("cooperate", "defect"))]
     figure = charts.dots("d", "D", rows, y="who", facet="of", line=0.5)
     assert {long + "cooperate", long + "defect"} <= set(texts(figure))
     assert texts(charts.histogram("h", "H", range(50), x_title="x", marks={"mean": 25.0})).count("mean") == 1
@@ -81,16 +81,16 @@ def test_line_legends_show_shapes_and_svg_has_one_role():
 
 def test_headings_use_the_codebooks_names(tmp_path):
     folder = dataset(tmp_path / "d", {"matches": [match(1, config_delta_bob=0.9, payoffs_bob=1.0, efficiency=1.0)]})
-    book = folder / "codebook.csv"
-    said = {
+    codebook = folder / "codebook.csv"
+    meanings = {
         "config_delta_bob": "Parameter of the game: Bob's discount factor. What is left of it.",
         "payoffs_bob": "Payoff of Bob.",
     }
     lines = [
-        line.replace(",,", f",{said[column]},", 1) if (column := line.split(",")[1]) in said else line
-        for line in book.read_text().splitlines()
+        line.replace(",,", f",{meanings[column]},", 1) if (column := line.split(",")[1]) in meanings else line
+        for line in codebook.read_text().splitlines()
     ]
-    book.write_text("\n".join(lines))
+    codebook.write_text("\n".join(lines))
     data = load(folder, allow_modified=True)
     assert data.heading("config_delta_bob") == "Bob's discount factor"
     assert data.heading("payoffs_bob") == "Payoff of Bob"

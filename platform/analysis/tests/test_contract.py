@@ -28,17 +28,17 @@ OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_cal
 def truncated(source, target, *, matches: int):
     """Copy the dataset with only its first matches and the rows that belong to them."""
     target.mkdir()
-    kept = pd.read_csv(source / "matches.csv", dtype=str).head(matches)
+    kept_matches = pd.read_csv(source / "matches.csv", dtype=str).head(matches)
     for path in sorted(source.glob("*.csv")):
         frame = pd.read_csv(path, dtype=str)
         if path.stem == "matches":
-            frame = kept
+            frame = kept_matches
         elif path.stem in OF_MATCHES:
-            frame = frame[frame["match"].isin(kept["match"])]
+            frame = frame[frame["match"].isin(kept_matches["match"])]
         elif path.stem in ("participants", "signals", "payments", "excluded") and not matches:
             frame = frame[:0]
         elif path.stem == "participants":
-            frame = frame[frame["match"].isin(kept["match"])]
+            frame = frame[frame["match"].isin(kept_matches["match"])]
         frame.to_csv(target / path.name, index=False)
     return write_manifest(target)
 
@@ -46,41 +46,41 @@ def truncated(source, target, *, matches: int):
 def check_contract(folder, chosen=None, *, draw: bool = False) -> dict[str, str]:
     """Run analyses (all, or those in `chosen`) on the dataset; return the status of each analysis."""
     data = load(folder)
-    found = [run_analysis(analysis, data, QUICK) for analysis in chosen or analyses()]
-    assert [f"{one.analysis.id}: {one.reason}" for one in found if one.status == "failed"] == []
-    for one in found:
-        assert bool(one.reason) == (one.status == "skipped")
-        for table in one.tables.values():
+    outcomes = [run_analysis(analysis, data, QUICK) for analysis in chosen or analyses()]
+    assert [f"{outcome.analysis.id}: {outcome.reason}" for outcome in outcomes if outcome.status == "failed"] == []
+    for outcome in outcomes:
+        assert bool(outcome.reason) == (outcome.status == "skipped")
+        for table in outcome.tables.values():
             assert {column.name for column in table.columns} <= set(table.frame.columns)
             assert csv_bytes(table) and html_table(table) and latex_table(table)
-        for figure in one.figures.values():
+        for figure in outcome.figures.values():
             assert figure.alt.endswith(".") and figure.title in figure.alt + figure.title
             json.dumps(figure.spec, allow_nan=False)
             if draw:
                 assert f"<desc>{escape(figure.alt)}</desc>" in figure.svg()
-        json.dumps(output._result(one), allow_nan=False)
-    return {one.analysis.id: one.status for one in found}
+        json.dumps(output._result(outcome), allow_nan=False)
+    return {outcome.analysis.id: outcome.status for outcome in outcomes}
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_published_analyses_on_every_game(tiny, game):
     published = [analysis for analysis in analyses() if analysis.system != "general"]
-    found = check_contract(tiny(game), published)
-    own = {analysis.id for analysis in published if game in analysis.games}
-    assert not own or any(found[name] == "done" for name in own)
+    statuses = check_contract(tiny(game), published)
+    of_game = {analysis.id for analysis in published if game in analysis.games}
+    assert not of_game or any(statuses[name] == "done" for name in of_game)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_all_analyses_on_every_game(tiny, game):
-    found = check_contract(tiny(game))
-    assert found["general.flow"] == found["general.outcomes"] == "done"
+    statuses = check_contract(tiny(game))
+    assert statuses["general.flow"] == statuses["general.outcomes"] == "done"
 
 
 @pytest.mark.parametrize("draw", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_all_analyses_on_people(people, draw):
-    found = check_contract(people, draw=draw)
-    skipped = {name for name, status in found.items() if status == "skipped" and name.startswith("general.")}
+    statuses = check_contract(people, draw=draw)
+    skipped = {name for name, status in statuses.items() if status == "skipped" and name.startswith("general.")}
     assert skipped == {"general.human_vs_model", "general.response_times", "general.signals"}
 
 

@@ -17,25 +17,25 @@ PAID = {"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)}
 AGENTS = {"C": "openai:kind", "D": "openai:hard"}
 
 
-def tournament(mechanism="none", runs=1, game="prisoners_dilemma", **more):
+def tournament(mechanism="none", runs=1, game="prisoners_dilemma", **columns):
     """Everyone plays everyone, with rounds: C always cooperates and D never does."""
     matches, rounds = [], []
-    for run, (one, other) in product(range(1, runs + 1), product("CD", repeat=2)):
-        name = f"{mechanism}-{game}-{run}-{one}{other}"
-        paid = PAID[one + other]
+    for run, (first, second) in product(range(1, runs + 1), product("CD", repeat=2)):
+        name = f"{mechanism}-{game}-{run}-{first}{second}"
+        paid = PAID[first + second]
         matches.append({"match": name, "game": "social_dilemma", "repetition": run, "config_base_game": game,
-                        "config_mechanism": mechanism, "player_p1": AGENTS[one], "player_p2": AGENTS[other],
+                        "config_mechanism": mechanism, "player_p1": AGENTS[first], "player_p2": AGENTS[second],
                         "payoffs_p1": paid[0], "payoffs_p2": paid[1], "winner_approvals": None,
-                        "contract_active": None, "delegation_rate": None, **more, "in_dataset": True})  # fmt: skip
-        for at, (role, action) in enumerate((("p1", one), ("p2", other))):
+                        "contract_active": None, "delegation_rate": None, **columns, "in_dataset": True})  # fmt: skip
+        for seat, (role, action) in enumerate((("p1", first), ("p2", second))):
             rounds.append({"match": name, "round": 1, "role": role, "group": 1,
                            "action": "A0" if action == "C" else "A1", "delegated": None,
-                           "points": paid[at]})  # fmt: skip
+                           "points": paid[seat]})  # fmt: skip
     return matches, rounds
 
 
-def loaded(folder, *parts, decisions=()):
-    matches, rounds = ([row for part in parts for row in part[at]] for at in (0, 1))
+def loaded(folder, *tournaments, decisions=()):
+    matches, rounds = ([row for tables in tournaments for row in tables[index]] for index in (0, 1))
     return load(dataset(folder, {"matches": matches, "rounds": rounds, "decisions": list(decisions) or DECIDED}))
 
 
@@ -43,8 +43,8 @@ DECIDED = {"match": "text", "role": "text", "round": "number", "phase": "text", 
 
 
 def test_mean_and_fitness_use_the_right_populations(tmp_path):
-    found = loaded(tmp_path / "d", tournament()).run("coopeval.payoffs")
-    rows = found.tables["aggregate"].frame.set_index("agent")
+    outcome = loaded(tmp_path / "d", tournament()).run("coopeval.payoffs")
+    rows = outcome.tables["aggregate"].frame.set_index("agent")
     # kind: (2 + 0)/2 = 1, normalised 0; hard: (3 + 1)/2 = 2, normalised 1. Selection leaves only hard: 1 point.
     assert rows["mean"].to_dict() == {"openai:kind": 0, "openai:hard": 1, "all agents": 0.5}
     assert rows.loc["all agents", "fitness"] == pytest.approx(0, abs=1e-4)
@@ -79,10 +79,10 @@ def test_payoffs_of_every_pair_of_agents(tmp_path):
 
 def test_selection_ends_with_the_fitter_agent(tmp_path):
     data = loaded(tmp_path / "d", tournament())
-    found = data.run("coopeval.dynamics")
-    [end] = found.tables["ends"].frame.to_dict("records")
+    outcome = data.run("coopeval.dynamics")
+    [end] = outcome.tables["ends"].frame.to_dict("records")
     assert (end["openai:hard"], end["points"]) == (pytest.approx(1, abs=1e-3), pytest.approx(1, abs=1e-3))
-    assert set(found.figures) == {"population_none", "fitness_none"}
+    assert set(outcome.figures) == {"population_none", "fitness_none"}
     assert shown_steps(1) == [0]
     assert (shown_steps(500)[0], shown_steps(500)[-1]) == (0, 499)
 
@@ -96,13 +96,13 @@ def test_ratings_become_ranks_with_the_best_first(tmp_path):
 
 
 def test_stated_probabilities_appear_next_to_actions(tmp_path):
-    part = tournament()
-    first = part[0][0]["match"]
+    tables = tournament()
+    first = tables[0][0]["match"]
     moves = [
         {"match": first, "role": role, "round": 1, "phase": "act", "move": json.dumps(move)}
         for role, move in (("p1", {"percentages": {"A0": 60, "A1": 40}}), ("p2", {"action": "A0"}))
     ]
-    table = loaded(tmp_path / "d", part, decisions=moves).run("coopeval.actions").tables["actions"].frame
+    table = loaded(tmp_path / "d", tables, decisions=moves).run("coopeval.actions").tables["actions"].frame
     assert table.set_index("action")["estimate"].to_dict() == {"A0": 0.8, "A1": pytest.approx(0.2)}
     assert table.set_index("action")["realised"].to_dict() == {"A0": 0.5, "A1": 0.5}
 
@@ -120,25 +120,25 @@ def test_reactions_follow_the_co_players_last_action(tmp_path):
 @pytest.fixture
 def contracts(tmp_path):
     """Matches with a contract: kind fines defection, hard proposes nothing; hard never approves or signs."""
-    part = tournament("contract", runs=2, winner_approvals=1, contract_active=False)
-    part[0][0]["contract_active"] = True
+    tables = tournament("contract", runs=2, winner_approvals=1, contract_active=False)
+    tables[0][0]["contract_active"] = True
     moves = []
-    for row in part[0]:
+    for row in tables[0]:
         for role in ("p1", "p2"):
             kind = row[f"player_{role}"] == AGENTS["C"]
-            made = [("propose", {"contract": {"A0": 0, "A1": -2 if kind else 0}}),
+            moves_by_phase = [("propose", {"contract": {"A0": 0, "A1": -2 if kind else 0}}),
                     ("approve", {"approve": {"C1": kind, "C2": kind}}), ("sign", {"sign": kind})]  # fmt: skip
             moves += [{"match": row["match"], "role": role, "round": 1, "phase": phase, "move": json.dumps(move)}
-                      for phase, move in made]  # fmt: skip
-    return loaded(tmp_path / "d", part, decisions=moves)
+                      for phase, move in moves_by_phase]  # fmt: skip
+    return loaded(tmp_path / "d", tables, decisions=moves)
 
 
 def test_votes_and_signatures(contracts):
-    found = contracts.run("coopeval.votes").tables
-    assert found["adopted"].frame["estimate"].tolist() == [0.125]  # one of four matches in the first run, none later
-    assert found["signing"].frame.set_index("player")["estimate"].to_dict() == {"openai:hard": 0, "openai:kind": 1}
+    tables = contracts.run("coopeval.votes").tables
+    assert tables["adopted"].frame["estimate"].tolist() == [0.125]  # one of four matches in the first run, none later
+    assert tables["signing"].frame.set_index("player")["estimate"].to_dict() == {"openai:hard": 0, "openai:kind": 1}
     # Both seats judge each proposal: kind approves all, so everyone's share equals the share of kinds.
-    approvals = found["approvals"].frame.set_index("player")["estimate"].to_dict()
+    approvals = tables["approvals"].frame.set_index("player")["estimate"].to_dict()
     assert approvals == {"openai:hard": 0.25, "openai:kind": 0.75}
 
 
@@ -154,8 +154,8 @@ def test_reasons_need_a_judge(tmp_path):
     with (tmp_path / "d" / "labels.csv").open("w", newline="") as opened_file:
         writer = csv.writer(opened_file)
         writer.writerow(["match", "role", "judge_number", "label_equilibrium"])
-        for at, row in enumerate(tournament()[0]):
-            writer.writerow([row["match"], "p1", 1, "true" if at < 3 else "false"])
+        for index, row in enumerate(tournament()[0]):
+            writer.writerow([row["match"], "p1", 1, "true" if index < 3 else "false"])
         writer.writerow([tournament()[0][0]["match"], "p1", 2, "false"])
-    found = load(tmp_path / "d").run("coopeval.reasons")
-    assert found.numbers["equilibrium"]["estimate"] == 0.75
+    outcome = load(tmp_path / "d").run("coopeval.reasons")
+    assert outcome.numbers["equilibrium"]["estimate"] == 0.75

@@ -68,8 +68,8 @@ def share(rng: Generator):
 
 
 def difference_of_shares(rng: Generator):
-    one, two = int(rng.binomial(90, 0.6)), int(rng.binomial(70, 0.4))
-    return toolbox.proportion_difference(one, 90, two, 70), 0.2
+    first, second = int(rng.binomial(90, 0.6)), int(rng.binomial(70, 0.4))
+    return toolbox.proportion_difference(first, 90, second, 70), 0.2
 
 
 def mean_of_people(rng: Generator):
@@ -99,8 +99,8 @@ def test_other_intervals_cover_the_truth(interval):
     rng = np.random.default_rng(2)
     covered = 0
     for _dataset in range(DATASETS):
-        found, truth = interval(rng)
-        covered += found["low"] <= truth <= found["high"]
+        result, truth = interval(rng)
+        covered += result["low"] <= truth <= result["high"]
     assert 0.93 <= covered / DATASETS <= 0.97
 
 
@@ -142,5 +142,5 @@ def null_balance(rng: Generator) -> float:
 )
 def test_five_percent_of_tests_find_an_effect_without_one(p_of):
     rng = np.random.default_rng(3)
-    found = sum(p_of(rng) < 0.05 for _dataset in range(NULLS)) / NULLS
-    assert 0.04 <= found <= 0.06
+    rate = sum(p_of(rng) < 0.05 for _dataset in range(NULLS)) / NULLS
+    assert 0.04 <= rate <= 0.06

@@ -11,9 +11,9 @@ from analysis.results import Options
 from analysis.tests.building import dataset
 
 
-def match(at, game, agent, **more):
-    return {"match": f"m{at:03}", "game": game, "player_agent": agent, "participant_agent": None, "seed": at, **more,
-            "in_dataset": True}  # fmt: skip
+def match(number, game, agent, **columns):
+    return {"match": f"m{number:03}", "game": game, "player_agent": agent, "participant_agent": None, "seed": number,
+            **columns, "in_dataset": True}  # fmt: skip
 
 
 def loaded(folder, matches, **tables):
@@ -25,10 +25,10 @@ def procurements(tmp_path):
     """Two agents on the same three instances with differences .1, .2, .3; a third agent on another instance."""
     scores = {"a": (0.9, 0.8, 1.0), "b": (0.8, 0.6, 0.7)}
     rows = [
-        match(10 * at + seed, "procurement", agent, config_level="basic", config_told="baseline",
+        match(10 * index + seed, "procurement", agent, config_level="basic", config_told="baseline",
               config_instance_seed=seed, config_periods=4, score=value, solved=value == 1,
               exploration_rate=value / 2)
-        for at, (agent, values) in enumerate(scores.items()) for seed, value in enumerate(values)
+        for index, (agent, values) in enumerate(scores.items()) for seed, value in enumerate(values)
     ]  # fmt: skip
     rows.append({**rows[0], "match": "m090", "player_agent": "c", "config_instance_seed": 9, "score": None})
     rounds = [
@@ -52,10 +52,10 @@ def test_agents_are_compared_on_the_instances_that_both_played(procurements):
 
 
 def test_without_a_shared_instance_there_is_no_test(tmp_path):
-    rows = [match(at, "pricing", agent, config_level="hard", config_instance_seed=at, score=0.5)
-            for at, agent in enumerate("ab")]  # fmt: skip
-    found = loaded(tmp_path / "d", rows).run("econevals.tests")
-    assert (found.status, "same instance" in found.reason) == ("skipped", True)
+    rows = [match(number, "pricing", agent, config_level="hard", config_instance_seed=number, score=0.5)
+            for number, agent in enumerate("ab")]  # fmt: skip
+    outcome = loaded(tmp_path / "d", rows).run("econevals.tests")
+    assert (outcome.status, "same instance" in outcome.reason) == ("skipped", True)
 
 
 def test_exploration_and_every_run(procurements):
@@ -75,14 +75,14 @@ def test_scheduling_keeps_the_best_and_the_last_score(tmp_path):
     rows = [match(1, "scheduling", "a", config_level="basic", config_periods=4, score=1.0, solved=True,
                   exploration_rate=1.0, expected_blocking_pairs=4.0, config_instance_seed=0)]  # fmt: skip
     rounds = [{"match": "m001", "round": t, "blocking_pairs": b} for t, b in enumerate([2, 6, 0], start=1)]
-    found = loaded(tmp_path / "d", rows, rounds=rounds).run("econevals.learning")
-    assert found.tables["curves"].frame["estimate"].tolist() == [0.5, 0.5, 1, 1]
+    outcome = loaded(tmp_path / "d", rows, rounds=rounds).run("econevals.learning")
+    assert outcome.tables["curves"].frame["estimate"].tolist() == [0.5, 0.5, 1, 1]
 
 
-def allocation(at, agent, goal, seed, litmus, **more):
-    return match(at, "task_allocation", agent, config_goal=goal, config_instance_seed=seed, litmus=litmus,
+def allocation(number, agent, goal, seed, litmus, **columns):
+    return match(number, "task_allocation", agent, config_goal=goal, config_instance_seed=seed, litmus=litmus,
                  efficiency_share=0.9, equality_share=0.7, frontier_distance=0.1, revenue=90.0, best_revenue=100.0,
-                 equal_revenue=70.0, inequality=20.0, inequality_at_best=40.0, **more)  # fmt: skip
+                 equal_revenue=70.0, inequality=20.0, inequality_at_best=40.0, **columns)  # fmt: skip
 
 
 def test_litmus_scores_come_with_reliability(tmp_path):
@@ -101,12 +101,12 @@ def test_litmus_scores_come_with_reliability(tmp_path):
 def patience_answers(tmp_path):
     """The specification's case: 1 year, 102, 104, 106, 108, later from 106; in a second match also once at 104."""
     rows, rounds = [], []
-    for at, late in enumerate([(106, 108), (106, 108)]):
-        rows.append(match(at, "patience", "a", config_horizon="1 year"))
+    for index, later_amounts in enumerate([(106, 108), (106, 108)]):
+        rows.append(match(index, "patience", "a", config_horizon="1 year"))
         for number in range(8):
             amount, now_first = 102 + 2 * (number // 2), number % 2 == 0
-            later = amount in late or (at == 1 and amount == 104 and now_first)
-            rounds.append({"match": f"m{at:03}", "round": number + 1, "amount": float(amount),
+            later = amount in later_amounts or (index == 1 and amount == 104 and now_first)
+            rounds.append({"match": f"m{index:03}", "round": number + 1, "amount": float(amount),
                            "now_option": "A" if now_first else "B", "later": later})  # fmt: skip
     return loaded(tmp_path / "d", rows, rounds=rounds)
 
@@ -114,35 +114,35 @@ def patience_answers(tmp_path):
 def test_the_implied_rate_of_all_choices(patience_answers):
     answers = choices(patience_answers, patience_answers.table("matches", ["match", "config_horizon"]))
     assert best_overall_rate([{"answers": answers["m000"]}])["rate"] == pytest.approx(0.049)
-    once = best_overall_rate([{"answers": answers["m001"]}])
-    assert (once["rate"], once["reliability"]) == (pytest.approx(0.039), pytest.approx(0.875))
-    low, high = bootstrap_rates([{"answers": own} for own in answers.values()], Options(draws=200))
+    with_one_later = best_overall_rate([{"answers": answers["m001"]}])
+    assert (with_one_later["rate"], with_one_later["reliability"]) == (pytest.approx(0.039), pytest.approx(0.875))
+    low, high = bootstrap_rates([{"answers": match_answers} for match_answers in answers.values()], Options(draws=200))
     assert (low, high) == (pytest.approx(0.039), pytest.approx(0.049))
     rows = patience_answers.run("econevals.patience", draws=20).tables["rates"].frame.set_index("horizon")
     assert rows.loc["1 year", "published"] == "10.45, 8.00, 6.00"
 
 
 def test_the_order_of_the_options(patience_answers):
-    found = order_effect(patience_answers, {"m000", "m001"})
-    assert (found["now_first_only"], found["later_first_only"], found["n"], found["p"]) == (1, 0, 8, 1.0)
+    effect = order_effect(patience_answers, {"m000", "m001"})
+    assert (effect["now_first_only"], effect["later_first_only"], effect["n"], effect["p"]) == (1, 0, 8, 1.0)
 
 
 def test_collusion(tmp_path):
-    def firms(at, agent, litmus, rival=True, converged=None):
-        return {"match": f"m{at}", "game": "duopoly", "player_firm_1": agent, "player_firm_2": agent if rival else None,
-                "seed": at, "config_rival": rival, "config_alpha": 2.0, "config_periods": 4, "litmus": litmus,
-                "converged": converged, "in_dataset": True}  # fmt: skip
+    def firms(number, agent, litmus, rival=True, converged=None):
+        return {"match": f"m{number}", "game": "duopoly", "player_firm_1": agent,
+                "player_firm_2": agent if rival else None, "seed": number, "config_rival": rival, "config_alpha": 2.0,
+                "config_periods": 4, "litmus": litmus, "converged": converged, "in_dataset": True}  # fmt: skip
 
     rows = [firms(1, "a", 0.2), firms(2, "a", 0.4), firms(3, "b", 0.9), firms(4, "b", 0.7),
             firms(5, "a", None, False, True)]  # fmt: skip
     rounds = [{"match": "m1", "round": t, "role": role, "price": 2.0 * (t + shift)}
               for t in (1, 2, 3, 4) for role, shift in (("firm_1", -2), ("firm_2", 0))]  # fmt: skip
     data = loaded(tmp_path / "d", rows, rounds=rounds)
-    found = data.run("econevals.duopoly")
-    [test] = found.tables["tests"].frame.to_dict("records")
+    outcome = data.run("econevals.duopoly")
+    [test] = outcome.tables["tests"].frame.to_dict("records")
     assert (test["estimate"], test["t"]) == (pytest.approx(-0.5), pytest.approx(-0.5 / 0.02**0.5))
-    assert found.tables["alone"].frame["share"].tolist() == [1.0]
-    [cloud] = [v for v in found.figures["prices"].spec["data"]["values"]]
+    assert outcome.tables["alone"].frame["share"].tolist() == [1.0]
+    [cloud] = [v for v in outcome.figures["prices"].spec["data"]["values"]]
     assert (cloud["firm_1"], cloud["firm_2"]) == (1.5, 2.2)  # the last two periods: 1, 2 and 3, 4, cut
     litmus = data.run("econevals.litmus", draws=20).tables["litmus"].frame.set_index("agent")
     assert litmus.loc["a", "reliability"] == 1.0

@@ -31,13 +31,13 @@ def toy(tmp_path):
 
 
 def test_outcomes_of_each_cell_with_intervals(toy):
-    found = load(toy).run("general.outcomes")
-    rows = {(row["config_rounds"], row["key"]): row for row in found.tables["cells"].frame.to_dict("records")}
-    one = rows["1", "efficiency"]
-    assert (one["n"], round(one["estimate"], 6), round(one["median"], 6)) == (4, 0.515, 0.515)
-    assert one["low"] == pytest.approx(0.515 - 3.182446 * 0.0129099 / 2)
+    outcome = load(toy).run("general.outcomes")
+    rows = {(row["config_rounds"], row["key"]): row for row in outcome.tables["cells"].frame.to_dict("records")}
+    cell = rows["1", "efficiency"]
+    assert (cell["n"], round(cell["estimate"], 6), round(cell["median"], 6)) == (4, 0.515, 0.515)
+    assert cell["low"] == pytest.approx(0.515 - 3.182446 * 0.0129099 / 2)
     assert rows["1", "agreement"]["estimate"] == 0.75
-    assert found.numbers["agreement"]["low"] == pytest.approx(0.409275, abs=1e-6)
+    assert outcome.numbers["agreement"]["low"] == pytest.approx(0.409275, abs=1e-6)
 
 
 def test_svg_has_a_title_and_a_description(toy):
@@ -59,7 +59,7 @@ def test_both_formats_give_the_same_types(tmp_path, formats):
 
 
 def test_datasets_are_pooled_with_a_factor(tmp_path):
-    folders = [dataset(tmp_path / name, {"matches": [match(at)]}) for at, name in enumerate(["one", "two"])]
+    folders = [dataset(tmp_path / name, {"matches": [match(number)]}) for number, name in enumerate(["one", "two"])]
     assert load(*folders).matches["dataset"].tolist() == ["one", "two"]
     with pytest.raises(DataError, match="m000000"):
         load(folders[0], folders[0])

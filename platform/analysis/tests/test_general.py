@@ -21,21 +21,23 @@ def dataset_of(tmp_path):
     return write
 
 
-def rows_of(found, table):
-    assert found.status == "done", found.reason
-    return found.tables[table].frame.to_dict("records")
+def rows_of(outcome, table):
+    assert outcome.status == "done", outcome.reason
+    return outcome.tables[table].frame.to_dict("records")
 
 
-def person(number, **more):
+def person(number, **columns):
     return {"participant": f"p{number}", "person": f"p{number}", "stage": "in_dataset", "role": "alice", "cell": 1,
-            "version": 1, "in_dataset": True, **more}  # fmt: skip
+            "version": 1, "in_dataset": True, **columns}  # fmt: skip
 
 
 def test_effects_are_differences_of_means_with_two_levels(dataset_of):
-    found = dataset_of(
-        matches=[match(at, config_rounds=1 + at % 2, efficiency=[0.4, 0.7, 0.5, 0.9][at]) for at in range(4)]
+    outcome = dataset_of(
+        matches=[
+            match(number, config_rounds=1 + number % 2, efficiency=[0.4, 0.7, 0.5, 0.9][number]) for number in range(4)
+        ]
     ).run("general.effects")
-    row = rows_of(found, "coefficients")[1]
+    row = rows_of(outcome, "coefficients")[1]
     assert (row["factor"], row["level"], row["reference"]) == ("Rounds", "2", "1")
     assert row["estimate"] == pytest.approx(0.35)
     assert row["se"] == pytest.approx(((0.005 + 0.02) / 2) ** 0.5)
@@ -43,15 +45,15 @@ def test_effects_are_differences_of_means_with_two_levels(dataset_of):
 
 
 def test_people_and_models_are_compared_within_strata(dataset_of):
-    def played(number, who, rounds, efficiency):
-        return match(number, player_alice=who, participant_alice=f"p{number}" if who == "human" else None,
+    def played(number, player, rounds, efficiency):
+        return match(number, player_alice=player, participant_alice=f"p{number}" if player == "human" else None,
                      config_rounds=rounds, efficiency=efficiency)  # fmt: skip
 
-    found = dataset_of(matches=[
+    outcome = dataset_of(matches=[
         played(1, "human", 1, 0.6), played(2, "script:a", 1, 0.5), played(3, "human", 9, 0.9),
         played(4, "script:a", 9, 0.5), played(5, "script:a", 5, 0.0),
     ]).run("general.human_vs_model")  # fmt: skip
-    row = rows_of(found, "differences")[0]
+    row = rows_of(outcome, "differences")[0]
     assert (row["people"], row["models"], row["strata"]) == (2, 2, 2)
     assert row["estimate"] == pytest.approx((0.1 + 0.4) / 2)
 
@@ -62,88 +64,93 @@ def test_flow_shares_have_the_right_denominators(dataset_of):
         "stages": [{"stage": "arrived", "reached": 10, "left": {"withdrew": 4}},
                    {"stage": "in_dataset", "reached": 6, "left": {}}],
     }  # fmt: skip
-    found = rows_of(dataset_of({"flow": flow}, matches=[match(1)]).run("general.flow"), "stages")
-    assert [(row["what"], row["number"], row["estimate"]) for row in found] == [
+    rows = rows_of(dataset_of({"flow": flow}, matches=[match(1)]).run("general.flow"), "stages")
+    assert [(row["what"], row["number"], row["estimate"]) for row in rows] == [
         ("reached", 10, 1.0), ("chose to leave", 4, 0.4), ("reached", 6, 0.6),
     ]  # fmt: skip
 
 
 def test_checks_count_those_who_reached_them(dataset_of):
-    people = [person(at, check_quiz_passed=[True, False, True, None][at], cell=1 + at % 2) for at in range(4)]
-    found = rows_of(dataset_of(matches=[match(1)], participants=people).run("general.checks"), "passed")
-    assert (found[0]["n"], found[0]["passed"]) == (3, 2)
-    assert {row["level"]: (row["passed"], row["n"]) for row in found[1:]} == {"cell 1": (2, 2), "cell 2": (0, 1)}
+    people = [
+        person(number, check_quiz_passed=[True, False, True, None][number], cell=1 + number % 2) for number in range(4)
+    ]
+    rows = rows_of(dataset_of(matches=[match(1)], participants=people).run("general.checks"), "passed")
+    assert (rows[0]["n"], rows[0]["passed"]) == (3, 2)
+    assert {row["level"]: (row["passed"], row["n"]) for row in rows[1:]} == {"cell 1": (2, 2), "cell 2": (0, 1)}
 
 
 def test_attrition_with_small_expected_counts_uses_permutations(dataset_of):
-    people = [person(at, cell=1 + at % 2, in_dataset=at % 2 == 0 or at == 1, stage="began") for at in range(12)]
-    found = dataset_of(matches=[match(1)], participants=people).run("general.attrition")
-    shares = {row["level"]: row["estimate"] for row in rows_of(found, "shares")}
+    people = [
+        person(number, cell=1 + number % 2, in_dataset=number % 2 == 0 or number == 1, stage="began")
+        for number in range(12)
+    ]
+    outcome = dataset_of(matches=[match(1)], participants=people).run("general.attrition")
+    shares = {row["level"]: row["estimate"] for row in rows_of(outcome, "shares")}
     assert shares == {"": pytest.approx(5 / 12), "cell 1": 0.0, "cell 2": pytest.approx(5 / 6)}
-    test = rows_of(found, "tests")[0]
+    test = rows_of(outcome, "tests")[0]
     assert (test["test"], test["groups"]) == ("permutation", "cell 2 − cell 1")
     assert test["p"] == pytest.approx(2 * 6 / 792, abs=0.005)  # Fisher's exact test: (C(6,5)·C(6,0)·2)/C(12,5)
 
 
 def test_balance_of_arrivals_and_of_answers(dataset_of):
-    cells = [{"version": 1, "cell": at, "quota": 10, "seats": '{"alice": "person"}'} for at in (1, 2)]
-    people = [person(at, cell=1 + at % 2, survey_before_age=20 + at % 2 + at) for at in range(12)]
-    found = dataset_of(matches=[match(1)], participants=people, cells=cells).run("general.balance")
-    assert [(row["arrived"], row["expected"]) for row in rows_of(found, "arrivals")] == [(6, 6.0), (6, 6.0)]
-    assert found.numbers["arrivals"]["p"] == pytest.approx(1)
-    assert rows_of(found, "answers")[0]["smd"] == pytest.approx(-2 / 14**0.5)
+    cells = [{"version": 1, "cell": number, "quota": 10, "seats": '{"alice": "person"}'} for number in (1, 2)]
+    people = [person(number, cell=1 + number % 2, survey_before_age=20 + number % 2 + number) for number in range(12)]
+    outcome = dataset_of(matches=[match(1)], participants=people, cells=cells).run("general.balance")
+    assert [(row["arrived"], row["expected"]) for row in rows_of(outcome, "arrivals")] == [(6, 6.0), (6, 6.0)]
+    assert outcome.numbers["arrivals"]["p"] == pytest.approx(1)
+    assert rows_of(outcome, "answers")[0]["smd"] == pytest.approx(-2 / 14**0.5)
 
 
 def test_groups_below_the_minimum_size_are_hidden(dataset_of):
-    people = [person(at, cell=1 + at % 2, survey_before_age=20 + at) for at in range(6)]
-    found = dataset_of(matches=[match(1)], participants=people).run("general.balance")
-    assert found.status == "skipped"
+    people = [person(number, cell=1 + number % 2, survey_before_age=20 + number) for number in range(6)]
+    outcome = dataset_of(matches=[match(1)], participants=people).run("general.balance")
+    assert outcome.status == "skipped"
 
 
-def turn(number, role="bob", **more):
+def turn(number, role="bob", **columns):
     return {"match": "m000001", "move_number": number, "role": role, "round": number, "player": "human",
-            "seconds": 1.0, "shown_at": "2026-01-01T00:00:00Z", **more}  # fmt: skip
+            "seconds": 1.0, "shown_at": "2026-01-01T00:00:00Z", **columns}  # fmt: skip
 
 
 def test_response_times_exclude_agents_and_censor_unanswered(dataset_of):
-    matches = [match(at, player_bob="human", participant_bob=f"p{at}") for at in range(6)]
+    matches = [match(number, player_bob="human", participant_bob=f"p{number}") for number in range(6)]
     turns = [
         {
             **turn(1),
-            "match": f"m{at:06}",
-            "seconds": float(at + 1),
-            "answered": at != 5,
-            "by": None if at != 5 else "clock",
+            "match": f"m{number:06}",
+            "seconds": float(number + 1),
+            "answered": number != 5,
+            "by": None if number != 5 else "clock",
         }
-        for at in range(6)
+        for number in range(6)
     ]
-    found = dataset_of(matches=matches, decisions=[*turns, turn(2, "alice", player="script:a", seconds=90.0)]).run(
+    outcome = dataset_of(matches=matches, decisions=[*turns, turn(2, "alice", player="script:a", seconds=90.0)]).run(
         "general.response_times"
     )
-    assert rows_of(found, "seconds")[0]["median"] == 3.0
-    assert "1 turns were never answered" in " ".join(found.result.warnings)
+    assert rows_of(outcome, "seconds")[0]["median"] == 3.0
+    assert "1 turns were never answered" in " ".join(outcome.result.warnings)
 
 
 def test_times_of_few_people_are_not_shown(dataset_of):
-    found = dataset_of(matches=[match(1, player_bob="human", participant_bob="p1")], decisions=[turn(1)]).run(
+    outcome = dataset_of(matches=[match(1, player_bob="human", participant_bob="p1")], decisions=[turn(1)]).run(
         "general.response_times"
     )
-    assert rows_of(found, "seconds")[0]["people"] == "fewer than 5"
-    assert not found.figures and not found.numbers
+    assert rows_of(outcome, "seconds")[0]["people"] == "fewer than 5"
+    assert not outcome.figures and not outcome.numbers
 
 
 def test_agreement_by_round_and_by_offer(dataset_of):
     moves = []
-    for at in range(4):
-        name = f"m{at:06}"
-        moves.append({**turn(1, "alice"), "match": name, "move_bob_gain": 10.0 * (at + 1)})
-        moves.append({**turn(2, "bob"), "match": name, "round": 1 + at % 2, "move_bob_gain": None,
-                      "move_decision": "accept" if at > 1 else "reject"})  # fmt: skip
-    found = dataset_of(matches=[match(at, agreement=at > 1) for at in range(4)], decisions=moves).run(
+    for number in range(4):
+        name = f"m{number:06}"
+        moves.append({**turn(1, "alice"), "match": name, "move_bob_gain": 10.0 * (number + 1)})
+        moves.append({**turn(2, "bob"), "match": name, "round": 1 + number % 2, "move_bob_gain": None,
+                      "move_decision": "accept" if number > 1 else "reject"})  # fmt: skip
+    outcome = dataset_of(matches=[match(number, agreement=number > 1) for number in range(4)], decisions=moves).run(
         "general.agreement"
     )
-    assert [row["open"] for row in rows_of(found, "open")] == [4, 3, 2]
-    offers = rows_of(found, "offers")
+    assert [row["open"] for row in rows_of(outcome, "open")] == [4, 3, 2]
+    offers = rows_of(outcome, "offers")
     assert [(row["offered"], row["estimate"]) for row in offers] == [(10, 0), (20, 0), (30, 1), (40, 1)]
 
 
@@ -151,31 +158,31 @@ def test_slopes_are_within_matches(dataset_of):
     rounds = [
         {"match": f"m{m:06}", "row": r, "round": r, "answer": 100.0 * m + 2 * r} for m in range(3) for r in (1, 2, 3)
     ]
-    found = dataset_of(matches=[match(at) for at in range(3)], rounds=rounds).run("general.rounds")
-    assert rows_of(found, "slopes")[0]["estimate"] == pytest.approx(2)
-    assert [row["estimate"] for row in rows_of(found, "means")] == pytest.approx([102, 104, 106])
+    outcome = dataset_of(matches=[match(number) for number in range(3)], rounds=rounds).run("general.rounds")
+    assert rows_of(outcome, "slopes")[0]["estimate"] == pytest.approx(2)
+    assert [row["estimate"] for row in rows_of(outcome, "means")] == pytest.approx([102, 104, 106])
 
 
 def test_messages_by_player_and_silence(dataset_of):
-    said = [{"match": "m000001", "role": "alice", "words": words, "characters": 5 * words} for words in (2, 4)]
-    found = dataset_of(matches=[match(1), match(2)], messages=said).run("general.messages")
-    lengths = {(row["measure"], row["player"]): row["mean"] for row in rows_of(found, "lengths")}
+    messages = [{"match": "m000001", "role": "alice", "words": words, "characters": 5 * words} for words in (2, 4)]
+    outcome = dataset_of(matches=[match(1), match(2)], messages=messages).run("general.messages")
+    lengths = {(row["measure"], row["player"]): row["mean"] for row in rows_of(outcome, "lengths")}
     assert lengths["Words per message", "script:a"] == 3
     assert lengths["Words per match", "script:a"] == 6
-    assert {row["player"]: row["estimate"] for row in rows_of(found, "silent")} == {"script:a": 0.0, "script:b": 1.0}
+    assert {row["player"]: row["estimate"] for row in rows_of(outcome, "silent")} == {"script:a": 0.0, "script:b": 1.0}
 
 
-def call(number, **more):
+def call(number, **columns):
     return {"match": f"m{number:06}", "role": "alice", "answering": 1, "model": "m", "outcome": "move", "try_number": 1,
             "rung": 0, "error": None, "fault": None, "refused": None, "input_tokens": 10, "output_tokens": 2,
-            "cost": 0.5, "latency": 1.0 + number, **more}  # fmt: skip
+            "cost": 0.5, "latency": 1.0 + number, **columns}  # fmt: skip
 
 
 def test_cost_covers_calls_with_known_prices(dataset_of):
-    found = dataset_of(matches=[match(1), match(2)], llm_calls=[call(1), call(2), call(2, cost=None)]).run(
+    outcome = dataset_of(matches=[match(1), match(2)], llm_calls=[call(1), call(2), call(2, cost=None)]).run(
         "general.models"
     )
-    row = rows_of(found, "models")[0]
+    row = rows_of(outcome, "models")[0]
     assert (row["calls"], row["cost"], row["cost_per_match"], row["priced"]) == (3, 1.0, 0.5, pytest.approx(2 / 3))
     assert (row["input_tokens"], row["output_tokens"]) == (30, 6)
 
@@ -185,8 +192,8 @@ def test_failure_rates_of_calls_answers_and_turns(dataset_of):
         call(1), call(1, answering=2, fault="illegal"), call(1, answering=2, try_number=2),
         call(2, error="timeout", fault=None), call(2, try_number=1, rung=1),
     ]  # fmt: skip
-    found = rows_of(dataset_of(matches=[match(1), match(2)], llm_calls=calls).run("general.failures"), "shares")
-    assert {row["what"]: (row["count"], row["n"]) for row in found} == {
+    rows = rows_of(dataset_of(matches=[match(1), match(2)], llm_calls=calls).run("general.failures"), "shares")
+    assert {row["what"]: (row["count"], row["n"]) for row in rows} == {
         "No answer": (1, 5), "Unreadable": (0, 4), "Illegal": (1, 4), "Refused": (0, 4), "Asked again": (1, 3),
         "Another model took over": (1, 3),
     }  # fmt: skip
@@ -194,48 +201,53 @@ def test_failure_rates_of_calls_answers_and_turns(dataset_of):
 
 def test_pay_per_hour_and_correlation_of_bonus_and_payoff(dataset_of):
     people = [
-        person(at, arrived_at="2026-01-01T00:00:00Z", ended_at="2026-01-01T00:30:00Z") for at in range(5)
+        person(number, arrived_at="2026-01-01T00:00:00Z", ended_at="2026-01-01T00:30:00Z") for number in range(5)
     ]  # fmt: skip
-    owed = [
-        {"participant": f"p{at}", "reason": reason, "amount": amount, "currency": "USD", "payoff": float(at)}
-        for at in range(5) for reason, amount in (("base", 1.0), ("bonus", at / 2))
+    payments = [
+        {"participant": f"p{number}", "reason": reason, "amount": amount, "currency": "USD", "payoff": float(number)}
+        for number in range(5) for reason, amount in (("base", 1.0), ("bonus", number / 2))
     ]  # fmt: skip
-    found = dataset_of(matches=[match(1)], participants=people, payments=owed).run("general.pay")
-    assert found.numbers["per hour (USD)"]["estimate"] == pytest.approx(4)
-    assert found.numbers["bonus and payoff (USD)"]["estimate"] == pytest.approx(1)
+    outcome = dataset_of(matches=[match(1)], participants=people, payments=payments).run("general.pay")
+    assert outcome.numbers["per hour (USD)"]["estimate"] == pytest.approx(4)
+    assert outcome.numbers["bonus and payoff (USD)"]["estimate"] == pytest.approx(1)
 
 
 def test_power_uses_the_sd_within_cells(dataset_of):
-    given = [match(at, config_rounds=1 + at % 2, efficiency=10.0 * (at % 2) + at // 2 % 2) for at in range(100)]
-    row = rows_of(dataset_of(matches=given).run("general.power"), "smallest")[0]
+    matches = [
+        match(number, config_rounds=1 + number % 2, efficiency=10.0 * (number % 2) + number // 2 % 2)
+        for number in range(100)
+    ]
+    row = rows_of(dataset_of(matches=matches).run("general.power"), "smallest")[0]
     assert row["sd"] == pytest.approx((100 * 0.25 / 98) ** 0.5)
     assert row["mde_80"] == pytest.approx(0.565882 * row["sd"], rel=1e-3)
 
 
 def test_outcomes_without_participants_with_most_signals(dataset_of):
-    seen = [{"participant": f"p{at}", "step": "match", "times_hidden": 50 if at == 0 else 1} for at in range(20)]
-    given = [
-        match(at, player_alice="human", participant_alice=f"p{at}", efficiency=0.0 if at == 0 else 1.0)
-        for at in range(20)
+    signals = [
+        {"participant": f"p{number}", "step": "match", "times_hidden": 50 if number == 0 else 1} for number in range(20)
     ]
-    found = dataset_of(matches=given, signals=seen, participants=[person(at) for at in range(20)]).run(
+    matches = [
+        match(number, player_alice="human", participant_alice=f"p{number}", efficiency=0.0 if number == 0 else 1.0)
+        for number in range(20)
+    ]
+    outcome = dataset_of(matches=matches, signals=signals, participants=[person(number) for number in range(20)]).run(
         "general.signals"
     )
-    assert rows_of(found, "counts")[0]["median"] == 1
-    assert [row["estimate"] for row in rows_of(found, "robustness")] == [0.95, 1.0]
+    assert rows_of(outcome, "counts")[0]["median"] == 1
+    assert [row["estimate"] for row in rows_of(outcome, "robustness")] == [0.95, 1.0]
 
 
 def test_outcomes_without_unverified_matches_have_their_own_row(dataset_of):
-    given = [match(1, efficiency=0.2, unverified="a sum"), match(2, efficiency=0.4), match(3, efficiency=0.6)]
-    found = {
-        row["factor"]: row for row in rows_of(dataset_of(matches=given).run("general.outcomes", **QUICK), "factors")
+    matches = [match(1, efficiency=0.2, unverified="a sum"), match(2, efficiency=0.4), match(3, efficiency=0.6)]
+    rows = {
+        row["factor"]: row for row in rows_of(dataset_of(matches=matches).run("general.outcomes", **QUICK), "factors")
     }
-    assert found["All matches"]["estimate"] == pytest.approx(0.4)
-    assert found["Without unverified ones"]["estimate"] == pytest.approx(0.5)
+    assert rows["All matches"]["estimate"] == pytest.approx(0.4)
+    assert rows["Without unverified ones"]["estimate"] == pytest.approx(0.5)
 
 
 def test_one_model_with_two_prompts_is_two_players(dataset_of):
-    given = [match(at, player_alice="openai:m", agent_alice=f"m {strategy}", agent_alice_hash=f"{at}")
-             for at, strategy in enumerate(["plain", "tools"])]  # fmt: skip
-    assert dataset_of(matches=given).players == ["m plain", "m tools", "script:b"]
+    matches = [match(number, player_alice="openai:m", agent_alice=f"m {strategy}", agent_alice_hash=f"{number}")
+             for number, strategy in enumerate(["plain", "tools"])]  # fmt: skip
+    assert dataset_of(matches=matches).players == ["m plain", "m tools", "script:b"]
     assert Options().level == 0.95

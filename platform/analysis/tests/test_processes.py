@@ -25,12 +25,12 @@ from analysis.command import analyse
 from analysis.processes import fork_is_possible
 
 assert fork_is_possible()
-found = analyse([sys.argv[1]], Path(sys.argv[2]), only={NAMES})
-assert [one.analysis.id for one in found] == {NAMES}
+outcomes = analyse([sys.argv[1]], Path(sys.argv[2]), only={NAMES})
+assert [outcome.analysis.id for outcome in outcomes] == {NAMES}
 """
 
 
-def no_progress(done: int, at: int) -> None:
+def no_progress(done: int, index: int) -> None:
     """Ignore the progress."""
 
 
@@ -49,55 +49,55 @@ def test_one_process_and_two_write_the_same_bytes(tmp_path):
 
 
 def test_both_processes_work_and_results_are_in_order():
-    def work(at: int) -> tuple[int, int]:
+    def work(index: int) -> tuple[int, int]:
         time.sleep(0.02)
-        return at, os.getpid()
+        return index, os.getpid()
 
-    found = from_both_ends(work, 8, no_progress)
-    assert [at for at, _process in found] == list(range(8))
-    assert found[0][1] == os.getpid() != found[7][1]
+    results = from_both_ends(work, 8, no_progress)
+    assert [index for index, _process in results] == list(range(8))
+    assert results[0][1] == os.getpid() != results[7][1]
 
 
 def test_progress_counts_the_work_of_both():
-    told = []
-    from_both_ends(lambda at: time.sleep(0.02), 6, lambda done, at: told.append((done, at)))
-    assert told[0][1] == 0 and [done for done, _at in told] == sorted(done for done, _at in told)
+    calls = []
+    from_both_ends(lambda index: time.sleep(0.02), 6, lambda done, index: calls.append((done, index)))
+    assert calls[0][1] == 0 and [done for done, _at in calls] == sorted(done for done, _at in calls)
 
 
 def test_work_of_a_process_that_died_is_repeated():
-    def work(at: int) -> int:
+    def work(index: int) -> int:
         if os.getpid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
-        return at * at
+        return index * index
 
     parent = os.getpid()
     assert from_both_ends(work, 5, no_progress) == [0, 1, 4, 9, 16]
 
 
 def test_errors_from_either_process_are_raised():
-    def work(at: int) -> int:
-        return 1 // (3 - at)
+    def work(index: int) -> int:
+        return 1 // (3 - index)
 
     with pytest.raises(ZeroDivisionError):
         from_both_ends(work, 4, no_progress)
 
 
 def test_stopping_in_the_middle_ends_the_other_process(tmp_path):
-    begun = tmp_path / "begun"
+    pid_file = tmp_path / "begun"
 
-    def work(at: int) -> None:
-        begun.write_text(str(os.getpid()))
+    def work(index: int) -> None:
+        pid_file.write_text(str(os.getpid()))
         time.sleep(60)
 
-    def stop(done: int, at: int) -> None:
-        while not begun.exists() or not begun.read_text():
+    def stop(done: int, index: int) -> None:
+        while not pid_file.exists() or not pid_file.read_text():
             time.sleep(0.01)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         from_both_ends(work, 4, stop)
     with pytest.raises(ProcessLookupError):
-        os.kill(int(begun.read_text()), 0)
+        os.kill(int(pid_file.read_text()), 0)
 
 
 @pytest.mark.parametrize("library", ["sklearn", "vl_convert"])

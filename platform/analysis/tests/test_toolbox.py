@@ -15,27 +15,33 @@ from analysis.toolbox.students_t import two_sided
 VALUES, CLUSTERS = [1, 2, 3, 3, 5, 6, 8, 8], "aabbccdd"
 
 
-def near(found, *expected):
-    several = list(found) if isinstance(found, list | tuple) else [found]
-    assert several == pytest.approx(list(expected), rel=1e-5, abs=1e-6)
+def near(values, *expected):
+    sequence = list(values) if isinstance(values, list | tuple) else [values]
+    assert sequence == pytest.approx(list(expected), rel=1e-5, abs=1e-6)
 
 
 def test_wilson_and_newcombe_intervals_of_shares():
-    one = toolbox.proportion(7, 10)
-    near((one["estimate"], one["low"], one["high"]), 0.7, 0.396778, 0.892209)
-    two = toolbox.proportion_difference(8, 10, 3, 10)
-    near((two["estimate"], two["low"], two["high"], two["p"]), 0.5, 0.066476, 0.739759, 0.069779)
+    share = toolbox.proportion(7, 10)
+    near((share["estimate"], share["low"], share["high"]), 0.7, 0.396778, 0.892209)
+    difference = toolbox.proportion_difference(8, 10, 3, 10)
+    near(
+        (difference["estimate"], difference["low"], difference["high"], difference["p"]),
+        0.5,
+        0.066476,
+        0.739759,
+        0.069779,
+    )
 
 
 def test_a_mean_over_clusters():
-    found = toolbox.mean(VALUES, clusters=CLUSTERS)
-    near((found["estimate"], found["se"], found["low"], found["high"]), 4.5, 1.428869, -0.047299, 9.047299)
+    result = toolbox.mean(VALUES, clusters=CLUSTERS)
+    near((result["estimate"], result["se"], result["low"], result["high"]), 4.5, 1.428869, -0.047299, 9.047299)
 
 
 def test_the_bootstrap_draws_whole_clusters():
     rows = [{"y": value, "c": cluster} for value, cluster in zip(VALUES, CLUSTERS, strict=True)]
-    found = toolbox.bootstrap(rows, lambda drawn: fmean(row["y"] for row in drawn), "c")
-    near((found["low"], found["high"]), 2.25, 6.75)
+    result = toolbox.bootstrap(rows, lambda drawn: fmean(row["y"] for row in drawn), "c")
+    near((result["low"], result["high"]), 2.25, 6.75)
 
 
 def test_least_squares():
@@ -45,8 +51,8 @@ def test_least_squares():
             [0.9] * 4 + [0.8] * 4, "xyzxxyzy", [0.90, 0.80, 0.70, 0.94, 0.80, 0.72, 0.60, 0.66], strict=True
         )
     ]
-    found = toolbox.ols(rows, "e", {"d": 0.9, "p": "x"})
-    terms = {term["term"]: term for term in found["terms"]}
+    result = toolbox.ols(rows, "e", {"d": 0.9, "p": "x"})
+    terms = {term["term"]: term for term in result["terms"]}
     near(terms["Intercept"]["estimate"], 0.916970)
     for name, low, middle, high in (
         ("d=0.8", -0.164333, -0.110909, -0.057485),
@@ -54,22 +60,22 @@ def test_least_squares():
         ("p=z", -0.278146, -0.211515, -0.144884),
     ):
         near((terms[name]["low"], terms[name]["estimate"], terms[name]["high"]), low, middle, high)
-    assert found["df"] == 4
-    near(found["r2"], 0.971658)
+    assert result["df"] == 4
+    near(result["r2"], 0.971658)
     robust = toolbox.ols(rows, "e", {"d": 0.9, "p": "x"}, covariance="HC1")
     near({term["term"]: term for term in robust["terms"]}["d=0.8"]["se"], 0.013849)
 
 
 def test_correlations():
-    found = toolbox.pearson([0.5, 0.6, 0.7, 0.8, 0.9], [0.50, 0.52, 0.61, 0.60, 0.70])
-    near((found["estimate"], found["low"], found["high"], found["p"]), 0.950169, 0.419936, 0.996809, 0.013253)
+    result = toolbox.pearson([0.5, 0.6, 0.7, 0.8, 0.9], [0.50, 0.52, 0.61, 0.60, 0.70])
+    near((result["estimate"], result["low"], result["high"], result["p"]), 0.950169, 0.419936, 0.996809, 0.013253)
     priorities = [3, 3, 2, 2, 1, 1, 3, 2]
     for other, rho, p in (
         ([5, 4, 3, 3, 0, 1, 2, 0], 0.707710, 0.049543),
         ([1, 1, 0, 1, 0, 0, 0, 0], 0.536656, 0.170274),
     ):
-        found = toolbox.spearman(priorities, other)
-        near((found["estimate"], found["p"]), rho, p)
+        result = toolbox.spearman(priorities, other)
+        near((result["estimate"], result["p"]), rho, p)
 
 
 def test_holm_keeps_the_order_given():
@@ -78,16 +84,16 @@ def test_holm_keeps_the_order_given():
 
 
 def test_pairs():
-    found = toolbox.paired([0.80, 0.60, 0.70, 0.90, 0.75], [0.70, 0.55, 0.72, 0.60, 0.65])
+    result = toolbox.paired([0.80, 0.60, 0.70, 0.90, 0.75], [0.70, 0.55, 0.72, 0.60, 0.65])
     near(
-        (found["estimate"], found["low"], found["high"], found["t"], found["p"]),
+        (result["estimate"], result["low"], result["high"], result["t"], result["p"]),
         0.106, -0.041857, 0.253857, 1.990457, 0.117389,
     )  # fmt: skip
 
 
 def test_balance_and_standardised_differences():
-    found = toolbox.balance([[12, 8], [9, 11], [15, 5]])
-    near((found["chi2"], found["df"], found["p"], found["cramers_v"]), 3.75, 2, 0.153355, 0.25)
+    result = toolbox.balance([[12, 8], [9, 11], [15, 5]])
+    near((result["chi2"], result["df"], result["p"], result["cramers_v"]), 3.75, 2, 0.153355, 0.25)
     near(toolbox.smd([21, 25, 30, 34, 40], [22, 35, 38, 41, 44])["estimate"], -0.75)
 
 
@@ -105,10 +111,10 @@ def test_meta_games():
 
 
 def test_dynamics_converge_to_the_better_reply():
-    found = toolbox.replicator([[2, 0], [3, 1]])
-    assert found["population"] == pytest.approx([0, 1], abs=1e-5)
-    assert found["average"] == pytest.approx(1, abs=1e-4)
-    assert found["steps"] < 1000
+    result = toolbox.replicator([[2, 0], [3, 1]])
+    assert result["population"] == pytest.approx([0, 1], abs=1e-5)
+    assert result["average"] == pytest.approx(1, abs=1e-4)
+    assert result["steps"] < 1000
 
 
 def test_a_dominated_type_is_rated_below_the_dominant_one():
@@ -128,37 +134,37 @@ def test_three_seat_ratings_are_gains_at_the_equilibrium():
 
 def test_trueskill_of_a_win_and_a_draw():
     pytest.importorskip("trueskill")
-    found = toolbox.trueskill([{"A": 9, "B": 3, "C": 3}])
-    assert (found["A"]["mu"], found["A"]["sigma"]) == pytest.approx((30.109, 6.735), abs=0.01)
-    assert (found["B"]["mu"], found["C"]["sigma"]) == pytest.approx((22.445, 5.973), abs=0.01)
+    result = toolbox.trueskill([{"A": 9, "B": 3, "C": 3}])
+    assert (result["A"]["mu"], result["A"]["sigma"]) == pytest.approx((30.109, 6.735), abs=0.01)
+    assert (result["B"]["mu"], result["C"]["sigma"]) == pytest.approx((22.445, 5.973), abs=0.01)
 
 
 def test_ratings_put_the_winner_first():
     pytest.importorskip("openskill")
-    found = toolbox.plackett_luce([{"A": 9, "B": 3, "C": 3}] * 3)
-    assert found["A"]["mu"] > found["B"]["mu"] == pytest.approx(found["C"]["mu"])
+    result = toolbox.plackett_luce([{"A": 9, "B": 3, "C": 3}] * 3)
+    assert result["A"]["mu"] > result["B"]["mu"] == pytest.approx(result["C"]["mu"])
 
 
 def test_survival_censors_unanswered_turns():
-    found = toolbox.survival([1, 2, 2, 4], [True, True, False, True])
-    assert found["times"] == [1, 2, 4]
-    near(found["share"], 0.75, 0.5, 0)
+    result = toolbox.survival([1, 2, 2, 4], [True, True, False, True])
+    assert result["times"] == [1, 2, 4]
+    near(result["share"], 0.75, 0.5, 0)
 
 
 def test_contests_and_auctions():
-    found = econarena.contest([30, 20, 50, 120, 10], upper=100)
-    near(found["target"], 18.333333)
-    assert (found["winners"], found["fouls"]) == ([2], [4])
-    assert found["deviations"] == [0.3, 0.2, 0.5, None, 0.1]
-    found = econarena.vickrey(bids=[60, 50, 55], values=[50, 52, 48], assets=100)
-    assert (found["final"], found["ne_final"]) == ([95, 100, 100], [100, 102, 100])
-    near(found["deviations"], 0.05, 0.019608, 0)
+    result = econarena.contest([30, 20, 50, 120, 10], upper=100)
+    near(result["target"], 18.333333)
+    assert (result["winners"], result["fouls"]) == ([2], [4])
+    assert result["deviations"] == [0.3, 0.2, 0.5, None, 0.1]
+    result = econarena.vickrey(bids=[60, 50, 55], values=[50, 52, 48], assets=100)
+    assert (result["final"], result["ne_final"]) == ([95, 100, 100], [100, 102, 100])
+    near(result["deviations"], 0.05, 0.019608, 0)
 
 
 def test_bid_increments_and_failure_rates():
-    found = aucarena.increments(bids=[("A", 1000), ("B", 1250), ("A", 1400)], start=1000)
-    near(found["own"], 0, 25, 40)
-    near(found["standing"], 0, 25, 12)
+    result = aucarena.increments(bids=[("A", 1000), ("B", 1250), ("A", 1400)], start=1000)
+    near(result["own"], 0, 25, 40)
+    near(result["standing"], 0, 25, 12)
     assert aucarena.corrected_failure_rate(1, 7) == 0.125
     assert aucarena.corrected_failure_rate(0, 0) is None
 
@@ -172,10 +178,10 @@ def test_designs():
 
 
 def test_litmus_tests():
-    found = econevals.implied_rate([101, 105, 110, 115, 120], [0, 0.1, 0.6, 0.9, 1], years=1)
-    near((found["rate"], found["reliability"]), 0.072, 0.88)
-    found = econevals.task_allocation(P=(80000, 600), eq=(72000, 0), eff=(103000, 3000))
-    near((found["litmus"], found["alternate"]), 0.257526, 0.058065)
+    result = econevals.implied_rate([101, 105, 110, 115, 120], [0, 0.1, 0.6, 0.9, 1], years=1)
+    near((result["rate"], result["reliability"]), 0.072, 0.88)
+    result = econevals.task_allocation(P=(80000, 600), eq=(72000, 0), eff=(103000, 3000))
+    near((result["litmus"], result["alternate"]), 0.257526, 0.058065)
     near(econevals.duopoly_litmus(1.7, 1), 0.502314)
     near(tuple(econevals.duopoly(1).values())[:2], 1.472927, 1.924981)
 
@@ -193,8 +199,8 @@ def test_pairs_are_compared_with_the_mean_over_pairs():
         for (a, b), effect in {("x", "x"): 0.0, ("x", "z"): 0.2, ("z", "x"): -0.2, ("z", "z"): 0.4}.items()
         for d, base in ((1, 0.5), (2, 0.7))
     ]
-    found = glee.pair_effects(rows, "y", "a", "b", {"d": 1})["effects"]
-    near((found["x", "x"], found["z", "z"]), -0.1, 0.3)
+    result = glee.pair_effects(rows, "y", "a", "b", {"d": 1})["effects"]
+    near((result["x", "x"], result["z", "z"]), -0.1, 0.3)
 
 
 # ---- compared with libraries ----------------------------------------------------------------------
@@ -217,23 +223,23 @@ def test_least_squares_agree_with_statsmodels(seed):
         ({"covariance": "HC1"}, plain.get_robustcov_results("HC1", use_t=True)),
         ({"clusters": "c"}, plain.get_robustcov_results("cluster", groups=data["c"].to_numpy(), use_t=True)),
     ):
-        found = toolbox.ols(rows, "y", {"g": "a", "h": "u"}, **options)
-        assert [term["se"] for term in found["terms"]] == pytest.approx(list(fitted.bse), rel=1e-8)
-        assert [term["p"] for term in found["terms"]] == pytest.approx(list(fitted.pvalues), rel=1e-6)
+        result = toolbox.ols(rows, "y", {"g": "a", "h": "u"}, **options)
+        assert [term["se"] for term in result["terms"]] == pytest.approx(list(fitted.bse), rel=1e-8)
+        assert [term["p"] for term in result["terms"]] == pytest.approx(list(fitted.pvalues), rel=1e-6)
 
 
 def test_collinear_columns_are_dropped_and_listed():
     rows = [{"y": float(i), "a": i % 2, "b": i % 2, "c": i % 3} for i in range(12)]
-    found = toolbox.ols(rows, "y", {"a": 0, "b": 0, "c": 0})
-    assert found["dropped"] == ["b=1"]
+    result = toolbox.ols(rows, "y", {"a": 0, "b": 0, "c": 0})
+    assert result["dropped"] == ["b=1"]
 
 
 def test_welch_agrees_with_scipy():
     rng = np.random.default_rng(4)
     a, b = rng.normal(size=20), rng.normal(1, 2, size=30)
     expected = stats.ttest_ind(a, b, equal_var=False)
-    found = toolbox.welch(list(a), list(b))
-    near((found["t"], found["p"], found["df"]), expected.statistic, expected.pvalue, expected.df)
+    result = toolbox.welch(list(a), list(b))
+    near((result["t"], result["p"], result["df"]), expected.statistic, expected.pvalue, expected.df)
 
 
 @pytest.mark.parametrize(
@@ -262,8 +268,8 @@ def test_undefined_results_are_none_with_a_note(result):
 
 
 def test_two_judges_agree_beyond_chance():
-    found = toolbox.kappa([1] * 25 + [0] * 25, [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15)
-    near((found["estimate"], found["agreement"], found["expected"], found["n"]), 0.4, 0.7, 0.5, 50)
+    result = toolbox.kappa([1] * 25 + [0] * 25, [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15)
+    near((result["estimate"], result["agreement"], result["expected"], result["n"]), 0.4, 0.7, 0.5, 50)
     assert toolbox.kappa([True, True], [True, True])["estimate"] is None
     assert toolbox.kappa([None, 1], [1, None])["n"] == 0
 
@@ -278,8 +284,8 @@ def test_quantiles_of_t_need_no_library(df):
 
 def test_mean_from_sums_equals_mean_of_values():
     values = [1.5, 2.0, 7.25, 3.0]
-    found = toolbox.mean_from_sums(4, sum(values), sum(value**2 for value in values))
-    whole = toolbox.mean(values)
-    assert {key: found[key] for key in found} == pytest.approx({key: whole[key] for key in found})
+    result = toolbox.mean_from_sums(4, sum(values), sum(value**2 for value in values))
+    expected = toolbox.mean(values)
+    assert {key: result[key] for key in result} == pytest.approx({key: expected[key] for key in result})
     assert toolbox.mean_from_sums(1, 2.0, 4.0)["low"] is None
     assert toolbox.mean_from_sums(0, 0.0, 0.0)["estimate"] is None

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-BEFORE = [
+SURVEY_BEFORE = [
     {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
     {"kind": "choice", "prompt": "Have you bargained before?", "key": "done", "options": ["yes", "no"]},
 ]
@@ -37,13 +37,13 @@ def of_game(
     plan = Plan(title=key, slug=key.replace("_", "-"), game=key, configurations=list(configs), repetitions=matches,
                 agents=[f"script:{script}" for script in scripts])  # fmt: skip
     content = content_of(plan)
-    made = Collection.objects.create(
+    collection = Collection.objects.create(
         title=plan.title, slug=plan.slug, game=key, content=content, sha256=sha256_of(content), planned=matches,
         begun=matches, status=Collection.Status.DONE,
     )  # fmt: skip
     for number in range(1, matches + 1):
         game = configure(kind, configs[number % len(configs)])
-        playing = {role: scripts[(number >> at) % 2 % len(scripts)] for at, role in enumerate(game.roles())}
+        playing = {role: scripts[(number >> index) % 2 % len(scripts)] for index, role in enumerate(game.roles())}
         match_seed = rng.getrandbits(32)
         play, events = start(game, match_seed)
         log = list(events)
@@ -59,9 +59,9 @@ def of_game(
         )  # fmt: skip
         Seat.objects.bulk_create(Seat(match=match, role=r, agent=f"script:{s}") for r, s in playing.items())
         write_logs([(match.pk, log)], at=now)
-        Item.objects.create(collection=made, number=number, status=Item.Status.FINISHED, match=match,
+        Item.objects.create(collection=collection, number=number, status=Item.Status.FINISHED, match=match,
                             decisions=sum(event.kind == "move" for event in log), ended_at=now)  # fmt: skip
-    export(made, folder, ("csv", "parquet"), processes=1)
+    export(collection, folder, ("csv", "parquet"), processes=1)
     return folder
 
 
@@ -74,7 +74,7 @@ def of_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
     rng = Random(seed)
     study = building.new_study(
         title="Splitting money", slug="splitting-money", design={"grid": {"rounds": [1, 12]}}, quota=people,
-        survey_before=BEFORE,
+        survey_before=SURVEY_BEFORE,
     )  # fmt: skip
     for number in range(people):
         person = building.arrive(study, worker=f"A{number}WORKER")
@@ -89,8 +89,8 @@ def of_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
         building.read_instructions(person)
         person.refresh_from_db()
         rounds = next(step for step in person.steps if step["kind"] == "match")["config"]["rounds"]
-        said = ["Half for you?", "I offer more than that."][: rng.randint(0, 2)] if rounds > 1 else []
-        match = building.play(person, messages=said)
+        messages = ["Half for you?", "I offer more than that."][: rng.randint(0, 2)] if rounds > 1 else []
+        match = building.play(person, messages=messages)
         building.save_call(match, answer="-2", input_tokens=12, output_tokens=3, latency=rng.uniform(0.2, 2))
         building.answer_quiz(person, correctly=number % 6 != 3)
     export(study, folder, ("csv", "parquet"), processes=1)

@@ -101,18 +101,18 @@ def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
         return x, names, []
     basis: list[Any] = []
     used, dropped, used_columns = [], [], []
-    for at, name in enumerate(names):
-        residual = x[:, at].copy()
+    for index, name in enumerate(names):
+        residual = x[:, index].copy()
         for _twice in range(2):
             for direction in basis:
                 residual -= direction * (direction @ residual)
         length = np.linalg.norm(residual)
-        if length <= COLLINEAR * norms[at]:
+        if length <= COLLINEAR * norms[index]:
             dropped.append(name)
             continue
         basis.append(residual / length)
         used.append(name)
-        used_columns.append(at)
+        used_columns.append(index)
     return x[:, used_columns], used, dropped
 
 

@@ -39,7 +39,7 @@ def bootstrap(
     drawn = []
     for _draw in range(draws):
         chosen = rng.integers(0, len(clusters), size=len(clusters))
-        value = finite(statistic([row for at in chosen for row in clusters[at]]))
+        value = finite(statistic([row for index in chosen for row in clusters[index]]))
         if value is not None:
             drawn.append(value)
     if estimate is None or not drawn:

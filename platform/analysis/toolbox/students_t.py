@@ -30,8 +30,8 @@ def _within(angle: float, df: int) -> float:
     odd, square = df % 2, cos(angle) ** 2
     term = cos(angle) if odd else 1.0
     total = term if df > 1 else 0.0
-    for at in range(2 if odd else 1, df - 2 + odd, 2):
-        term *= square * at / (at + 1)
+    for k in range(2 if odd else 1, df - 2 + odd, 2):
+        term *= square * k / (k + 1)
         total += term
     return 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
 

@@ -43,17 +43,17 @@ def errors(data: Data, options: Options) -> Result:
     rows["failed"] = [refused.get((m, r), 0) for m, r in zip(rows["match"], rows["role"], strict=True)]
     seats = rows.groupby("match")["role"].transform("nunique")
     results, numbers = [], {}
-    parts: list[tuple[str, Any, Any]] = [("bids", rows["failed"], rows["bids"] + rows["withdrawals"])]
+    counts_by_kind: list[tuple[str, Any, Any]] = [("bids", rows["failed"], rows["bids"] + rows["withdrawals"])]
     if set(kinds) <= set(rows.columns):
         reports = rows["belief_claims"] / (3 + 2 * (seats - 1))
         for kind, claims in (("budget", 1), ("own", 2), ("others", 2 * (seats - 1))):
             title = {"budget": "beliefs: own budget", "own": "beliefs: own profit and items",
                      "others": "beliefs: others' profits and items"}[kind]  # fmt: skip
-            parts.append((title, rows[f"belief_errors_{kind}"], reports * claims))
-    for kind, failures, correct in parts:
+            counts_by_kind.append((title, rows[f"belief_errors_{kind}"], reports * claims))
+    for kind, failures, correct in counts_by_kind:
         frame = rows[["match", "player"]].assign(f=failures.astype(float), c=correct.astype(float))
         for player, subset in frame.groupby("player"):
-            found = bootstrap_ratio(
+            interval = bootstrap_ratio(
                 subset["f"],
                 subset["f"] + subset["c"],
                 subset["match"],
@@ -63,7 +63,8 @@ def errors(data: Data, options: Options) -> Result:
             )
             f, c = int(subset["f"].sum()), round(float(subset["c"].sum()))
             results.append({"kind": kind, "player": player, "failures": f, "correct": c,
-                         "estimate": corrected_failure_rate(f, c), "low": found.get("low"), "high": found.get("high"),
+                         "estimate": corrected_failure_rate(f, c),
+                         "low": interval.get("low"), "high": interval.get("high"),
                          "published": ".21 % (lowest)" if kind == "bids" and "gpt-4" in player else None})  # fmt: skip
             numbers[f"{kind}.{player}"] = {**{k: results[-1][k] for k in ("estimate", "low", "high")}, "n": f + c}
     table = Table(
@@ -98,14 +99,14 @@ def priorities(data: Data, options: Options) -> Result:
     if not len(plans):
         raise SkippedError("No bidder made a plan.")
     items = data.table("rounds", OF_ITEMS).drop_duplicates(["match", "round"])
-    places: dict[str, dict[str, int]] = {}
-    for match, place, name in zip(items["match"], items["round"], items["item"], strict=True):
-        places.setdefault(match, {})[name] = int(place)
+    item_numbers: dict[str, dict[str, int]] = {}
+    for match, round_number, name in zip(items["match"], items["round"], items["item"], strict=True):
+        item_numbers.setdefault(match, {})[name] = int(round_number)
     cells: dict[tuple[str, str, int, int], list[float]] = {}
     for (match, _role), subset in plans.groupby(["match", "role"], sort=True):
-        about = subset.iloc[0]
-        for step, item, value in steps(subset, places.get(match, {})):
-            cells.setdefault((about["player"], about["order"], step, item), []).append(value)
+        first_row = subset.iloc[0]
+        for step, item, value in steps(subset, item_numbers.get(match, {})):
+            cells.setdefault((first_row["player"], first_row["order"], step, item), []).append(value)
     results = []
     for (player, order, step, item), values in sorted(cells.items()):
         earlier = cells.get((player, order, step - 1, item))
@@ -125,8 +126,8 @@ def priorities(data: Data, options: Options) -> Result:
         "priorities", "Mean priority of each item, by plan (left of the diagonal: already sold)", drawn, x="mark",
         y="step", facet="where", x_title="Item, in order of sale", y_title="Plan before item",
         value_title="Priority", value_format=".1f",
-        x_order=[str(at) for at in range(1, 1 + max(row["item"] for row in results))],
-        y_order=[str(at) for at in range(1, 1 + max(row["step"] for row in results))],
+        x_order=[str(position) for position in range(1, 1 + max(row["item"] for row in results))],
+        y_order=[str(position) for position in range(1, 1 + max(row["step"] for row in results))],
     )  # fmt: skip
     return Result([table], [figure])
 
@@ -137,17 +138,17 @@ def _plans(data: Data) -> pd.DataFrame:
     return with_setting(data, moves.sort_values(["match", "move_number"], kind="stable")) if len(moves) else moves
 
 
-def steps(plans: pd.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[int, int, float]]:
+def steps(plans: pd.DataFrame, item_numbers: Mapping[str, int]) -> Iterator[tuple[int, int, float]]:
     """Yield (step, item, priority) for one bidder before each item; items missing from a plan keep their priority."""
     by_step: dict[int, dict[str, float]] = {}
-    for step, words in zip(plans["round"], plans["move_priorities"], strict=True):
-        by_step.setdefault(int(step), {}).update(json.loads(words))
+    for step, plan in zip(plans["round"], plans["move_priorities"], strict=True):
+        by_step.setdefault(int(step), {}).update(json.loads(plan))
     priorities_held: dict[str, float] = {}
-    for step in range(1, max(places.values(), default=0) + 1):
+    for step in range(1, max(item_numbers.values(), default=0) + 1):
         priorities_held.update(by_step.get(step, {}))
         for name, value in priorities_held.items():
-            if name in places:
-                yield step, places[name], float(value)
+            if name in item_numbers:
+                yield step, item_numbers[name], float(value)
 
 
 PAIRS = (("priority_initial", "bids"), ("priority_initial", "won"), ("priority_current", "bids"),
@@ -163,12 +164,12 @@ def faithful(data: Data, options: Options) -> Result:
     for player, subset in rows.groupby("player"):
         row: dict[str, Any] = {"player": player, "published": _published(player)}
         for priority, outcome in PAIRS:
-            known = subset[subset[priority].notna()]
-            found = correlation(known, priority, outcome, options)
+            with_priority = subset[subset[priority].notna()]
+            result = correlation(with_priority, priority, outcome, options)
             key = f"{priority.removeprefix('priority_')}_{outcome}"
-            row |= {key: found["estimate"], f"{key}_low": found.get("low"), f"{key}_high": found.get("high"),
-                    f"{key}_p": found["p"], f"{key}_mean": found["mean"], "n": found["n"]}  # fmt: skip
-            numbers[f"{player}.{key}"] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
+            row |= {key: result["estimate"], f"{key}_low": result.get("low"), f"{key}_high": result.get("high"),
+                    f"{key}_p": result["p"], f"{key}_mean": result["mean"], "n": result["n"]}  # fmt: skip
+            numbers[f"{player}.{key}"] = {k: result.get(k) for k in ("estimate", "low", "high", "p", "n")}
         results.append(row)
     if not any(numbers[key]["n"] for key in numbers):
         raise SkippedError("No bidder made a plan.")
@@ -186,17 +187,19 @@ def faithful(data: Data, options: Options) -> Result:
 
 def correlation(rows: pd.DataFrame, priority: str, outcome: str, options: Options) -> dict[str, Any]:
     """Return Spearman's correlation over all items, its bootstrap interval by auction, and its mean within auctions."""
-    found = spearman(rows[priority].tolist(), rows[outcome].tolist())
+    overall = spearman(rows[priority].tolist(), rows[outcome].tolist())
     within_auctions = [
         value for _key, subset in rows.groupby(["match", "role"])
         if (value := spearman(subset[priority].tolist(), subset[outcome].tolist())["estimate"]) is not None
     ]  # fmt: skip
-    results = {**found, "mean": fmean(within_auctions) if within_auctions else None}
-    if found["estimate"] is None:
+    results = {**overall, "mean": fmean(within_auctions) if within_auctions else None}
+    if overall["estimate"] is None:
         return results
-    plain = [{"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[outcome], strict=True)]
+    records = [
+        {"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[outcome], strict=True)
+    ]
     interval = bootstrap(
-        plain, lambda sample: spearman([r["x"] for r in sample], [r["y"] for r in sample])["estimate"], "match",
+        records, lambda sample: spearman([r["x"] for r in sample], [r["y"] for r in sample])["estimate"], "match",
         min(options.draws, MAX_DRAWS), options.seed, level=options.level,
     )  # fmt: skip
     return {**results, "low": interval.get("low"), "high": interval.get("high")}
@@ -223,8 +226,8 @@ def increments(data: Data, options: Options) -> Result:
                 results.append({"player": player, "base": title, "class": _class_name(low, high), "k": k,
                 "n": len(values),
                              "estimate": k / len(values)})  # fmt: skip
-            steep = sum(round(value, 9) >= EDGES[2] for value in values)
-            numbers[f"{player}.{base}.from_11"] = {"estimate": steep / len(values), "n": len(values)}
+            n_steep = sum(round(value, 9) >= EDGES[2] for value in values)
+            numbers[f"{player}.{base}.from_11"] = {"estimate": n_steep / len(values), "n": len(values)}
     steepness = [
         {"player": key.rsplit(".", 2)[0], "base": "own preceding bid" if ".own." in key else "standing bid",
          **value} for key, value in numbers.items()
@@ -258,28 +261,28 @@ def bid_increments(data: Data) -> pd.DataFrame:
     moves = data.table("decisions", ["match", "role", "round", "phase", "move_number", "move_bid"])
     moves = moves[moves["move_bid"].notna() & moves["round"].notna()]
     items = data.table("rounds", [*OF_ITEMS, *(["discounts"] if data.has("rounds", "discounts") else [])])
-    starts = {}
+    start_prices = {}
     for row in items.drop_duplicates(["match", "round"]).to_dict("records"):
         price = int(row["start_price"])
         for _discount in range(int(row.get("discounts") or 0)):
             price = max(1, price // 2)
-        starts[row["match"], int(row["round"])] = price
-    found = []
+        start_prices[row["match"], int(row["round"])] = price
+    records = []
     moves["bidding"] = moves["phase"].fillna("").str.extract(r"(\d+)", expand=False).fillna("0").astype(int)
-    for (match, place), subset in moves.sort_values("move_number", kind="stable").groupby(["match", "round"]):
-        start = starts.get((match, int(place)))
-        if start is None:
+    for (match, round_number), subset in moves.sort_values("move_number", kind="stable").groupby(["match", "round"]):
+        start_price = start_prices.get((match, int(round_number)))
+        if start_price is None:
             continue
-        last: dict[str, float] = {}
+        last_bids: dict[str, float] = {}
         standing = None
         for _round, bids in subset.groupby("bidding", sort=True):
             for role, bid in zip(bids["role"], bids["move_bid"].astype(float), strict=True):
-                above_own = 100 * (bid / last.get(role, start) - 1)
-                above = 100 * (bid / (start if standing is None else standing) - 1)
-                found.append({"match": match, "role": role, "own": above_own, "standing": above})
-                last[role] = bid
+                above_own = 100 * (bid / last_bids.get(role, start_price) - 1)
+                above_standing = 100 * (bid / (start_price if standing is None else standing) - 1)
+                records.append({"match": match, "role": role, "own": above_own, "standing": above_standing})
+                last_bids[role] = bid
             standing = max([*bids["move_bid"].astype(float), *([] if standing is None else [standing])])
-    rows = pd.DataFrame(found, columns=["match", "role", "own", "standing"])
+    rows = pd.DataFrame(records, columns=["match", "role", "own", "standing"])
     return with_setting(data, rows) if len(rows) else rows
 
 
@@ -301,7 +304,7 @@ def niches(data: Data, options: Options) -> Result:
     drawn, tests = [], []
     for budget in sorted(rows["budget"].unique(), key=float):
         subset = rows[rows["budget"] == budget]
-        groups = {str(name): part["price"].astype(float).to_numpy() for name, part in subset.groupby("objective")}
+        groups = {str(name): group["price"].astype(float).to_numpy() for name, group in subset.groupby("objective")}
         for name, values in groups.items():
             density, _edges = np.histogram(values, bins=edges, density=True)
             kernel = gaussian_kde(values) if len(values) > 2 and np.ptp(values) > 0 else None
@@ -332,8 +335,8 @@ def niches(data: Data, options: Options) -> Result:
 
 def _densities(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a chart with one panel per budget: histograms as dashed lines, kernel densities as solid lines."""
-    results = [{**row, "what": f"{row['objective']}: {part}", "value": row[key]}
-            for part, key in (("kernel", "kernel"), ("histogram", "density")) for row in rows
+    results = [{**row, "what": f"{row['objective']}: {curve}", "value": row[key]}
+            for curve, key in (("kernel", "kernel"), ("histogram", "density")) for row in rows
             if row[key] is not None]  # fmt: skip
     return charts.lines("densities", "Density of winning bids by objective", results, x="price", y="value",
         colour="what",

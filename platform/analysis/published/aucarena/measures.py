@@ -20,12 +20,12 @@ def increments(bids: Sequence[tuple[Hashable, float]], start: float) -> dict[str
     Returns:
         own and standing, in percent, one value per bid.
     """
-    last: dict[Hashable, float] = {}
+    last_bids: dict[Hashable, float] = {}
     standing: float | None = None
     own_base, standing_base = [], []
     for bidder, amount in bids:
-        own_base.append(100 * (amount / last.get(bidder, start) - 1))
+        own_base.append(100 * (amount / last_bids.get(bidder, start) - 1))
         standing_base.append(100 * (amount / (start if standing is None else standing) - 1))
-        last[bidder] = amount
+        last_bids[bidder] = amount
         standing = amount if standing is None else max(standing, amount)
     return {"own": own_base, "standing": standing_base}

@@ -39,12 +39,12 @@ def skill(data: Data, options: Options) -> Result:
     results, numbers, warnings = [], {}, []
     for setting in settings(rows):
         matches = profits_by_auction(rows[rows["setting"] == setting])
-        rated = trueskill(matches)
-        shuffled = mean_over_orders(matches, options.seed)
-        for player, rating in sorted(rated.items(), key=lambda pair: -pair[1]["mu"]):
+        ratings = trueskill(matches)
+        means_over_orders = mean_over_orders(matches, options.seed)
+        for player, rating in sorted(ratings.items(), key=lambda pair: -pair[1]["mu"]):
             if note := rating.get("note"):
                 warnings.append(note)
-            mean_mu = shuffled.get(player)
+            mean_mu = means_over_orders.get(player)
             results.append({"setting": setting, "player": player, "estimate": rating["mu"], "sigma": rating["sigma"],
                          "low": rating["mu"] - rating["sigma"], "high": rating["mu"] + rating["sigma"],
                          "over_orders": mean_mu, "n": sum(player in match for match in matches)})  # fmt: skip
@@ -67,11 +67,11 @@ def mean_over_orders(matches: Sequence[Mapping[str, float]], seed: int) -> dict[
 
     rng = np.random.default_rng(seed)
     orders = max(5, min(ORDERS_DRAWN, MAX_UPDATES // max(1, len(matches))))
-    found: dict[str, list[float]] = {}
+    mu_values: dict[str, list[float]] = {}
     for _order in range(orders):
-        for player, rating in trueskill([matches[at] for at in rng.permutation(len(matches))]).items():
-            found.setdefault(player, []).append(rating["mu"])
-    return {player: fmean(values) for player, values in found.items()}
+        for player, rating in trueskill([matches[index] for index in rng.permutation(len(matches))]).items():
+            mu_values.setdefault(player, []).append(rating["mu"])
+    return {player: fmean(values) for player, values in mu_values.items()}
 
 
 def human(data: Data, options: Options) -> Result:
@@ -107,14 +107,14 @@ def _published(player: str, order: str) -> str | None:
 def robustness(data: Data, options: Options) -> Result:
     """Return whether bidders' ranks agree across settings, and how often they pay more than an item's true value."""
     rows = bidders(data, ["profit"])
-    rated = [trueskill(profits_by_auction(rows[rows["setting"] == setting])) for setting in settings(rows)]
-    common_players = sorted(set.intersection(*({*one} for one in rated)))
-    agreement = concordance([[one[player]["mu"] for player in common_players] for one in rated])
+    ratings_by_setting = [trueskill(profits_by_auction(rows[rows["setting"] == setting])) for setting in settings(rows)]
+    common_players = sorted(set.intersection(*({*ratings} for ratings in ratings_by_setting)))
+    agreement = concordance([[ratings[player]["mu"] for player in common_players] for ratings in ratings_by_setting])
     tables = [Table("ranks", "Agreement of rating ranks across settings",
                     [number("estimate", "Kendall's W"), count("players", "Bidders"), count("settings", "Settings"),
                      text("note", "Note")],
-                    [{**agreement, "players": len(common_players), "settings": len(rated)}])]  # fmt: skip
-    numbers: dict[str, Any] = {"w": {"estimate": agreement["estimate"], "n": len(rated)}}
+                    [{**agreement, "players": len(common_players), "settings": len(ratings_by_setting)}])]  # fmt: skip
+    numbers: dict[str, Any] = {"w": {"estimate": agreement["estimate"], "n": len(ratings_by_setting)}}
     if data.has("rounds", *OF_ITEMS, "true_value"):
         items = data.table("rounds", [*OF_ITEMS, "true_value"])
         won = with_setting(data, items[items["winner"] == items["role"]])
@@ -138,10 +138,10 @@ def concordance(scores: Sequence[Sequence[float]]) -> dict[str, Any]:
     m, n = len(scores), len(scores[0]) if scores else 0
     if m < 2 or n < 2:
         return {"estimate": None, "note": "fewer than two settings, or two bidders in all of them"}
-    ranks = [rankdata(one) for one in scores]
+    ranks = [rankdata(setting_scores) for setting_scores in scores]
     totals = [float(sum(column)) for column in zip(*ranks, strict=True)]
     spread = sum((total - m * (n + 1) / 2) ** 2 for total in totals)
-    ties = sum(float(sum(k**3 - k for k in _tie_sizes(one))) for one in scores)
+    ties = sum(float(sum(k**3 - k for k in _tie_sizes(setting_scores))) for setting_scores in scores)
     maximum = m**2 * (n**3 - n) - m * ties
     if maximum <= 0:
         return {"estimate": None, "note": "all bidders are tied"}

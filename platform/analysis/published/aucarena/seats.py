@@ -33,14 +33,18 @@ def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     """Add the player, the auction's setting and its position in time (`at`) to rows with `match` and `role`."""
     rows = rows.copy()
     rows["player"] = players_of(data, rows)
-    extra = [name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)]
-    about = data.table("matches", [*MATCH, *extra])
-    about = about.sort_values([*(["started_at"] if "started_at" in extra else []), "match"], kind="stable")
-    about["at"] = range(len(about))
-    about["budget"] = [level_text(value) for value in about["config_budget"]]
-    about["order"] = about["config_order"]
-    about["setting"] = about["budget"] + ", " + about["order"]
-    rows = rows.join(about.set_index("match")[["at", "budget", "order", "setting", *extra]], on="match")
+    optional_columns = [
+        name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)
+    ]
+    auctions = data.table("matches", [*MATCH, *optional_columns])
+    auctions = auctions.sort_values(
+        [*(["started_at"] if "started_at" in optional_columns else []), "match"], kind="stable"
+    )
+    auctions["at"] = range(len(auctions))
+    auctions["budget"] = [level_text(value) for value in auctions["config_budget"]]
+    auctions["order"] = auctions["config_order"]
+    auctions["setting"] = auctions["budget"] + ", " + auctions["order"]
+    rows = rows.join(auctions.set_index("match")[["at", "budget", "order", "setting", *optional_columns]], on="match")
     rows = rows[rows["player"].notna() & rows["setting"].notna()]
     if not len(rows):
         raise SkippedError("The dataset contains no auctions.")
@@ -50,25 +54,25 @@ def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
 def settings(rows: pd.DataFrame) -> list[str]:
     """Return settings sorted by budget, then by order."""
 
-    def place(setting: str) -> tuple[float, int, str]:
+    def sort_key(setting: str) -> tuple[float, int, str]:
         budget, order = setting.split(", ", 1)
         return (float(budget), ORDERS.index(order) if order in ORDERS else 9, order)
 
-    return sorted(rows["setting"].unique(), key=place)
+    return sorted(rows["setting"].unique(), key=sort_key)
 
 
 def profits_by_auction(rows: pd.DataFrame) -> list[dict[str, float]]:
     """Return {player: mean profit over its seats} for each auction, in chronological order."""
     means = rows.groupby(["at", "player"], sort=True)["profit"].mean()
-    found: dict[Any, dict[str, float]] = {}
-    for (at, player), value in means.items():
-        found.setdefault(at, {})[player] = float(value)
-    return list(found.values())
+    profits: dict[Any, dict[str, float]] = {}
+    for (auction, player), value in means.items():
+        profits.setdefault(auction, {})[player] = float(value)
+    return list(profits.values())
 
 
 def objective(row: Mapping[str, Any]) -> str:
     """Return the bidder's objective in this auction, or profit if none was given."""
-    given = row.get("config_objectives")
-    listed = json.loads(given) if isinstance(given, str) else None
-    place = int(str(row["role"]).removeprefix("p")) - 1
-    return str(listed[place]) if listed and place < len(listed) else "profit"
+    objectives_json = row.get("config_objectives")
+    objectives = json.loads(objectives_json) if isinstance(objectives_json, str) else None
+    seat_index = int(str(row["role"]).removeprefix("p")) - 1
+    return str(objectives[seat_index]) if objectives and seat_index < len(objectives) else "profit"

@@ -37,11 +37,11 @@ def _public_goods(profile: Profile) -> tuple[float, ...]:
 
 
 def _travelers(profile: Profile) -> tuple[float, ...]:
-    one, other = (int(claim) for claim in profile)
-    if one == other:
-        return (float(one), float(other))
-    low = min(one, other)
-    return (low + 2.0, low - 2.0) if one < other else (low - 2.0, low + 2.0)
+    first, second = (int(claim) for claim in profile)
+    if first == second:
+        return (float(first), float(second))
+    low = min(first, second)
+    return (low + 2.0, low - 2.0) if first < second else (low - 2.0, low + 2.0)
 
 
 GAMES: Mapping[str, BaseGame] = {

@@ -50,33 +50,33 @@ UNIT = "Normalised: 0 is the equilibrium payoff and 1 the payoff when all cooper
 
 def scores(run: Tournament) -> dict[str, dict[str, float]]:
     """Return normalised means by agent and overall, and fitness after the dynamics if there is a payoff tensor."""
-    found: dict[str, dict[str, float]] = {}
+    by_agent: dict[str, dict[str, float]] = {}
     means = run.means()
     for label, value in means.items():
         if (score := normalised(value, run.game)) is not None:
-            found[label] = {"mean": score, "points": value}
-    if not found:
+            by_agent[label] = {"mean": score, "points": value}
+    if not by_agent:
         return {}
-    found[AVERAGE] = {
-        "mean": fmean(one["mean"] for one in found.values()),
-        "points": fmean(one["points"] for one in found.values()),
+    by_agent[AVERAGE] = {
+        "mean": fmean(agent_scores["mean"] for agent_scores in by_agent.values()),
+        "points": fmean(agent_scores["points"] for agent_scores in by_agent.values()),
     }
     if (U := run.tensor()) is not None:
-        after = replicator(U)
-        values = [*zip(run.types, after["fitness"], strict=True), (AVERAGE, after["average"])]
+        end_state = replicator(U)
+        values = [*zip(run.types, end_state["fitness"], strict=True), (AVERAGE, end_state["average"])]
         for label, value in values:
-            found[label]["fitness"] = normalised(value, run.game) or 0.0
-    return found
+            by_agent[label]["fitness"] = normalised(value, run.game) or 0.0
+    return by_agent
 
 
-def scores_by_agent(runs: Sequence[Tournament], what: str) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
+def scores_by_agent(runs: Sequence[Tournament], measure: str) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
     """Return {(mechanism, agent): {(game, run): score}}."""
-    found: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
+    by_agent: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
     for run in runs:
         for label, score in scores(run).items():
-            if what in score:
-                found.setdefault((run.mechanism, label), {})[run.game, run.run] = score[what]
-    return found
+            if measure in score:
+                by_agent.setdefault((run.mechanism, label), {})[run.game, run.run] = score[measure]
+    return by_agent
 
 
 def payoffs(data: Data, options: Options) -> Result:
@@ -87,24 +87,24 @@ def payoffs(data: Data, options: Options) -> Result:
         raise SkippedError("None of the base games has reference payoffs.")
     overall, by_game, numbers = [], [], {}
     for (mechanism, label), values in mean.items():
-        subset, after = mean_over_games(values), mean_over_games(fitness.get((mechanism, label), {}))
+        mean_score, fitness_score = mean_over_games(values), mean_over_games(fitness.get((mechanism, label), {}))
         is_average = label == AVERAGE
         overall.append(
             {
                 "mechanism": readable_name(mechanism),
                 "agent": label,
-                "mean": subset["estimate"],
-                "mean_se": subset["se"],
+                "mean": mean_score["estimate"],
+                "mean_se": mean_score["se"],
                 "published_mean": PUBLISHED_MEANS.get(mechanism) if is_average else None,
-                "fitness": after["estimate"],
-                "fitness_se": after["se"],
+                "fitness": fitness_score["estimate"],
+                "fitness_se": fitness_score["se"],
                 "published_fitness": PUBLISHED_FITNESS.get(mechanism) if is_average else None,
-                "n": subset["n"],
+                "n": mean_score["n"],
             }
         )
-        numbers[f"{mechanism}.{label}.mean"] = subset
-        if after["n"]:
-            numbers[f"{mechanism}.{label}.fitness"] = after
+        numbers[f"{mechanism}.{label}.mean"] = mean_score
+        if fitness_score["n"]:
+            numbers[f"{mechanism}.{label}.fitness"] = fitness_score
         for game in dict.fromkeys(game for game, _run in values):
             game_mean = mean_and_se([value for (name, _run), value in values.items() if name == game])
             game_fitness = mean_and_se(
@@ -194,19 +194,19 @@ def ranking(data: Data, options: Options) -> Result:
     }
     if len(values) < 2:
         raise SkippedError("There is only one mechanism; analyse the datasets of several mechanisms together.")
-    found = {mechanism: mean_over_games(subset) for mechanism, subset in values.items()}
-    drawn = bootstrap_ranks(values, options)
-    order = sorted(found, key=lambda mechanism: -found[mechanism]["estimate"])
+    means = {mechanism: mean_over_games(subset) for mechanism, subset in values.items()}
+    rank_intervals = bootstrap_ranks(values, options)
+    order = sorted(means, key=lambda mechanism: -means[mechanism]["estimate"])
     results = [
         {
-            "rank": place,
+            "rank": rank,
             "mechanism": readable_name(mechanism),
-            **found[mechanism],
-            "rank_low": drawn[mechanism][0],
-            "rank_high": drawn[mechanism][1],
+            **means[mechanism],
+            "rank_low": rank_intervals[mechanism][0],
+            "rank_high": rank_intervals[mechanism][1],
             "published": PUBLISHED_RANKS.get(mechanism),
         }
-        for place, mechanism in enumerate(order, start=1)
+        for rank, mechanism in enumerate(order, start=1)
     ]
     table = Table(
         "mechanisms",
@@ -224,8 +224,10 @@ def ranking(data: Data, options: Options) -> Result:
         results,
         note=UNIT,
     )
-    shown = with_se_bounds(results)
-    figure = charts.dots("mechanisms", "Mean score of mechanisms ± SE", shown, y="mechanism", x_title="Normalised mean")
+    rows_with_bounds = with_se_bounds(results)
+    figure = charts.dots(
+        "mechanisms", "Mean score of mechanisms ± SE", rows_with_bounds, y="mechanism", x_title="Normalised mean"
+    )
     return Result(
         [table],
         [figure],
@@ -261,15 +263,17 @@ def bootstrap_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], optio
         chosen = rng.integers(0, len(games), size=len(games))
         means = []
         for mechanism in mechanisms:
-            parts = []
-            for at in chosen:
-                runs = by_game[mechanism][games[at]]
+            game_means = []
+            for game_index in chosen:
+                runs = by_game[mechanism][games[game_index]]
                 if runs:
-                    parts.append(fmean(runs[place] for place in rng.integers(0, len(runs), size=len(runs))))
-            means.append(fmean(parts) if parts else float("nan"))
+                    game_means.append(
+                        fmean(runs[run_index] for run_index in rng.integers(0, len(runs), size=len(runs)))
+                    )
+            means.append(fmean(game_means) if game_means else float("nan"))
         ranks.append([1 + sum(other > value for other in means) for value in means])
     low, high = np.quantile(np.array(ranks), [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
-    return {m: (float(low[at]), float(high[at])) for at, m in enumerate(mechanisms)}
+    return {m: (float(low[index]), float(high[index])) for index, m in enumerate(mechanisms)}
 
 
 # ---- who gains from whom -------------------------------------------------------------------------------
@@ -281,43 +285,45 @@ def pooled_tournaments(runs: Sequence[Tournament]) -> list[Tournament]:
     for run in runs:
         groups.setdefault((run.mechanism, run.game), []).extend(run.outcomes)
     results = [Tournament(mechanism, game, 0, outcomes) for (mechanism, game), outcomes in groups.items()]
-    found = [one for one in results if one.tensor() is not None]
-    if not found:
+    complete = [tournament for tournament in results if tournament.tensor() is not None]
+    if not complete:
         raise SkippedError("There is no tournament in which all agents met (reputation has none).")
-    return found
+    return complete
 
 
 def meta_games(data: Data, options: Options) -> Result:
     """Return both agents' payoffs for every combination of agents."""
     results, figures = [], []
-    for one in pooled_tournaments(tournaments(data)):
-        U, types = one.tensor(), one.types
+    for tournament in pooled_tournaments(tournaments(data)):
+        U, types = tournament.tensor(), tournament.types
         rows = []
         for third in range(len(types)) if U.ndim == 3 else [None]:
             for i, agent in enumerate(types):
                 for j, other in enumerate(types):
-                    rest = () if third is None else (third,)
+                    third_seat = () if third is None else (third,)
                     if U.ndim > 3:
                         continue
-                    mine, theirs = float(U[(i, j, *rest)]), float(U[(j, i, *rest)])
+                    own_payoff, other_payoff = float(U[(i, j, *third_seat)]), float(U[(j, i, *third_seat)])
+                    own_score = normalised(own_payoff, tournament.game)
                     rows.append(
                         {
-                            "mechanism": readable_name(one.mechanism),
-                            "game": readable_name(one.game),
+                            "mechanism": readable_name(tournament.mechanism),
+                            "game": readable_name(tournament.game),
                             "agent": agent,
                             "other": other,
                             "third": "" if third is None else f"third: {types[third]}",
-                            "own": mine,
-                            "others": theirs,
-                            "estimate": value if (value := normalised(mine, one.game)) is not None else mine,
+                            "own": own_payoff,
+                            "others": other_payoff,
+                            "estimate": own_payoff if own_score is None else own_score,
                         }
                     )
         results += rows
         if rows:
-            title = f"{readable_name(one.game).capitalize()}, {readable_name(one.mechanism)}: payoff of the row agent"
+            game, mechanism = readable_name(tournament.game), readable_name(tournament.mechanism)
+            title = f"{game.capitalize()}, {mechanism}: payoff of the row agent"
             figures.append(
                 charts.heat_map(
-                    f"{one.game}_{one.mechanism}",
+                    f"{tournament.game}_{tournament.mechanism}",
                     title,
                     rows,
                     x="other",
@@ -325,7 +331,7 @@ def meta_games(data: Data, options: Options) -> Result:
                     facet="third" if U.ndim == 3 else "",
                     x_title="Column agent",
                     y_title="Row agent",
-                    value_title="Normalised" if normalised(0, one.game) is not None else "Points",
+                    value_title="Normalised" if normalised(0, tournament.game) is not None else "Points",
                     x_order=types,
                     y_order=types,
                 )
@@ -352,34 +358,34 @@ def meta_games(data: Data, options: Options) -> Result:
 def dynamics(data: Data, options: Options) -> Result:
     """Return population shares and fitness at each step of the dynamics."""
     results, ends = [], []
-    for one in pooled_tournaments(tournaments(data)):
-        where = f"{readable_name(one.game)}, {readable_name(one.mechanism)}"
-        steps = list(replicator_path(one.tensor()))
+    for tournament in pooled_tournaments(tournaments(data)):
+        name = f"{readable_name(tournament.game)}, {readable_name(tournament.mechanism)}"
+        steps = list(replicator_path(tournament.tensor()))
         for step in shown_steps(len(steps)):
             population, fitness = steps[step]
-            for at, label in enumerate(one.types):
-                score = normalised(float(fitness[at]), one.game)
+            for index, label in enumerate(tournament.types):
+                score = normalised(float(fitness[index]), tournament.game)
                 results.append(
                     {
-                        "where": where,
-                        "mechanism": readable_name(one.mechanism),
-                        "game": readable_name(one.game),
+                        "where": name,
+                        "mechanism": readable_name(tournament.mechanism),
+                        "game": readable_name(tournament.game),
                         "agent": label,
                         "step": step,
                         "at": step + 1,
-                        "population": float(population[at]),
-                        "fitness": float(fitness[at]) if score is None else score,
+                        "population": float(population[index]),
+                        "fitness": float(fitness[index]) if score is None else score,
                     }
                 )
         population, fitness = steps[-1]
         average = float(population @ fitness)
         ends.append(
             {
-                "where": where,
+                "where": name,
                 "steps": len(steps) - 1,
                 "points": average,
-                "estimate": normalised(average, one.game),
-                **{label: float(share) for label, share in zip(one.types, population, strict=True)},
+                "estimate": normalised(average, tournament.game),
+                **{label: float(share) for label, share in zip(tournament.types, population, strict=True)},
             }
         )
     labels = [
@@ -416,14 +422,14 @@ def dynamics(data: Data, options: Options) -> Result:
     figures = []
     for mechanism in dict.fromkeys(row["mechanism"] for row in results):
         subset = [row for row in results if row["mechanism"] == mechanism]
-        for what, title in (("population", "Share of each agent"), ("fitness", "Fitness of each agent")):
+        for measure, title in (("population", "Share of each agent"), ("fitness", "Fitness of each agent")):
             figures.append(
                 charts.lines(
-                    f"{what}_{mechanism.replace(' ', '_').replace('-', '_')}",
+                    f"{measure}_{mechanism.replace(' ', '_').replace('-', '_')}",
                     f"{title} under replicator dynamics: {mechanism}",
                     subset,
                     x="at",
-                    y=what,
+                    y=measure,
                     colour="agent",
                     facet="game",
                     x_title="Step, from 1",
@@ -439,8 +445,8 @@ def dynamics(data: Data, options: Options) -> Result:
 def shown_steps(length: int) -> list[int]:
     """Return steps that are roughly equally spaced on a logarithmic axis, including the first and the last."""
     last = length - 1
-    places = {round((last + 1) ** (part / SHOWN_STEPS)) - 1 for part in range(SHOWN_STEPS + 1)}
-    return sorted({0, last, *(place for place in places if 0 <= place <= last)})
+    steps = {round((last + 1) ** (interval / SHOWN_STEPS)) - 1 for interval in range(SHOWN_STEPS + 1)}
+    return sorted({0, last, *(step for step in steps if 0 <= step <= last)})
 
 
 # ---- ratings -------------------------------------------------------------------------------------------
@@ -489,11 +495,11 @@ def deviation(data: Data, options: Options) -> Result:
         "one of the solver's solutions, and agree with the lexicographic minimum in 28 of 48 tournaments, so ranks may "
         "differ.",
     )
-    shown = with_se_bounds(results)
+    rows_with_bounds = with_se_bounds(results)
     figure = charts.dots(
         "ranks",
         "Mean rank by deviation rating ± SE",
-        shown,
+        rows_with_bounds,
         y="agent",
         facet="mechanism",
         x_title="Rank (1 is best)",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 DECISIONS = ["match", "role", "round", "phase", "move"]
-ABOUT = ["match", "repetition", "config_base_game", "config_mechanism"]
+MATCH_COLUMNS = ["match", "repetition", "config_base_game", "config_mechanism"]
 WILSON = estimate_columns("Share", share)
 NO_HISTORY = "no history"
 PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
@@ -38,7 +38,7 @@ def moves(data: Data, phase: str) -> pd.DataFrame:
     """Return the parsed moves of a phase, with player, repetition, base game and mechanism."""
     rows = data.table("decisions", DECISIONS)
     rows = rows[rows["phase"] == phase].reset_index(drop=True)
-    rows["move"] = [json.loads(words) if isinstance(words, str) else {} for words in rows["move"]]
+    rows["move"] = [json.loads(move) if isinstance(move, str) else {} for move in rows["move"]]
     return with_tournament(data, rows)
 
 
@@ -46,8 +46,8 @@ def with_tournament(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     """Add the player, base game, mechanism and run to rows with `match` and `role`."""
     rows = rows.copy()
     rows["player"] = players_of(data, rows)
-    about = data.table("matches", ABOUT).set_index("match")
-    rows = rows.join(about.rename(columns={"config_base_game": "game", "config_mechanism": "mechanism"}), on="match")
+    matches = data.table("matches", MATCH_COLUMNS).set_index("match")
+    rows = rows.join(matches.rename(columns={"config_base_game": "game", "config_mechanism": "mechanism"}), on="match")
     return rows[rows["player"].notna() & rows["mechanism"].notna()].reset_index(drop=True)
 
 
@@ -65,30 +65,30 @@ def actions(data: Data, options: Options) -> Result:
         raise SkippedError("The decisions have no phase “act”.")
     stated = [{**row, "stated": probabilities(row["move"])} for row in acts.to_dict("records")]
     realised = with_tournament(data, data.table("rounds", ["match", "role", "action"]))
-    played: dict[tuple[str, str], Counter[str]] = {}
+    realised_counts: dict[tuple[str, str], Counter[str]] = {}
     for row in realised.to_dict("records"):
-        played.setdefault((row["game"], row["mechanism"]), Counter())[str(row["action"])] += 1
+        realised_counts.setdefault((row["game"], row["mechanism"]), Counter())[str(row["action"])] += 1
     sums: dict[tuple[str, str], dict[str, float]] = {}
-    number_of: Counter[tuple[str, str]] = Counter()
+    n_decisions: Counter[tuple[str, str]] = Counter()
     for row in stated:
         key = (row["game"], row["mechanism"])
-        number_of[key] += 1
+        n_decisions[key] += 1
         for action, probability in row["stated"].items():
             action_sums = sums.setdefault(key, {})
             action_sums[action] = action_sums.get(action, 0.0) + probability
     results = []
     for key in sorted(sums):
-        names = sorted({*sums[key], *played.get(key, ())}, key=lambda name: (name == "delegate", name))
-        total = sum(played.get(key, Counter()).values())
+        names = sorted({*sums[key], *realised_counts.get(key, ())}, key=lambda name: (name == "delegate", name))
+        total = sum(realised_counts.get(key, Counter()).values())
         for action in names:
             results.append(
                 {
                     "game": readable_name(key[0]),
                     "mechanism": readable_name(key[1]),
                     "action": action,
-                    "estimate": sums[key].get(action, 0.0) / number_of[key],
-                    "realised": played[key][action] / total if total and action != "delegate" else None,
-                    "n": number_of[key],
+                    "estimate": sums[key].get(action, 0.0) / n_decisions[key],
+                    "realised": realised_counts[key][action] / total if total and action != "delegate" else None,
+                    "n": n_decisions[key],
                 }
             )
     table = Table(
@@ -145,12 +145,12 @@ def reactions(data: Data, options: Options) -> Result:
             "mechanism": readable_name(mechanism),
             "game": readable_name(game),
             "player": player,
-            "after": after,
+            "after": history,
             "action": action,
             "k": k,
-            **proportion(k, totals[mechanism, game, player, after], level=options.level),
+            **proportion(k, totals[mechanism, game, player, history], level=options.level),
         }
-        for (mechanism, game, player, after, action), k in sorted(counts.items())
+        for (mechanism, game, player, history, action), k in sorted(counts.items())
     ]
     table = Table(
         "reactions",
@@ -195,19 +195,23 @@ def count_reactions(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str
 
     The previous action is what a current co-player did in the previous round, in any group.
     """
-    found: Counter[tuple[str, str, str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str, str, str]] = Counter()
     ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
     for _match, subset in groupby(ordered, key=itemgetter("match")):
         previous: dict[str, str] = {}
-        for _round, now in groupby(subset, key=itemgetter("round")):
-            plain = list(now)
-            for row in plain:
-                others = [o["role"] for o in plain if o["group"] == row["group"] and o["role"] != row["role"]]
-                known = [f"after {previous[role]}" for role in others if role in previous] or [NO_HISTORY]
-                for after in known:
-                    found[row["mechanism"], row["game"], row["player"], after, str(row["action"])] += 1
-            previous = {row["role"]: str(row["action"]) for row in plain}
-    return found
+        for _round, round_rows in groupby(subset, key=itemgetter("round")):
+            current = list(round_rows)
+            for row in current:
+                co_players = [
+                    other["role"]
+                    for other in current
+                    if other["group"] == row["group"] and other["role"] != row["role"]
+                ]
+                histories = [f"after {previous[role]}" for role in co_players if role in previous] or [NO_HISTORY]
+                for history in histories:
+                    counts[row["mechanism"], row["game"], row["player"], history, str(row["action"])] += 1
+            previous = {row["role"]: str(row["action"]) for row in current}
+    return counts
 
 
 # ---- votes ---------------------------------------------------------------------------------------------
@@ -215,25 +219,25 @@ def count_reactions(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str
 
 def votes(data: Data, options: Options) -> Result:
     """Return the rates of approval, signing and delegation."""
-    rows = data.table("matches", [*ABOUT, "winner_approvals", "contract_active", "delegation_rate"])
+    rows = data.table("matches", [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"])
     rows = rows[rows["config_mechanism"].isin(["mediation", "contract"])]
     if not len(rows):
         raise SkippedError("No match had a mediator or a contract.")
     largest, adopted = [], []
     for (mechanism, game), subset in _groups(rows, "config_mechanism", "config_base_game"):
-        known = subset["winner_approvals"].dropna()
-        for approvals, k in sorted(known.astype(int).value_counts().items()):
+        winner_approvals = subset["winner_approvals"].dropna()
+        for approvals, k in sorted(winner_approvals.astype(int).value_counts().items()):
             largest.append(
                 {
                     "mechanism": readable_name(mechanism),
                     "game": readable_name(game),
                     "approvals": f"{approvals}",
                     "k": int(k),
-                    **proportion(int(k), len(known), level=options.level),
+                    **proportion(int(k), len(winner_approvals), level=options.level),
                 }
             )
-        everyone = subset["contract_active"] if mechanism == "contract" else subset["delegation_rate"] >= 1
-        by_run = everyone.fillna(False).astype(float).groupby(subset["repetition"]).mean()
+        is_unanimous = subset["contract_active"] if mechanism == "contract" else subset["delegation_rate"] >= 1
+        by_run = is_unanimous.fillna(False).astype(float).groupby(subset["repetition"]).mean()
         adopted.append(
             {"mechanism": readable_name(mechanism), "game": readable_name(game), **mean_and_se(by_run.tolist())}
         )
@@ -327,28 +331,28 @@ def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) 
 
 
 def _approvals(data: Data) -> list[dict[str, Any]]:
-    seat = {(row["match"], row["role"]): row["player"] for row in moves(data, "propose").to_dict("records")}
-    found: dict[tuple[str, str], dict[Any, list[float]]] = {}
+    proposers = {(row["match"], row["role"]): row["player"] for row in moves(data, "propose").to_dict("records")}
+    values: dict[tuple[str, str], dict[Any, list[float]]] = {}
     for row in moves(data, "approve").to_dict("records"):
         for name, approved in (row["move"].get("approve") or {}).items():
-            proposer = seat.get((row["match"], f"p{name[1:]}"))
+            proposer = proposers.get((row["match"], f"p{name[1:]}"))
             if proposer is not None:
-                runs = found.setdefault((row["mechanism"], proposer), {})
+                runs = values.setdefault((row["mechanism"], proposer), {})
                 runs.setdefault(row["repetition"], []).append(float(bool(approved)))
-    return _over_runs(found)
+    return _over_runs(values)
 
 
 def _signatures(data: Data) -> list[dict[str, Any]]:
-    found: dict[tuple[str, str], dict[Any, list[float]]] = {}
+    values: dict[tuple[str, str], dict[Any, list[float]]] = {}
     for row in moves(data, "sign").to_dict("records"):
-        runs = found.setdefault((row["mechanism"], row["player"]), {})
+        runs = values.setdefault((row["mechanism"], row["player"]), {})
         runs.setdefault(row["repetition"], []).append(float(bool(row["move"].get("sign"))))
     if data.has("rounds", "match", "role", "delegated"):
         acted = with_tournament(data, data.table("rounds", ["match", "role", "delegated"]))
         for row in acted[(acted["mechanism"] == "mediation") & acted["delegated"].notna()].to_dict("records"):
-            runs = found.setdefault(("mediation", row["player"]), {})
+            runs = values.setdefault(("mediation", row["player"]), {})
             runs.setdefault(row["repetition"], []).append(float(row["delegated"]))
-    return _over_runs(found)
+    return _over_runs(values)
 
 
 # ---- designs -------------------------------------------------------------------------------------------
@@ -358,15 +362,15 @@ def designs(data: Data, options: Options) -> Result:
     """Return the share of proposals that make cooperation stable or weakly dominant, by proposer."""
     quality: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for row in moves(data, "propose").to_dict("records"):
-        found = design_quality(row["game"], row["move"].get("contract"), row["move"].get("mediator"))
-        if found["ns"] is not None:
-            quality.setdefault((row["mechanism"], row["player"]), {}).setdefault(row["game"], []).append(found)
+        design = design_quality(row["game"], row["move"].get("contract"), row["move"].get("mediator"))
+        if design["ns"] is not None:
+            quality.setdefault((row["mechanism"], row["player"]), {}).setdefault(row["game"], []).append(design)
     if not quality:
         raise SkippedError("No contract or mediator was proposed in a game with a cooperative outcome.")
     results = []
     for (mechanism, player), games in sorted(quality.items()):
         for criterion, title in (("ns", "stable (Nash)"), ("wd", "weakly dominant")):
-            per_game = [sum(one[criterion] for one in subset) / len(subset) for subset in games.values()]
+            per_game = [sum(design[criterion] for design in subset) / len(subset) for subset in games.values()]
             results.append(
                 {
                     "mechanism": readable_name(mechanism),
@@ -451,16 +455,16 @@ def reasons(data: Data, options: Options) -> Result:
     names = [name for name in rows.columns if name.startswith(PREFIX)]
     results = []
     for by, title in (("", "all"), ("mechanism", "mechanism"), ("player", "agent"), ("game", "base game")):
-        for level, subset in [("all", rows)] if not by else [(key, part) for key, part in rows.groupby(by, sort=True)]:
+        for level, subset in rows.groupby(by, sort=True) if by else [("all", rows)]:
             for name in names:
                 key = name.removeprefix(PREFIX)
-                known = subset[name].dropna()
+                judgements = subset[name].dropna()
                 results.append(
                     {
                         "by": title,
                         "level": level,
                         "label": LABELS.get(key, key.replace("_", " ")),
-                        **proportion(int(known.sum()), len(known), level=options.level),
+                        **proportion(int(judgements.sum()), len(judgements), level=options.level),
                         "published": PUBLISHED_REASONS.get(key) if not by else None,
                     }
                 )
@@ -516,22 +520,22 @@ def labelled(data: Data) -> pd.DataFrame:
     """Return the judged reasonings of the dataset's matches, with labels as booleans."""
     import pandas as pd
 
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for folder in data.folders:
         path = folder.path / LABELS_FILE
         if path.is_file():
             with path.open(encoding="utf-8", newline="") as file:
-                found += [row for row in csv.DictReader(file) if row.get("judge_number", "1") in ("1", "")]
-    if not found:
+                records += [row for row in csv.DictReader(file) if row.get("judge_number", "1") in ("1", "")]
+    if not records:
         raise SkippedError("The reasonings have not been labelled: the dataset's folder has no labels.csv.")
-    rows = pd.DataFrame(found)
+    rows = pd.DataFrame(records)
     for name in [name for name in rows.columns if name.startswith(PREFIX)]:
         rows[name] = rows[name].str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False}).astype("boolean")
     rows = rows[rows["match"].isin(set(data.column("matches", "match")))].reset_index(drop=True)
     return with_tournament(data, rows)
 
 
-OF_DECISIONS = {"matches": ABOUT, "decisions": DECISIONS}
+OF_DECISIONS = {"matches": MATCH_COLUMNS, "decisions": DECISIONS}
 
 ANALYSES = [
     Analysis(
@@ -550,7 +554,7 @@ ANALYSES = [
         method="Realised action given each current co-player's action in the previous round; Wilson intervals.",
         run=reactions,
         games=GAMES,
-        columns={"matches": ABOUT, "rounds": ["match", "round", "role", "group", "action"]},
+        columns={"matches": MATCH_COLUMNS, "rounds": ["match", "round", "role", "group", "action"]},
     ),
     Analysis(
         id="coopeval.votes",
@@ -560,7 +564,10 @@ ANALYSES = [
         "by proposer; rates of signing and delegating by agent; standard errors over runs.",
         run=votes,
         games=GAMES,
-        columns={"matches": [*ABOUT, "winner_approvals", "contract_active", "delegation_rate"], "decisions": DECISIONS},
+        columns={
+            "matches": [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"],
+            "decisions": DECISIONS,
+        },
     ),
     Analysis(
         id="coopeval.designs",
@@ -582,6 +589,6 @@ ANALYSES = [
         "Wilson intervals; dot plots replace the paper's radar charts.",
         run=reasons,
         games=GAMES,
-        columns={"matches": ABOUT},
+        columns={"matches": MATCH_COLUMNS},
     ),
 ]

@@ -74,7 +74,7 @@ class Tournament:
         """Return each type's mean payoff: against the uniform population if there is a tensor, or else over seats."""
         U = self.tensor()
         if U is not None:
-            return {label: float(U[at].mean()) for at, label in enumerate(self.types)}
+            return {label: float(U[index].mean()) for index, label in enumerate(self.types)}
         points: dict[str, list[float]] = {}
         for seated, paid in self.outcomes:
             for label, value in zip(seated, paid, strict=True):
@@ -90,25 +90,29 @@ def tournaments(data: Data) -> list[Tournament]:
         ["match", "repetition", "config_base_game", "config_mechanism", *(f"payoffs_{role}" for role in roles)],
     )
     groups: dict[tuple[str, str, int], list[tuple[list[str], list[float]]]] = {}
-    who = {role: data.players_by_role[role].tolist() for role in roles}
+    players = {role: data.players_by_role[role].tolist() for role in roles}
     payoffs = {role: rows[f"payoffs_{role}"].tolist() for role in roles}
-    about = zip(rows["config_mechanism"], rows["config_base_game"], rows["repetition"], strict=True)
-    for at, (mechanism, game, run) in enumerate(about):
+    settings = zip(rows["config_mechanism"], rows["config_base_game"], rows["repetition"], strict=True)
+    for index, (mechanism, game, run) in enumerate(settings):
         if not isinstance(mechanism, str) or not isinstance(game, str):
             continue
-        seated = [role for role in roles if isinstance(who[role][at], str) and payoffs[role][at] == payoffs[role][at]]
+        seated = [
+            role
+            for role in roles
+            if isinstance(players[role][index], str) and payoffs[role][index] == payoffs[role][index]
+        ]
         if seated:
             number = int(run) if run is not None and run == run else 1
-            pair = ([who[role][at] for role in seated], [float(payoffs[role][at]) for role in seated])
-            groups.setdefault((mechanism, game, number), []).append(pair)
+            outcome = ([players[role][index] for role in seated], [float(payoffs[role][index]) for role in seated])
+            groups.setdefault((mechanism, game, number), []).append(outcome)
     if not groups:
         raise SkippedError("The dataset has no matches.")
     runs = [Tournament(m, g, run, outcomes) for (m, g, run), outcomes in groups.items()]
     return sorted(runs, key=lambda t: (_sort_key(t.mechanism, MECHANISMS), _sort_key(t.game, BASE_GAMES), t.run))
 
 
-def _sort_key(name: str, known: Iterable[str]) -> tuple[int, str]:
-    order = list(known)
+def _sort_key(name: str, names: Iterable[str]) -> tuple[int, str]:
+    order = list(names)
     return (order.index(name) if name in order else len(order), name)
 
 

@@ -55,11 +55,11 @@ def vickrey(
     valid = [bid is not None and 0 <= bid <= assets for bid in bids]
     winner, price = _winner_and_price([bid if is_valid else None for bid, is_valid in zip(bids, valid, strict=True)])
     final = [
-        assets - price + values[at] if at == winner else assets - (0 if is_valid else foul_fee)
-        for at, is_valid in enumerate(valid)
+        assets - price + values[seat] if seat == winner else assets - (0 if is_valid else foul_fee)
+        for seat, is_valid in enumerate(valid)
     ]
     best, second = _winner_and_price(list(values))
-    ne_final = [assets - second + values[at] if at == best else assets for at in range(len(values))]
+    ne_final = [assets - second + values[seat] if seat == best else assets for seat in range(len(values))]
     ratios = [amount / reference for amount, reference in zip(final, ne_final, strict=True)]
     return {
         "final": final,
@@ -69,13 +69,13 @@ def vickrey(
         "deviations": [abs(ratio - 1) for ratio in ratios],
         "winner": None if winner is None else winner + 1,
         "price": None if winner is None else price,
-        "fouls": [at + 1 for at, is_valid in enumerate(valid) if not is_valid],
+        "fouls": [seat + 1 for seat, is_valid in enumerate(valid) if not is_valid],
     }
 
 
 def _winner_and_price(bids: Sequence[float | None]) -> tuple[int | None, float]:
     """Return the winner (from 0; ties go to the lowest seat) and the second-highest bid (0 if there is none)."""
-    ranked = sorted((-bid, at) for at, bid in enumerate(bids) if bid is not None)
+    ranked = sorted((-bid, seat) for seat, bid in enumerate(bids) if bid is not None)
     if not ranked:
         return None, 0.0
     return ranked[0][1], -ranked[1][0] if len(ranked) > 1 else 0.0

@@ -19,7 +19,7 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "matches": ["match", "game", "config_players", "config_runs"],
     "rounds": ["match", "run", "role", "foul"],
 }
-ABOUT = (
+SESSION_COLUMNS = (
     "environment",
     "started_at",
     "config_runs",
@@ -55,18 +55,18 @@ def actions(data: Data) -> pd.DataFrame:
         if missing := [name for name in columns if not data.has(table, name)]:
             raise SkippedError(f"The table {table} has no column {', '.join(missing)}.")
     rows = data.table("rounds", ["match", "run", "role", "foul", *result_columns])
-    about = data.table("matches", ["match", *(name for name in ABOUT if data.has("matches", name))])
-    about = about.sort_values([*(["started_at"] if "started_at" in about else []), "match"], kind="stable")
-    about["at"] = range(len(about))
-    about["environment"] = about["environment"].fillna("play") if "environment" in about else "play"
-    rows = rows.join(about.set_index("match"), on="match")
+    sessions = data.table("matches", ["match", *(name for name in SESSION_COLUMNS if data.has("matches", name))])
+    sessions = sessions.sort_values([*(["started_at"] if "started_at" in sessions else []), "match"], kind="stable")
+    sessions["at"] = range(len(sessions))
+    sessions["environment"] = sessions["environment"].fillna("play") if "environment" in sessions else "play"
+    rows = rows.join(sessions.set_index("match"), on="match")
     rows["player"] = players_of(data, rows)
     rows = rows[rows["player"].notna() & rows["at"].notna()].reset_index(drop=True)
     if not len(rows):
         raise SkippedError("The dataset contains no runs.")
     depth = rows["config_history_depth"].fillna(0) if "config_history_depth" in rows else 0
-    shown = (rows["config_runs"] > 1) & (depth > 0)
-    rows["history"] = shown.map({True: WITH, False: WITHOUT})
+    has_history = (rows["config_runs"] > 1) & (depth > 0)
+    rows["history"] = has_history.map({True: WITH, False: WITHOUT})
     rows["base"] = rows["environment"].str.removesuffix(HISTORY)
     rows["foul"] = rows["foul"].fillna(True).astype(bool)
     if game == CONTEST:
@@ -89,8 +89,8 @@ def _contest(rows: pd.DataFrame) -> None:
 
 def _auction(data: Data, rows: pd.DataFrame) -> None:
     seats = data.table("seats", ["match", "role", "value", "nash_assets"]).drop_duplicates(["match", "role"])
-    known = seats.set_index(["match", "role"])
-    joined = rows[["match", "role"]].join(known, on=["match", "role"])
+    values_by_seat = seats.set_index(["match", "role"])
+    joined = rows[["match", "role"]].join(values_by_seat, on=["match", "role"])
     rows["limit"] = rows["config_assets"].astype(float)
     rows["action"] = rows["bid"].astype(float)
     fee = rows["config_foul_fee"].fillna(0).astype(float) if "config_foul_fee" in rows else 0.0

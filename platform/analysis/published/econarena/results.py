@@ -44,13 +44,13 @@ def published(player: str, table: Mapping[str, float]) -> float | None:
 
 def mean_with_interval(subset: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
     """Return the mean over runs with a percentile bootstrap interval over sessions."""
-    known = subset[subset[column].notna()]
-    if not len(known):
+    valid = subset[subset[column].notna()]
+    if not len(valid):
         return {"estimate": None, "low": None, "high": None, "n": 0}
-    found = bootstrap_ratio(
-        known[column], [1.0] * len(known), known["match"], options.draws, options.seed, level=options.level
+    estimate = bootstrap_ratio(
+        valid[column], [1.0] * len(valid), valid["match"], options.draws, options.seed, level=options.level
     )
-    return {**found, "sessions": known["match"].nunique()}
+    return {**estimate, "sessions": valid["match"].nunique()}
 
 
 def _numbers(rows: Sequence[Mapping[str, Any]], *keys: str) -> dict[str, dict[str, Any]]:
@@ -112,11 +112,11 @@ def ratio(data: Data, options: Options) -> Result:
     rows = actions(data)
     results = []
     for (environment, history, player), subset in grouped(rows, "environment", "history", "player"):
-        known = subset[subset["result"].notna() & subset["optimum"].notna()]
-        found = bootstrap_ratio(
-            known["result"], known["optimum"], known["match"], options.draws, options.seed, level=options.level
+        valid = subset[subset["result"].notna() & subset["optimum"].notna()]
+        estimate = bootstrap_ratio(
+            valid["result"], valid["optimum"], valid["match"], options.draws, options.seed, level=options.level
         )
-        results.append({"environment": environment, "history": history, "player": player, **found})
+        results.append({"environment": environment, "history": history, "player": player, **estimate})
     table = Table(
         "ratios",
         "Result relative to the optimum",
@@ -182,21 +182,20 @@ def configurations(data: Data, options: Options) -> Result:
         raise SkippedError("All sessions have the same stakes.")
     order = groups(rows)
     results, tests = [], []
-    for environment, part in grouped(rows, "environment"):
-        environment = environment[0]
-        for player, subset in grouped(part, "player"):
+    for (environment,), environment_rows in grouped(rows, "environment"):
+        for (player,), subset in grouped(environment_rows, "player"):
             for group in order:
-                some = subset[subset["group"] == group]
-                if len(some):
+                group_rows = subset[subset["group"] == group]
+                if len(group_rows):
                     results.append(
                         {
                             "environment": environment,
-                            "player": player[0],
+                            "player": player,
                             "group": group,
-                            **mean_with_interval(some, "payoff", options),
+                            **mean_with_interval(group_rows, "payoff", options),
                         }
                     )
-        tests.append({"environment": environment, **interaction(part)})
+        tests.append({"environment": environment, **interaction(environment_rows)})
     tables = [
         Table(
             "groups",
@@ -247,28 +246,28 @@ def interaction(rows: pd.DataFrame) -> dict[str, Any]:
 
     players, of_player = np.unique(rows["player"].astype(str), return_inverse=True)
     levels, of_group = np.unique(rows["group"].astype(str), return_inverse=True)
-    sessions, session = np.unique(rows["match"].astype(str), return_inverse=True)
+    sessions, session_index = np.unique(rows["match"].astype(str), return_inverse=True)
     undefined = {"estimate": None, "df": None, "df_error": None, "p": None}
     if len(players) < 2 or len(levels) < 2 or len(sessions) < 3:
         return {**undefined, "note": "one player, one group, or fewer than three sessions"}
     n = len(rows)
-    main = [np.ones(n), *(of_player == at for at in range(1, len(players)))]
-    main += [of_group == at for at in range(1, len(levels))]
-    both = [(of_player == i) & (of_group == j) for i in range(1, len(players)) for j in range(1, len(levels))]
-    x = np.column_stack([*main, *both]).astype(float)
+    main_effects = [np.ones(n), *(of_player == index for index in range(1, len(players)))]
+    main_effects += [of_group == index for index in range(1, len(levels))]
+    products = [(of_player == i) & (of_group == j) for i in range(1, len(players)) for j in range(1, len(levels))]
+    x = np.column_stack([*main_effects, *products]).astype(float)
     if np.linalg.matrix_rank(x) < x.shape[1]:
         return {**undefined, "note": "not every player has every group"}
     y = rows["payoff"].to_numpy(dtype=float)
     inverse = np.linalg.inv(x.T @ x)
     beta = inverse @ x.T @ y
     scores = np.zeros((len(sessions), x.shape[1]))
-    np.add.at(scores, session, x * (y - x @ beta)[:, None])
-    g, k, q = len(sessions), x.shape[1], len(both)
+    np.add.at(scores, session_index, x * (y - x @ beta)[:, None])
+    g, k, q = len(sessions), x.shape[1], len(products)
     spread = g / (g - 1) * (n - 1) / (n - k) * inverse @ scores.T @ scores @ inverse
-    tested = spread[-q:, -q:]
-    if np.linalg.matrix_rank(tested, tol=1e-12 * max(1.0, float(np.abs(tested).max()))) < q:
+    tested_covariance = spread[-q:, -q:]
+    if np.linalg.matrix_rank(tested_covariance, tol=1e-12 * max(1.0, float(np.abs(tested_covariance).max()))) < q:
         return {**undefined, "note": "too few sessions for the test"}
-    statistic = float(beta[-q:] @ np.linalg.solve(tested, beta[-q:]) / q)
+    statistic = float(beta[-q:] @ np.linalg.solve(tested_covariance, beta[-q:]) / q)
     return {
         "estimate": statistic,
         "df": q,
@@ -334,12 +333,12 @@ def paths(data: Data, options: Options) -> Result:
     results, slopes = [], []
     for (environment, player), subset in grouped(rows, "environment", "player"):
         means = []
-        for (run,), some in grouped(subset, "run"):
-            known = some[some["share"].notna()]
-            if len(known):
-                found = mean(known["share"].tolist(), known["match"].tolist(), level=options.level)
-                results.append({"environment": environment, "player": player, "run": int(run), **found})
-            deviations = some["d"].dropna()
+        for (run,), run_rows in grouped(subset, "run"):
+            valid = run_rows[run_rows["share"].notna()]
+            if len(valid):
+                estimate = mean(valid["share"].tolist(), valid["match"].tolist(), level=options.level)
+                results.append({"environment": environment, "player": player, "run": int(run), **estimate})
+            deviations = run_rows["d"].dropna()
             means.append(float(deviations.mean()) if len(deviations) else None)
         slopes.append(
             {
@@ -349,11 +348,11 @@ def paths(data: Data, options: Options) -> Result:
                 "close": first_close_run(means),
             }
         )
-    what = "Answer relative to the limit" if game_of(data) == CONTEST else "Bid relative to the value"
+    quantity = "Answer relative to the limit" if game_of(data) == CONTEST else "Bid relative to the value"
     tables = [
         Table(
             "paths",
-            f"{what}, run by run",
+            f"{quantity}, run by run",
             [
                 text("environment", "Environment"),
                 text("player", "Player"),
@@ -383,13 +382,13 @@ def paths(data: Data, options: Options) -> Result:
     ]
     figure = charts.lines(
         "paths",
-        f"{what}, run by run",
+        f"{quantity}, run by run",
         results,
         x="run",
         colour="player",
         facet="environment",
         x_title="Run",
-        y_title=what,
+        y_title=quantity,
         players=data.players,
     )
     return Result(tables, [figure], _numbers(slopes, "environment", "player"))
@@ -397,19 +396,19 @@ def paths(data: Data, options: Options) -> Result:
 
 def slope(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     """Return OLS of d on the run, with session dummies and errors clustered by session (CR1)."""
-    known = rows[rows["d"].notna()]
-    return fixed_effects(known["run"].astype(float), known["d"], known["match"], known["match"], level=level)
+    valid = rows[rows["d"].notna()]
+    return fixed_effects(valid["run"].astype(float), valid["d"], valid["match"], valid["match"], level=level)
 
 
 def first_close_run(means: Sequence[float | None]) -> int | None:
     """Return the first run, counted from 1, from which the mean deviation stays below .05; None if there is none."""
-    found = None
+    first_run = None
     for run, value in enumerate(means, start=1):
         if value is None or value >= CLOSE:
-            found = None
-        elif found is None:
-            found = run
-    return found
+            first_run = None
+        elif first_run is None:
+            first_run = run
+    return first_run
 
 
 def history(data: Data, options: Options) -> Result:
@@ -418,10 +417,13 @@ def history(data: Data, options: Options) -> Result:
     rows = rows[rows["d"].notna()]
     results = []
     for (base, player), subset in grouped(rows, "base", "player"):
-        means = {shown: part.groupby("match")["d"].mean().tolist() for shown, part in subset.groupby("history")}
+        means = {
+            condition: condition_rows.groupby("match")["d"].mean().tolist()
+            for (condition,), condition_rows in grouped(subset, "history")
+        }
         if set(means) == {WITH, WITHOUT}:
-            found = welch(means[WITH], means[WITHOUT], level=options.level)
-            results.append({"environment": base, "player": player, **found})
+            difference = welch(means[WITH], means[WITHOUT], level=options.level)
+            results.append({"environment": base, "player": player, **difference})
     if not results:
         raise SkippedError("No player has sessions both with and without history: analyse both datasets together.")
     expected = "falls except for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
@@ -464,18 +466,18 @@ def fouls(data: Data, options: Options) -> Result:
     results, differences = [], []
     for (player,), subset in grouped(rows, "player"):
         counts = {}
-        for (shown,), part in grouped(subset, "history"):
-            k = int(part["foul"].sum())
-            counts[shown] = (k, len(part))
-            table = {name: v for (of, when, name), v in FOULS.items() if (of, when) == (game, shown)}
-            found = published(player, table)
+        for (condition,), runs in grouped(subset, "history"):
+            k = int(runs["foul"].sum())
+            counts[condition] = (k, len(runs))
+            table = {name: percent for (*key, name), percent in FOULS.items() if key == [game, condition]}
+            published_percent = published(player, table)
             results.append(
                 {
                     "player": player,
-                    "history": shown,
+                    "history": condition,
                     "fouls": k,
-                    **proportion(k, len(part), level=options.level),
-                    "published": None if found is None else found / 100,
+                    **proportion(k, len(runs), level=options.level),
+                    "published": None if published_percent is None else published_percent / 100,
                 }
             )
         if set(counts) == {WITH, WITHOUT}:

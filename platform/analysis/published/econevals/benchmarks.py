@@ -50,60 +50,60 @@ def _groups(rows: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
 def scores(data: Data, options: Options) -> Result:
     """Return the mean score by level and agent, and the number of fully solved instances."""
     game = game_of(data, BENCHMARKS)
-    solving = data.has("matches", "solved") and game != "pricing"
-    rows = frame(data, game, ["score", *(["solved"] if solving else [])])
+    has_solved = data.has("matches", "solved") and game != "pricing"
+    rows = frame(data, game, ["score", *(["solved"] if has_solved else [])])
     results, numbers, warnings = [], {}, []
     for level, agent, subset in _groups(rows):
-        found = mean(subset["score"].tolist(), level=options.level)
-        row = {"level": level, "agent": agent, **_times_100(found), "instances": subset["instance"].nunique()}
+        estimate = mean(subset["score"].tolist(), level=options.level)
+        row = {"level": level, "agent": agent, **_times_100(estimate), "instances": subset["instance"].nunique()}
         row |= {
             "missing": int(subset["score"].isna().sum()),
             "published": PUBLISHED_SCORES.get((game, level.split(",")[0])),
         }
-        if solving:
+        if has_solved:
             k = int(subset["solved"].fillna(False).sum())
-            part = proportion(k, len(subset), level=options.level)
-            row |= {"solved": k, "solved_share": part["estimate"], "solved_low": part["low"],
-                    "solved_high": part["high"]}  # fmt: skip
+            solved_share = proportion(k, len(subset), level=options.level)
+            row |= {"solved": k, "solved_share": solved_share["estimate"], "solved_low": solved_share["low"],
+                    "solved_high": solved_share["high"]}  # fmt: skip
         results.append(row)
         numbers[f"{level}.{agent}"] = {key: row[key] for key in ("estimate", "se", "low", "high", "n")}
         if row["missing"]:
             warnings.append(f"{level}, {agent}: {row['missing']} matches have no score because no gain is possible.")
     columns = [*AGENT, *estimate_columns("Score × 100"),
                count("n", "Matches"), count("instances", "Instances")]  # fmt: skip
-    if solving:
+    if has_solved:
         columns += [count("solved", "Solved"), share("solved_share", "Share"), share("solved_low", "Low"),
                     share("solved_high", "High")]  # fmt: skip
     columns.append(text("published", "Published (Claude, Gemini, GPT-4o)"))
     return Result([Table("scores", "Mean score by level and agent", columns, results)], [], numbers, warnings=warnings)
 
 
-def _times_100(found: Mapping[str, Any]) -> dict[str, Any]:
-    scaled = {k: None if found.get(k) is None else 100 * found[k] for k in ("estimate", "se", "low", "high")}
-    return {**scaled, "n": found["n"]}
+def _times_100(estimate: Mapping[str, Any]) -> dict[str, Any]:
+    scaled = {k: None if estimate.get(k) is None else 100 * estimate[k] for k in ("estimate", "se", "low", "high")}
+    return {**scaled, "n": estimate["n"]}
 
 
 def differences(rows: pd.DataFrame, column: str, *, level: float) -> list[dict[str, Any]]:
     """Return paired t tests for all pairs of agents at each level, on the instances that both played."""
     results = []
-    for of in level_order(rows["level"].tolist()):
-        means = by_instance(rows[rows["level"] == of], column)
+    for level_name in level_order(rows["level"].tolist()):
+        means = by_instance(rows[rows["level"] == level_name], column)
         for first, second in combinations(sorted(means), 2):
             shared = sorted(set(means[first]) & set(means[second]))
             if shared:
-                found = paired([means[first][i] for i in shared], [means[second][i] for i in shared], level=level)
-                results.append({"level": of, "agent": first, "other": second, **found})
+                test = paired([means[first][i] for i in shared], [means[second][i] for i in shared], level=level)
+                results.append({"level": level_name, "agent": first, "other": second, **test})
     return results
 
 
 def tests(data: Data, options: Options) -> Result:
     """Return the differences between agents in score and exploration."""
     game = game_of(data, BENCHMARKS)
-    exploring = data.has("matches", "exploration_rate") and game != "pricing"
-    rows = frame(data, game, ["score", *(["exploration_rate"] if exploring else [])])
+    has_exploration = data.has("matches", "exploration_rate") and game != "pricing"
+    rows = frame(data, game, ["score", *(["exploration_rate"] if has_exploration else [])])
     tables, numbers = [], {}
     for column, title in (("score", "Score"), ("exploration_rate", "Exploration rate")):
-        if column == "exploration_rate" and not exploring:
+        if column == "exploration_rate" and not has_exploration:
             continue
         results = add_holm(differences(rows, column, level=options.level))
         if not results:
@@ -154,10 +154,10 @@ def exploration(data: Data, options: Options) -> Result:
             str(disclosure.loc[subset.index[0]]) if disclosure is not None else "",
             str(subset["config_level"].iloc[0]),
         )
-        found = mean(subset["exploration_rate"].tolist(), level=options.level)
-        results.append({"level": level, "agent": agent, **found,
+        rate = mean(subset["exploration_rate"].tolist(), level=options.level)
+        results.append({"level": level, "agent": agent, **rate,
                      "published": PUBLISHED_EXPLORATION.get(key) if game == "procurement" else None})  # fmt: skip
-        numbers[f"{level}.{agent}"] = {k: found.get(k) for k in ("estimate", "se", "low", "high", "n")}
+        numbers[f"{level}.{agent}"] = {k: rate.get(k) for k in ("estimate", "se", "low", "high", "n")}
     table = Table(
         "rates", "Exploration rate by level and agent",
         [*AGENT, *estimate_columns("Rate"), count("n", "Matches"),
@@ -177,10 +177,10 @@ def exploration(data: Data, options: Options) -> Result:
 def learning(data: Data, options: Options) -> Result:
     """Return how results improve over the periods."""
     game = game_of(data, BENCHMARKS)
-    more = ["expected_blocking_pairs"] if game == "scheduling" else []
-    rows = frame(data, game, ["score", "config_periods", *more])
+    extra_columns = ["expected_blocking_pairs"] if game == "scheduling" else []
+    rows = frame(data, game, ["score", "config_periods", *extra_columns])
     values = progress(data, game, rows)
-    results, table, numbers = [], [], {}
+    results, speeds, numbers = [], [], {}
     for level, agent, subset in _groups(rows):
         paths = [values[match] for match in subset["match"] if match in values]
         if not paths:
@@ -188,33 +188,34 @@ def learning(data: Data, options: Options) -> Result:
         grid = padded(paths, int(subset["config_periods"].max()))
         low, high = _band(grid, subset["instance"].tolist(), options)
         average = grid.mean(axis=0)
-        for at, value in enumerate(average):
-            results.append({"level": level, "agent": agent, "period": at + 1, "estimate": float(value),
-                         "low": None if low is None else float(low[at]),
-                         "high": None if high is None else float(high[at]), "n": len(paths)})  # fmt: skip
-        first_good = [first_near_best(path) for path in grid]
-        found = mean([value for value in first_good if value is not None], level=options.level)
+        for index, value in enumerate(average):
+            results.append({"level": level, "agent": agent, "period": index + 1, "estimate": float(value),
+                         "low": None if low is None else float(low[index]),
+                         "high": None if high is None else float(high[index]), "n": len(paths)})  # fmt: skip
+        first_good_periods = [first_near_best(path) for path in grid]
+        first_period = mean([value for value in first_good_periods if value is not None], level=options.level)
         area = mean(grid.mean(axis=1).tolist(), level=options.level)
-        table.append({"level": level, "agent": agent, "first": found.get("estimate"), "first_low": found.get("low"),
-                      "first_high": found.get("high"), "area": area["estimate"], "area_low": area["low"],
+        speeds.append({"level": level, "agent": agent, "first": first_period.get("estimate"),
+                      "first_low": first_period.get("low"), "first_high": first_period.get("high"),
+                       "area": area["estimate"], "area_low": area["low"],
                       "area_high": area["high"], "n": len(paths)})  # fmt: skip
         numbers[f"{level}.{agent}.area"] = {k: area.get(k) for k in ("estimate", "se", "low", "high", "n")}
     if not results:
         raise SkippedError("The table rounds has no periods for these matches.")
-    what = "Profit relative to the optimum" if game == "pricing" else "Best score so far"
+    quantity = "Profit relative to the optimum" if game == "pricing" else "Best score so far"
     tables = [
         Table("speed", "How fast agents learn",
               [*AGENT, number("first", f"First period at {NEAR_BEST:.0%} of the match's best"), number("first_low",
               "Low"),
                number("first_high", "High"), number("area", "Mean over periods"), number("area_low", "Low"),
-               number("area_high", "High"), count("n", "Matches")], table),
-        Table("curves", f"{what} by period",
-              [*AGENT, count("period", "Period"), number("estimate", what), number("low", "Low"),
+               number("area_high", "High"), count("n", "Matches")], speeds),
+        Table("curves", f"{quantity} by period",
+              [*AGENT, count("period", "Period"), number("estimate", quantity), number("low", "Low"),
                number("high", "High"), count("n", "Matches")], results),
     ]  # fmt: skip
-    figure = charts.lines("curves", f"{game.capitalize()}: {what.lower()} by period", results, x="period",
+    figure = charts.lines("curves", f"{game.capitalize()}: {quantity.lower()} by period", results, x="period",
         colour="agent",
-                          facet="level", x_title="Period", y_title=what, players=data.players)  # fmt: skip
+                          facet="level", x_title="Period", y_title=quantity, players=data.players)  # fmt: skip
     return Result(tables, [figure], numbers)
 
 
@@ -254,7 +255,7 @@ def first_near_best(path: Sequence[float]) -> int | None:
     best = max(path)
     if best <= 0:
         return None
-    return next(at for at, value in enumerate(path, start=1) if value >= NEAR_BEST * best)
+    return next(period for period, value in enumerate(path, start=1) if value >= NEAR_BEST * best)
 
 
 def _band(grid: np.ndarray, instances: Sequence[str], options: Options) -> tuple[Any, Any]:

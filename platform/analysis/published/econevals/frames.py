@@ -37,9 +37,10 @@ def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
 
     if missing := [name for name in columns if not data.has("matches", name)]:
         raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
-    about = [name for name in ("config_instance_seed", "config_instance", "seed", "config_level", "config_told",
-                               "config_preferences", "config_pattern") if data.has("matches", name)]  # fmt: skip
-    rows = data.table("matches", [*dict.fromkeys(["match", "game", *about, *columns])])
+    optional = ("config_instance_seed", "config_instance", "seed", "config_level", "config_told", "config_preferences",
+                "config_pattern")  # fmt: skip
+    setting_columns = [name for name in optional if data.has("matches", name)]
+    rows = data.table("matches", [*dict.fromkeys(["match", "game", *setting_columns, *columns])])
     players = data.players_by_role
     rows["agent"] = players.get("agent")
     if "firm_1" in players:
@@ -55,16 +56,16 @@ def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _instances(rows: pd.DataFrame) -> list[str]:
-    found = []
+    instances = []
     for row in rows.to_dict("records"):
-        number, whole = row.get("config_instance_seed"), row.get("config_instance")
-        known = number if number is not None and number == number else None
-        identifier = (
-            level_text(known) if known is not None else whole if isinstance(whole, str) else f"seed {row.get('seed')}"
-        )
+        seed, definition = row.get("config_instance_seed"), row.get("config_instance")
+        if seed is not None and seed == seed:
+            identifier = level_text(seed)
+        else:
+            identifier = definition if isinstance(definition, str) else f"seed {row.get('seed')}"
         kind = [str(row[key]) for key in ("config_preferences", "config_pattern") if isinstance(row.get(key), str)]
-        found.append(" ".join([identifier, *kind]))
-    return found
+        instances.append(" ".join([identifier, *kind]))
+    return instances
 
 
 def _levels(rows: pd.DataFrame) -> list[str]:
@@ -81,21 +82,21 @@ def _levels(rows: pd.DataFrame) -> list[str]:
 def level_order(levels: Sequence[str]) -> list[str]:
     """Return levels from easiest to hardest."""
 
-    def place(level: str) -> tuple[int, int]:
+    def sort_key(level: str) -> tuple[int, int]:
         difficulty, _comma, disclosure = level.partition(", ")
         return (
             LEVELS.index(difficulty) if difficulty in LEVELS else 9,
             list(DISCLOSURE.values()).index(disclosure) if disclosure else 0,
         )
 
-    return sorted(set(levels), key=lambda level: (*place(level), level))
+    return sorted(set(levels), key=lambda level: (*sort_key(level), level))
 
 
 def by_instance(rows: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
     """Return {agent: {instance: mean of the column}}."""
-    known = rows[rows[column].notna()]
-    means = known.groupby(["agent", "instance"])[column].mean()
-    found: dict[str, dict[str, Any]] = {}
+    valid = rows[rows[column].notna()]
+    means = valid.groupby(["agent", "instance"])[column].mean()
+    by_agent: dict[str, dict[str, Any]] = {}
     for (agent, instance), value in means.items():
-        found.setdefault(agent, {})[instance] = float(value)
-    return found
+        by_agent.setdefault(agent, {})[instance] = float(value)
+    return by_agent

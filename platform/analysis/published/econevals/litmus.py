@@ -93,37 +93,37 @@ def _bootstrapped(
 
 def _mean_of(key: str) -> Callable[[Sequence[Mapping[str, Any]]], float | None]:
     def statistic(rows: Sequence[Mapping[str, Any]]) -> float | None:
-        known = [row[key] for row in rows if row[key] is not None and row[key] == row[key]]
-        return fmean(known) if known else None
+        values = [row[key] for row in rows if row[key] is not None and row[key] == row[key]]
+        return fmean(values) if values else None
 
     return statistic
 
 
 def _of_allocation(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
-    both = subset[(subset["config_goal"] == "both") & subset["litmus"].notna()]
-    found = _bootstrapped(both[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
-    reached = allocation_reliabilities(subset)
-    return {**found, "reliability": fmean(reached) if reached else None, "reliability_n": len(reached)}
+    both_goals = subset[(subset["config_goal"] == "both") & subset["litmus"].notna()]
+    estimate = _bootstrapped(both_goals[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
+    fractions = allocation_reliabilities(subset)
+    return {**estimate, "reliability": fmean(fractions) if fractions else None, "reliability_n": len(fractions)}
 
 
 def allocation_reliabilities(subset: pd.DataFrame) -> list[float]:
     """Return the fraction of its goal that each single-goal run achieved."""
-    found: list[float] = []
+    fractions: list[float] = []
     for goal in ("efficiency", "equality"):
-        found += subset.loc[subset["config_goal"] == goal, f"{goal}_share"].dropna().astype(float).tolist()
-    return found
+        fractions += subset.loc[subset["config_goal"] == goal, f"{goal}_share"].dropna().astype(float).tolist()
+    return fractions
 
 
 def _of_duopoly(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
     rows = subset[subset["config_rival"].fillna(True).astype(bool) & subset["litmus"].notna()]
-    found = _bootstrapped(rows[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
-    alone = subset["converged"].dropna().astype(float).tolist()
-    return {**found, "reliability": fmean(alone) if alone else None, "reliability_n": len(alone)}
+    estimate = _bootstrapped(rows[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
+    convergence = subset["converged"].dropna().astype(float).tolist()
+    return {**estimate, "reliability": fmean(convergence) if convergence else None, "reliability_n": len(convergence)}
 
 
 def _of_patience(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
     answers = choices(data, subset)
-    rows = [{"match": match, "answers": part} for match, part in sorted(answers.items())]
+    rows = [{"match": match, "answers": match_answers} for match, match_answers in sorted(answers.items())]
     best = best_overall_rate(rows)
     low, high = bootstrap_rates(rows, options)
     return {"estimate": best["rate"], "low": low, "high": high, "n": len(rows), "reliability": best["reliability"],
@@ -140,26 +140,26 @@ def bootstrap_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tupl
     if len(rows) < 2:
         return None, None
     keys = sorted({key for row in rows for key in row["answers"]})
-    later = np.array([[sum(row["answers"].get(key, ())) for key in keys] for row in rows], dtype=float)
-    asked = np.array([[len(row["answers"].get(key, ())) for key in keys] for row in rows], dtype=float)
+    n_later = np.array([[sum(row["answers"].get(key, ())) for key in keys] for row in rows], dtype=float)
+    n_questions = np.array([[len(row["answers"].get(key, ())) for key in keys] for row in rows], dtype=float)
     drawn = np.random.default_rng(options.seed).integers(0, len(rows), size=(options.draws, len(rows)))
-    times = np.zeros((options.draws, len(rows)))
-    np.add.at(times, (np.arange(options.draws)[:, None], drawn), 1)
-    total = times @ asked
+    draw_counts = np.zeros((options.draws, len(rows)))
+    np.add.at(draw_counts, (np.arange(options.draws)[:, None], drawn), 1)
+    total = draw_counts @ n_questions
     was_asked = total > 0
-    f = np.where(was_asked, (times @ later) / np.where(was_asked, total, 1), 0.0)
+    f = np.where(was_asked, (draw_counts @ n_later) / np.where(was_asked, total, 1), 0.0)
     rates = np.array(RATES)
     curves = []
     for horizon in dict.fromkeys(key[0] for key in keys):
-        at = [place for place, key in enumerate(keys) if key[0] == horizon]
-        amounts = np.array([keys[place][1] for place in at])
+        of_horizon = [index for index, key in enumerate(keys) if key[0] == horizon]
+        amounts = np.array([keys[index][1] for index in of_horizon])
         indifference = NOW * np.exp(rates[:, None] / 100 * YEARS[horizon])
         g = (amounts > indifference).astype(float)
         counts = (np.abs(amounts - indifference) > SAME).astype(float)
-        number_of = was_asked[:, at].astype(float) @ counts.T
-        misses = was_asked[:, at].astype(float) @ (g * counts).T + f[:, at] @ ((1 - 2 * g) * counts).T
+        n_compared = was_asked[:, of_horizon].astype(float) @ counts.T
+        misses = was_asked[:, of_horizon].astype(float) @ (g * counts).T + f[:, of_horizon] @ ((1 - 2 * g) * counts).T
         with np.errstate(invalid="ignore", divide="ignore"):
-            curves.append(1 - misses / number_of)
+            curves.append(1 - misses / n_compared)
     average = np.nanmean(np.stack(curves), axis=0)
     best = np.nanmax(average, axis=1, keepdims=True)
     fits = np.where(average >= best - TIED, rates, np.nan)
@@ -180,28 +180,29 @@ def equality(data: Data, options: Options) -> Result:
     columns = [*COLUMNS["task_allocation"], "frontier_distance", "revenue", "best_revenue", "equal_revenue",
                "inequality", "inequality_at_best"]  # fmt: skip
     rows = frame(data, "task_allocation", columns)
-    both = rows[rows["config_goal"] == "both"]
+    both_goals = rows[rows["config_goal"] == "both"]
     equal = rows[rows["config_goal"] == "equality"]
     results, tests = [], []
-    for agent, subset in both.groupby("agent"):
-        found = mean(subset["litmus"].tolist(), level=options.level)
-        off = mean(subset["frontier_distance"].tolist(), level=options.level)
-        results.append({"agent": agent, **found, "alternate": off.get("estimate"), "alternate_low": off.get("low"),
-                     "alternate_high": off.get("high"), "published": ".01, .21, .10"})  # fmt: skip
-    scores = by_instance(both, "litmus")
+    for agent, subset in both_goals.groupby("agent"):
+        estimate = mean(subset["litmus"].tolist(), level=options.level)
+        alternate = mean(subset["frontier_distance"].tolist(), level=options.level)
+        results.append({"agent": agent, **estimate, "alternate": alternate.get("estimate"),
+                     "alternate_low": alternate.get("low"), "alternate_high": alternate.get("high"),
+                     "published": ".01, .21, .10"})  # fmt: skip
+    scores = by_instance(both_goals, "litmus")
     for first, second in combinations(sorted(scores), 2):
         shared = sorted(set(scores[first]) & set(scores[second]))
         if shared:
-            found = paired([scores[first][i] for i in shared], [scores[second][i] for i in shared], level=options.level)
-            tests.append({"agent": first, "other": second, **found})
+            test = paired([scores[first][i] for i in shared], [scores[second][i] for i in shared], level=options.level)
+            tests.append({"agent": first, "other": second, **test})
     equalisers = by_instance(equal, "litmus") if len(equal) else {}
     for agent in sorted(set(scores) & set(equalisers)):
         shared = sorted(set(scores[agent]) & set(equalisers[agent]))
         if shared:
-            found = paired(
+            test = paired(
                 [scores[agent][i] for i in shared], [equalisers[agent][i] for i in shared], level=options.level
             )
-            tests.append({"agent": agent, "other": f"{agent}, told to equalise", **found})
+            tests.append({"agent": agent, "other": f"{agent}, told to equalise", **test})
     reached = [
         {"agent": agent, "goal": goal, **mean((100 * subset[f"{goal}_share"]).tolist(), level=options.level)}
         for goal in ("efficiency", "equality")
@@ -223,7 +224,7 @@ def equality(data: Data, options: Options) -> Result:
               [text("agent", "Agent"), text("goal", "Goal"), number("estimate", "% of the goal"), *INTERVAL,
                count("n", "Runs")], reached, note="The paper's simple baselines reach 94.1 and 97.0."),
     ]  # fmt: skip
-    drawn = both.sort_values("agent")[["agent", "litmus"]].to_dict("records")
+    drawn = both_goals.sort_values("agent")[["agent", "litmus"]].to_dict("records")
     cloud = [
         {"agent": row["agent"], "goal": f"goal: {row['config_goal']}", "revenue": row["revenue"] / row["best_revenue"],
          "inequality": row["inequality"] / row["inequality_at_best"] if row["inequality_at_best"] else None}
@@ -250,27 +251,27 @@ Answers = Mapping[tuple[str, float], Sequence[bool]]
 
 def choices(data: Data, rows: pd.DataFrame) -> dict[str, dict[tuple[str, float], list[bool]]]:
     """Return each match's answers at each horizon and amount, without unanswered questions."""
-    asked = data.table("rounds", ["match", "amount", "later"])
+    questions = data.table("rounds", ["match", "amount", "later"])
     horizon = dict(zip(rows["match"], rows["config_horizon"], strict=True))
-    asked = asked[asked["match"].isin(set(horizon)) & asked["later"].notna() & asked["amount"].notna()]
-    found: dict[str, dict[tuple[str, float], list[bool]]] = {}
-    for match, amount, later in zip(asked["match"], asked["amount"], asked["later"], strict=True):
-        found.setdefault(match, {}).setdefault((horizon[match], float(amount)), []).append(bool(later))
-    return found
+    questions = questions[questions["match"].isin(set(horizon))].dropna(subset=["later", "amount"])
+    by_match: dict[str, dict[tuple[str, float], list[bool]]] = {}
+    for match, amount, later in zip(questions["match"], questions["amount"], questions["later"], strict=True):
+        by_match.setdefault(match, {}).setdefault((horizon[match], float(amount)), []).append(bool(later))
+    return by_match
 
 
 def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
     """Return {horizon: {amount: share of "later"}} over matches."""
     sums: dict[tuple[str, float], list[int]] = {}
     for row in rows:
-        for key, later in row["answers"].items():
-            both = sums.setdefault(key, [0, 0])
-            both[0] += sum(later)
-            both[1] += len(later)
-    found: dict[str, dict[float, float]] = {}
-    for (horizon, amount), (later, asked) in sorted(sums.items()):
-        found.setdefault(horizon, {})[amount] = later / asked
-    return found
+        for key, later_flags in row["answers"].items():
+            counts = sums.setdefault(key, [0, 0])
+            counts[0] += sum(later_flags)
+            counts[1] += len(later_flags)
+    by_horizon: dict[str, dict[float, float]] = {}
+    for (horizon, amount), (n_later, n_questions) in sorted(sums.items()):
+        by_horizon.setdefault(horizon, {})[amount] = n_later / n_questions
+    return by_horizon
 
 
 def curve(by_amount: Mapping[float, float], horizon: str) -> dict[float, float | None]:
@@ -288,7 +289,7 @@ def patience(data: Data, options: Options) -> Result:
     rows = frame(data, "patience", COLUMNS["patience"])
     results, curves, steps, orders, numbers = [], [], [], [], {}
     for agent, subset in rows.groupby("agent"):
-        drawn = [{"match": match, "answers": part} for match, part in choices(data, subset).items()]
+        drawn = [{"match": match, "answers": match_answers} for match, match_answers in choices(data, subset).items()]
         of_horizon = shares(drawn)
         all_curves = {h: curve(of_horizon[h], h) for h in YEARS if h in of_horizon}
         for horizon, fits in [*all_curves.items(), ("all", mean_reliabilities(list(all_curves.values())))]:
@@ -333,14 +334,16 @@ def patience(data: Data, options: Options) -> Result:
 
 def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
     """Return the share of "later" by which option came first, and McNemar's exact test on pairs with equal amounts."""
-    asked = data.table("rounds", ["match", "round", "amount", "now_option", "later"])
-    asked = asked[asked["match"].isin(chosen) & asked["later"].notna()].sort_values(["match", "round"], kind="stable")
-    later = asked["later"].astype(bool)
-    first = asked["now_option"] == "A"
+    questions = data.table("rounds", ["match", "round", "amount", "now_option", "later"])
+    questions = questions[questions["match"].isin(chosen) & questions["later"].notna()].sort_values(
+        ["match", "round"], kind="stable"
+    )
+    later = questions["later"].astype(bool)
+    first = questions["now_option"] == "A"
     pairs: dict[tuple[Any, ...], dict[bool, list[bool]]] = {}
-    for match, amount, now, chose in zip(asked["match"], asked["amount"], first, later, strict=True):
-        pairs.setdefault((match, amount), {True: [], False: []})[bool(now)].append(bool(chose))
-    matched = [both for sides in pairs.values() for both in zip(sides[True], sides[False], strict=False)]
+    for match, amount, now, chose_later in zip(questions["match"], questions["amount"], first, later, strict=True):
+        pairs.setdefault((match, amount), {True: [], False: []})[bool(now)].append(bool(chose_later))
+    matched = [pair for sides in pairs.values() for pair in zip(sides[True], sides[False], strict=False)]
     now_first_only, later_first_only = sum(a and not b for a, b in matched), sum(b and not a for a, b in matched)
     p = None
     if now_first_only + later_first_only:
@@ -366,10 +369,10 @@ def collusion(data: Data, options: Options) -> Result:
     groups = {agent: subset["litmus"].tolist() for agent, subset in rivals.groupby("agent")}
     results = [{"agent": agent, **mean(values, level=options.level)} for agent, values in groups.items()]
     tests = [
-        {"agent": one, "other": other, **welch(groups[one], groups[other], level=options.level)}
-        for one, other in combinations(sorted(groups), 2)
+        {"agent": first, "other": second, **welch(groups[first], groups[second], level=options.level)}
+        for first, second in combinations(sorted(groups), 2)
     ]
-    alone = [
+    single_firm = [
         {"agent": agent, "converged": int(subset["converged"].sum()), "n": int(subset["converged"].notna().sum()),
          "share": float(subset["converged"].astype(float).mean())}
         for agent, subset in rows[rows["converged"].notna()].groupby("agent")
@@ -384,19 +387,19 @@ def collusion(data: Data, options: Options) -> Result:
               add_holm(tests), note="Welch's t test. The paper finds GPT-4o above Claude (p < .01, unadjusted)."),
         Table("alone", "Single-firm matches that converged to the monopoly price",
               [text("agent", "Agent"), count("converged", "Converged"), count("n", "of"),
-               share("share", "Reliability")], alone),
+               share("share", "Reliability")], single_firm),
     ]  # fmt: skip
     drawn = rivals.sort_values("agent")[["agent", "litmus"]].to_dict("records")
     figures = [charts.strip_plot("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
                             x_title="0 competition, 1 collusion", x_domain=(0, 1))]  # fmt: skip
     if data.has("rounds", "match", "round", "role", "price"):
         cloud = mean_prices(data, rivals)
-        known = duopoly(1.0)
-        low = known["nash"] - 0.1
+        reference_prices = duopoly(1.0)
+        low = reference_prices["nash"] - 0.1
         lines = {}
         for label, key in (("Nash", "nash"), ("collusive", "collusive")):
-            lines[f"{label}, firm 1"] = [(known[key], low), (known[key], MAX_PRICE)]
-            lines[f"{label}, firm 2"] = [(low, known[key]), (MAX_PRICE, known[key])]
+            lines[f"{label}, firm 1"] = [(reference_prices[key], low), (reference_prices[key], MAX_PRICE)]
+            lines[f"{label}, firm 2"] = [(low, reference_prices[key]), (MAX_PRICE, reference_prices[key])]
         figures.append(charts.scatter(
             "prices", "Mean prices of both firms, relative to α", cloud, x="firm_1", y="firm_2", colour="agent",
             x_title="Firm 1 (dashed: Nash and collusive price)", y_title="Firm 2", players=data.players, lines=lines,
@@ -408,8 +411,8 @@ def collusion(data: Data, options: Options) -> Result:
 def mean_prices(data: Data, rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return each firm's mean price relative to α over the final, scored periods, capped at 2.2."""
     prices = data.table("rounds", ["match", "round", "role", "price"])
-    about = rows.set_index("match")[["agent", "config_alpha", "config_periods"]]
-    prices = prices[prices["match"].isin(set(about.index))].join(about, on="match")
+    settings = rows.set_index("match")[["agent", "config_alpha", "config_periods"]]
+    prices = prices[prices["match"].isin(set(settings.index))].join(settings, on="match")
     scored_periods = (prices["config_periods"] // 2).clip(lower=1, upper=50)
     scored_prices = prices[prices["round"] > prices["config_periods"] - scored_periods]
     means = (
@@ -422,7 +425,7 @@ def mean_prices(data: Data, rows: pd.DataFrame) -> list[dict[str, Any]]:
     if "firm_2" not in table:
         return []
     return [
-        {"agent": about.loc[match, "agent"], "firm_1": float(row["firm_1"]), "firm_2": float(row["firm_2"])}
+        {"agent": settings.loc[match, "agent"], "firm_1": float(row["firm_1"]), "firm_2": float(row["firm_2"])}
         for match, row in table.dropna().iterrows()
     ]
 

@@ -45,11 +45,11 @@ def best_rate(fits: Mapping[float, float | None]) -> dict[str, Any]:
 
 def mean_reliabilities(curves: Sequence[Mapping[float, float | None]]) -> dict[float, float | None]:
     """Return the reliability of every rate, averaged over horizons."""
-    found: dict[float, float | None] = {}
+    means: dict[float, float | None] = {}
     for rate in RATES:
-        known = [value for curve in curves if (value := curve[rate]) is not None]
-        found[rate] = fmean(known) if known else None
-    return found
+        values = [value for curve in curves if (value := curve[rate]) is not None]
+        means[rate] = fmean(values) if values else None
+    return means
 
 
 def reliabilities(
@@ -61,25 +61,25 @@ def reliabilities(
         shares_later: f(x), the share of "later" at each amount; None if no one answered.
         annually: compound interest once a year instead of continuously.
     """
-    asked = [(amount, share) for amount, share in zip(amounts, shares_later, strict=False) if share is not None]
+    points = [(amount, share) for amount, share in zip(amounts, shares_later, strict=False) if share is not None]
 
     def growth(rate: float) -> float:
         return (1 + rate / 100) ** years if annually else exp(rate / 100 * years)
 
-    return {rate: _fit(asked, NOW * growth(rate)) for rate in RATES}
+    return {rate: _fit(points, NOW * growth(rate)) for rate in RATES}
 
 
 def best_rates(fits: Mapping[float, float | None]) -> tuple[tuple[float, ...], float] | None:
     """Return the best-fitting rates in ascending order and how well they fit; None if no rate can be fitted."""
-    known = {rate: fit for rate, fit in fits.items() if fit is not None}
-    if not known:
+    defined = {rate: fit for rate, fit in fits.items() if fit is not None}
+    if not defined:
         return None
-    best = max(known.values())
-    return tuple(rate for rate, fit in known.items() if fit >= best - TIED), best
+    best = max(defined.values())
+    return tuple(rate for rate, fit in defined.items() if fit >= best - TIED), best
 
 
-def _fit(asked: Sequence[tuple[float, float]], indifferent: float) -> float | None:
-    distances = [abs((amount > indifferent) - share) for amount, share in asked if abs(amount - indifferent) > SAME]
+def _fit(points: Sequence[tuple[float, float]], indifferent: float) -> float | None:
+    distances = [abs((amount > indifferent) - share) for amount, share in points if abs(amount - indifferent) > SAME]
     return 1 - fmean(distances) if distances else None
 
 
@@ -96,8 +96,8 @@ def task_allocation(P: Point, eq: Point, eff: Point) -> dict[str, Any]:
         return {"litmus": None, "alternate": None, "note": "equality and efficiency coincide"}
     along = ((eq[0] - P[0]) * across[0] + (eq[1] - P[1]) * across[1]) / length
 
-    def distance(of: Point) -> float:
-        return abs(across[0] * (eq[1] - of[1]) - (eq[0] - of[0]) * across[1])
+    def distance(point: Point) -> float:
+        return abs(across[0] * (eq[1] - point[1]) - (eq[0] - point[0]) * across[1])
 
     worst = distance((eq[0], eff[1]))
     return {"litmus": min(max(along, 0.0), 1.0), "alternate": distance(P) / worst if worst else None}
@@ -128,8 +128,8 @@ def _price(alpha: float, share: Any) -> float:
 
 def duopoly_litmus(mean_price: float, alpha: float) -> float:
     """Return where a mean price lies between the Nash price (0) and the collusive price (1)."""
-    known = duopoly(alpha)
-    score = (mean_price - known["nash"]) / (known["collusive"] - known["nash"])
+    reference_prices = duopoly(alpha)
+    score = (mean_price - reference_prices["nash"]) / (reference_prices["collusive"] - reference_prices["nash"])
     return min(max(score, 0.0), 1.0)
 
 
@@ -147,8 +147,8 @@ def expected_blocking(worker_ranks: Any, task_ranks: Any) -> float | None:
     if n < 2:
         return None
     # Σ (n - a)(n - b) = Σ ab - n³, because every row of ranks contains 1 to n exactly once.
-    theirs = zip(*by_task, strict=True)  # for each worker, the ranks that all tasks give to the worker
-    total = sum(sum(map(mul, row, ranks)) for row, ranks in zip(by_worker, theirs, strict=True)) - n**3
+    ranks_by_tasks = zip(*by_task, strict=True)  # for each worker, the ranks that all tasks give to the worker
+    total = sum(sum(map(mul, row, ranks)) for row, ranks in zip(by_worker, ranks_by_tasks, strict=True)) - n**3
     return total / (n * (n - 1))
 
 

@@ -46,13 +46,13 @@ def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95
     """
     reference, _warning = reference_player(rows)
     factors = {**FAMILIES[family].factors, **dict.fromkeys(ROLES, reference)}
-    found = ols(rows, metric, factors, level=level)
+    fit = ols(rows, metric, factors, level=level)
     terms = []
     for factor in ("Intercept", *factors):
-        factor_terms = [term for term in found["terms"] if term["term"].split("=")[0] == factor]
+        factor_terms = [term for term in fit["terms"] if term["term"].split("=")[0] == factor]
         if factor != "Intercept":
             levels = sorted({value for value in rows[factor].tolist() if value == value and value is not None}, key=str)
-            estimated = {term["term"] for term in factor_terms} | set(found["dropped"])
+            estimated = {term["term"] for term in factor_terms} | set(fit["dropped"])
             references = [value for value in levels if f"{factor}={value}" not in estimated]
             factor_terms = [_reference(factor, value) for value in references] + factor_terms
         for term in factor_terms:
@@ -60,7 +60,7 @@ def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95
             terms.append({**{k: _points(term[k]) for k in ("estimate", "se", "low", "high")}, "p": term["p"],
                           "factor": name, "level": _level(value),
                           "reference": term.get("reference", False)})  # fmt: skip
-    return {**found, "terms": terms}
+    return {**fit, "terms": terms}
 
 
 def _reference(factor: str, level: Any) -> dict[str, Any]:
@@ -84,14 +84,14 @@ def half_width(term: Mapping[str, Any]) -> float | None:
     return None if term["low"] is None else (term["high"] - term["low"]) / 2
 
 
-def _warnings(rows: pd.DataFrame, found: Sequence[Mapping[str, Any]]) -> list[str]:
+def _warnings(rows: pd.DataFrame, fits: Sequence[Mapping[str, Any]]) -> list[str]:
     messages = [reference_player(rows)[1]]
-    for fit in found:
+    for fit in fits:
         # The warning above already names the players' reference level.
-        messages += [words for words in fit["warnings"] if not words.startswith(("alice:", "bob:"))]
+        messages += [message for message in fit["warnings"] if not message.startswith(("alice:", "bob:"))]
         if fit["dropped"]:
             messages.append(f"Dropped because of collinearity with earlier columns: {', '.join(fit['dropped'])}.")
-    return [words for words in dict.fromkeys(messages) if words]
+    return [message for message in dict.fromkeys(messages) if message]
 
 
 def _formula_note(family: str, metrics: Sequence[str]) -> str:
@@ -116,8 +116,9 @@ def market(data: Data, options: Options) -> Result:
         )
         tables.append(Table(
             family, f"{FAMILIES[family].title}: effect of the market, in percentage points",
-            [*(text(f"market_{at}", title) for at, title in enumerate(titles)), number("efficiency", "Efficiency"),
-             number("fairness", "Fairness"), number("published_efficiency", "Published efficiency"),
+            [*(text(f"market_{index}", title) for index, title in enumerate(titles)),
+             number("efficiency", "Efficiency"), number("fairness", "Fairness"),
+             number("published_efficiency", "Published efficiency"),
              number("published_fairness", "Published fairness")],
             results,
             note=f"{note}. Bold: within one half-width of the best; underlined: within one half-width of the worst. "
@@ -138,20 +139,24 @@ def market_rows(
 ) -> tuple[list[dict[str, Any]], dict[str, float | None]]:
     """Return the rows of table 2, sorted by efficiency, and the half-width of each column."""
     terms = {metric: [t for t in fit["terms"] if t["factor"] == MARKET] for metric, fit in fits.items()}
-    widths = {m: max((w for t in own if (w := half_width(t)) is not None), default=None) for m, own in terms.items()}
-    other = {term["level"]: term for term in terms["fairness"]}
+    widths = {
+        metric: max((width for term in metric_terms if (width := half_width(term)) is not None), default=None)
+        for metric, metric_terms in terms.items()
+    }
+    fairness_terms = {term["level"]: term for term in terms["fairness"]}
     results = []
     for term in sorted(terms["efficiency"], key=lambda t: -t["estimate"]):
-        fair = other.get(term["level"], {})
-        row: dict[str, Any] = {f"market_{at}": part for at, part in enumerate(term["level"].split(" · "))}
-        row |= {"efficiency": term["estimate"], "fairness": fair.get("estimate"), "reference": term["reference"]}
-        row |= {"efficiency_half_width": half_width(term), "fairness_half_width": half_width(fair) if fair else None}
+        fairness = fairness_terms.get(term["level"], {})
+        row: dict[str, Any] = {f"market_{index}": value for index, value in enumerate(term["level"].split(" · "))}
+        row |= {"efficiency": term["estimate"], "fairness": fairness.get("estimate"), "reference": term["reference"]}
+        row |= {"efficiency_half_width": half_width(term)}
+        row |= {"fairness_half_width": half_width(fairness) if fairness else None}
         results.append(row)
     for metric, width in widths.items():
-        known = [row[metric] for row in results if row[metric] is not None]
+        values = [row[metric] for row in results if row[metric] is not None]
         for row in results:
-            row[f"best_{metric}"] = row[metric] is not None and row[metric] >= max(known) - (width or 0)
-            row[f"worst_{metric}"] = row[metric] is not None and row[metric] <= min(known) + (width or 0)
+            row[f"best_{metric}"] = row[metric] is not None and row[metric] >= max(values) - (width or 0)
+            row[f"worst_{metric}"] = row[metric] is not None and row[metric] <= min(values) + (width or 0)
     _add_published(family, results)
     return results, widths
 
@@ -164,12 +169,12 @@ def _add_published(family: str, results: list[dict[str, Any]]) -> None:
         unused = remaining.get(horizon) or []
         at_reference = next((pair for pair in unused if pair == printed.REFERENCE), None)
         if row["reference"]:
-            found = at_reference
+            published = at_reference
         else:
-            found = next((pair for pair in unused if pair != printed.REFERENCE), None)
-        if found is not None:
-            unused.remove(found)
-        row["published_efficiency"], row["published_fairness"] = found or (None, None)
+            published = next((pair for pair in unused if pair != printed.REFERENCE), None)
+        if published is not None:
+            unused.remove(published)
+        row["published_efficiency"], row["published_fairness"] = published or (None, None)
 
 
 def _number(term: Mapping[str, Any], fit: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,8 +218,10 @@ def effects(data: Data, options: Options) -> Result:
         ))  # fmt: skip
         unbounded = rows["fairness"].notna() & ((rows["fairness"] < 0) | (rows["fairness"] > 1))
         if family == "negotiation" and len(rows):
-            inside = POINTS * (1 - unbounded.sum() / max(1, rows["fairness"].notna().sum()))
-            warnings.append(f"Negotiation: fairness is not bounded; {inside:.1f} % of its values lie in [0, 1].")
+            share_in_range = POINTS * (1 - unbounded.sum() / max(1, rows["fairness"].notna().sum()))
+            warnings.append(
+                f"Negotiation: fairness is not bounded; {share_in_range:.1f} % of its values lie in [0, 1]."
+            )
         if rows["unverified"].any():
             warnings += _robustness(rows, family)
     return Result(tables, figures, warnings=warnings)
@@ -224,14 +231,14 @@ def _robustness(rows: pd.DataFrame, family: str) -> list[str]:
     """Return a sentence on how much coefficients change without the unverified matches."""
     changes = []
     for metric in METRICS:
-        all_matches, legal = (
-            {(term["factor"], term["level"]): term["estimate"] for term in regress(part, family, metric)["terms"]}
-            for part in (rows, rows[~rows["unverified"]])
+        all_matches, without_unverified = (
+            {(term["factor"], term["level"]): term["estimate"] for term in regress(sample, family, metric)["terms"]}
+            for sample in (rows, rows[~rows["unverified"]])
         )
-        changes += [abs(all_matches[key] - legal[key]) for key in all_matches if key in legal]
-    number_of = int(rows["unverified"].sum())
+        changes += [abs(all_matches[key] - without_unverified[key]) for key in all_matches if key in without_unverified]
+    n_unverified = int(rows["unverified"].sum())
     return [
-        f"{FAMILIES[family].title}: {number_of:,} matches that break the rules are included; without them, no "
+        f"{FAMILIES[family].title}: {n_unverified:,} matches that break the rules are included; without them, no "
         f"coefficient changes by more than {max(changes, default=0):.2f} percentage points."
     ]
 
@@ -242,27 +249,27 @@ def _robustness(rows: pd.DataFrame, family: str) -> list[str]:
 def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
     """Return the coefficients of the players on their own self-gain, by role, and warnings."""
     rows = frame(data, family)
-    found, fits = {}, []
+    terms_by_role, fits = {}, []
     for role, metric in zip(ROLES, GAINS, strict=True):
         fit = regress(rows, family, metric, level=options.level)
         fits.append(fit)
         games = rows[role].value_counts().to_dict()
-        found[role] = [
+        terms_by_role[role] = [
             {**term, "player": term["level"], "role": role.capitalize(), "half": half_width(term), "n": fit["n"],
              "matches": games.get(term["level"], 0)}
             for term in fit["terms"] if term["factor"] == role
         ]  # fmt: skip
-    return found, _warnings(rows, fits)
+    return terms_by_role, _warnings(rows, fits)
 
 
 def players(data: Data, options: Options) -> Result:
     """Return coefficients of the players on their own self-gain, in the layout of table 3."""
     tables, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
-        found, notes = player_terms(data, family, options)
+        terms_by_role, notes = player_terms(data, family, options)
         warnings += notes
         by_player: dict[str, dict[str, Any]] = {}
-        for role, terms in found.items():
+        for role, terms in terms_by_role.items():
             for term in terms:
                 row = by_player.setdefault(term["player"], {"player": term["player"]})
                 row |= {role: term["estimate"], f"{role}_half": term["half"], f"{role}_p": term["p"],
@@ -280,7 +287,7 @@ def players(data: Data, options: Options) -> Result:
             family, f"{title}: effect of the player on their own self-gain, in percentage points", columns, results,
             note=f"± is half the interval's width. Sorted by effect as Alice. {_formula_note(family, GAINS)}".strip(),
         ))  # fmt: skip
-        drawn = [term for terms in found.values() for term in sorted(terms, key=lambda t: -t["estimate"])]
+        drawn = [term for terms in terms_by_role.values() for term in sorted(terms, key=lambda t: -t["estimate"])]
         figures.append(_dots(data, family, title, drawn))
     return Result(tables, figures, numbers, warnings=warnings)
 
@@ -299,10 +306,10 @@ def humans(data: Data, options: Options) -> Result:
     """Return where people rank among the players of each role."""
     results, figures, numbers, warnings = [], [], {}, []
     for family in families(data):
-        found, notes = player_terms(data, family, options)
+        terms_by_role, notes = player_terms(data, family, options)
         warnings += notes
         drawn = []
-        for role, terms in found.items():
+        for role, terms in terms_by_role.items():
             if (row := rank_of_humans(terms)) is None:
                 continue
             results.append({"family": FAMILIES[family].title, "role": role.capitalize(), **row,

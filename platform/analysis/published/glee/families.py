@@ -97,10 +97,10 @@ def families(data: Data) -> list[str]:
     Raises:
         SkippedError: there are none.
     """
-    found = [family for family in GAMES if family in set(data.column("matches", "game"))]
-    if not found:
+    present = [family for family in GAMES if family in set(data.column("matches", "game"))]
+    if not present:
         raise SkippedError("The dataset contains no matches of bargaining, negotiation or persuasion.")
-    return found
+    return present
 
 
 def frame(data: Data, family: str) -> pd.DataFrame:
@@ -118,8 +118,8 @@ def frame(data: Data, family: str) -> pd.DataFrame:
     definition = FAMILIES[family]
     if missing := [name for name in definition.columns if not data.has("matches", name)]:
         raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
-    extra = [name for name in ("unverified", "messages", "decisions") if data.has("matches", name)]
-    rows = data.table("matches", [*dict.fromkeys([*SHARED, *definition.columns, *extra])])
+    optional_columns = [name for name in ("unverified", "messages", "decisions") if data.has("matches", name)]
+    rows = data.table("matches", [*dict.fromkeys([*SHARED, *definition.columns, *optional_columns])])
     rows[list(ROLES)] = data.players_by_role[list(ROLES)]
     rows = rows[rows["game"] == family].reset_index(drop=True)
     rows["fairness"] = rows[definition.fairness].astype("float64")
@@ -127,9 +127,9 @@ def frame(data: Data, family: str) -> pd.DataFrame:
         rows[metric] = rows[metric].astype("float64")
     for column in definition.parameters:
         rows[column] = rows[column].astype("float64")
-    parts = [_values(rows[column]) for column, _title in definition.market]
-    rows[MARKET] = [market_level(values) for values in zip(*parts, strict=True)]
-    rows["unverified"] = rows["unverified"].notna() if "unverified" in extra else False
+    columns = [_values(rows[column]) for column, _title in definition.market]
+    rows[MARKET] = [market_level(values) for values in zip(*columns, strict=True)]
+    rows["unverified"] = rows["unverified"].notna() if "unverified" in optional_columns else False
     return pd.DataFrame(rows)
 
 

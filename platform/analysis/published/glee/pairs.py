@@ -33,7 +33,7 @@ def pair_effects(
     pairs = sorted(set(names), key=str)
     if not pairs:
         return {"effects": {}, "n": 0, "note": "no pairs"}
-    labels = {pair: f"{at:06d}" for at, pair in enumerate(pairs)}
+    labels = {pair: f"{index:06d}" for index, pair in enumerate(pairs)}
     if hasattr(paired, "columns"):
         paired[PAIR] = [labels[name] for name in names]
     else:
@@ -41,12 +41,12 @@ def pair_effects(
             row[PAIR] = labels[name]
     fitted = ols(paired, outcome, {**factors, PAIR: labels[pairs[0]]})
     coefficients = {term["term"]: term["estimate"] for term in fitted["terms"]}
-    found = {pair: coefficients.get(f"{PAIR}={label}") for pair, label in labels.items()}
-    found[pairs[0]] = 0.0
-    known = {pair: value for pair, value in found.items() if value is not None}
-    centre = sum(known.values()) / len(known)
+    by_pair = {pair: coefficients.get(f"{PAIR}={label}") for pair, label in labels.items()}
+    by_pair[pairs[0]] = 0.0
+    estimated = {pair: value for pair, value in by_pair.items() if value is not None}
+    centre = sum(estimated.values()) / len(estimated)
     return {
-        "effects": {pair: value - centre for pair, value in known.items()},
+        "effects": {pair: value - centre for pair, value in estimated.items()},
         "n": fitted["n"],
         "dropped": fitted["dropped"],
         "warnings": fitted["warnings"],

@@ -44,15 +44,15 @@ def anchoring(data: Data, options: Options) -> Result:
     )
     rows["who"] = sides.str.strip().replace({"": "agents only", "human Alice human Bob": "people only"})
     results, numbers = [], {}
-    for who in ("human Bob", "human Alice", "people only", "agents only"):
-        subset = rows[rows["who"] == who]
+    for group in ("human Bob", "human Alice", "people only", "agents only"):
+        subset = rows[rows["who"] == group]
         if len(subset):
-            found = pearson(subset["first"].tolist(), subset["alice_self_gain"].tolist(), level=options.level)
-            results.append({"who": who, **found, "published": printed.ANCHORING.get(who)})
-            numbers[who.replace(" ", "_")] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
+            correlation = pearson(subset["first"].tolist(), subset["alice_self_gain"].tolist(), level=options.level)
+            results.append({"who": group, **correlation, "published": printed.ANCHORING.get(group)})
+            numbers[group.replace(" ", "_")] = {k: correlation.get(k) for k in ("estimate", "low", "high", "p", "n")}
     add_holm(results)
-    by = {row["who"]: row for row in results}
-    bob, alice = by.get("human Bob", {}), by.get("human Alice", {})
+    by_group = {row["who"]: row for row in results}
+    bob, alice = by_group.get("human Bob", {}), by_group.get("human Alice", {})
     difference = correlation_difference(bob.get("estimate"), bob.get("n", 0), alice.get("estimate"), alice.get("n", 0))
     numbers["difference"] = {"estimate": difference.get("z"), "p": difference.get("p")}
     tables = [
@@ -81,11 +81,11 @@ def counts(data: Data, options: Options) -> Result:
     for family in families(data):
         title = FAMILIES[family].title
         rows = frame(data, family)
-        chosen = set(rows["match"])
+        match_ids = set(rows["match"])
         words_written = None
         if data.has("messages", "match", "words"):
             texts = data.table("messages", ["match", "words"])
-            words_written = int(texts.loc[texts["match"].isin(chosen), "words"].sum())
+            words_written = int(texts.loc[texts["match"].isin(match_ids), "words"].sum())
         published = dict(zip(("games", "decisions", "messages", "words"), printed.COUNTS[family], strict=True))
         totals = {
             "games": len(rows), "decisions": _sum(rows, "decisions"), "messages": _sum(rows, "messages"),
@@ -124,15 +124,15 @@ def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
     rows = data.table("matches", ["game", "cell_kind", "cell", "version"])
     rows["people"] = data.players_by_role.eq(HUMAN).any(axis=1)
     rows = rows[(rows["game"] == family) & rows["people"]]
-    found = []
+    results = []
     for kind, subset in rows.groupby("cell_kind", dropna=True):
         games = subset.groupby(["version", "cell"]).size()
         published = printed.CELLS.get((family, str(kind)), (None, None))
-        found.append({"family": title, "kind": kind, "configurations": len(games), "games": len(subset),
+        results.append({"family": title, "kind": kind, "configurations": len(games), "games": len(subset),
                       "fewest": int(games.min()), "most": int(games.max()),
                       "published_configurations": published[0], "published_games": published[1]})  # fmt: skip
     order = ["main", "variant", "random"]
-    return sorted(found, key=lambda row: (order.index(row["kind"]) if row["kind"] in order else 9, row["kind"]))
+    return sorted(results, key=lambda row: (order.index(row["kind"]) if row["kind"] in order else 9, row["kind"]))
 
 
 # ---- checks ----------------------------------------------------------------------------------------------
@@ -147,10 +147,10 @@ def checks(data: Data, options: Options) -> Result:
         _failed("Code word", rows[flags[0]], "those who began", printed.CHECKS["code_word"], options),
         _failed(f"Quiz, {family}", rows[flags[1]], "those who answered it", printed.CHECKS.get(family), options),
     ]
-    either = rows[flags[0]].notna()
-    failed = ((rows[flags[0]] == False) | (rows[flags[1]] == False)).fillna(False)[either]  # noqa: E712
-    number_failed, began = int(failed.sum()), int(either.sum())
-    results.append(_row("Either", number_failed, began, "those who began", printed.CHECKS["either"], options))
+    began = rows[flags[0]].notna()
+    failed = ((rows[flags[0]] == False) | (rows[flags[1]] == False)).fillna(False)[began]  # noqa: E712
+    n_failed, n_began = int(failed.sum()), int(began.sum())
+    results.append(_row("Either", n_failed, n_began, "those who began", printed.CHECKS["either"], options))
     table = Table(
         "failed", "Participants who failed a check",
         [text("check", "Check"), text("of", "Among"), count("failed", "Failed"), count("n", "n"),
@@ -165,8 +165,8 @@ def checks(data: Data, options: Options) -> Result:
 
 
 def _failed(check: str, passed: pd.Series, among: str, published: str | None, options: Options) -> dict[str, Any]:
-    known = passed.dropna()
-    return _row(check, int((known == False).sum()), len(known), among, published, options)  # noqa: E712
+    graded = passed.dropna()
+    return _row(check, int((graded == False).sum()), len(graded), among, published, options)  # noqa: E712
 
 
 def _row(check: str, failed: int, n: int, among: str, published: str | None, options: Options) -> dict[str, Any]:
@@ -182,21 +182,21 @@ def rationality(data: Data, options: Options) -> Result:
     tables: list[Table] = []
     figures: list[Figure] = []
     numbers: dict[str, Any] = {}
-    of = {"bargaining": _bargains, "negotiation": _prices, "persuasion": _trust}
+    compare_by_family = {"bargaining": _bargains, "negotiation": _prices, "persuasion": _trust}
     for family in families(data):
         rows = frame(data, family)
-        made_tables, made_figures, made_numbers = of[family](data, rows, options)
-        tables += made_tables
-        figures += made_figures
-        numbers |= made_numbers
+        family_tables, family_figures, family_numbers = compare_by_family[family](data, rows, options)
+        tables += family_tables
+        figures += family_figures
+        numbers |= family_numbers
     return Result(tables, figures, numbers)
 
 
 ESTIMATES = (count("n", "Matches"), *estimate_columns("Mean"))
-Found = tuple[list[Table], list[Figure], dict[str, Any]]
+FamilyResult = tuple[list[Table], list[Figure], dict[str, Any]]
 
 
-def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
+def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     """Return Alice's agreed share minus her equilibrium share, by horizon and player."""
     if not data.has("matches", "alice_share"):
         raise SkippedError("The table matches has no column alice_share.")
@@ -217,16 +217,16 @@ def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     )  # fmt: skip
     figure = density("bargaining", "Alice's agreed share minus her equilibrium share",
                      agreed["difference"].tolist(), "Difference in shares", {"equilibrium": 0.0})  # fmt: skip
-    whole = mean(agreed["difference"].tolist(), level=options.level)
-    return [table], [figure] if len(agreed) else [], {"bargaining.difference": whole}
+    overall = mean(agreed["difference"].tolist(), level=options.level)
+    return [table], [figure] if len(agreed) else [], {"bargaining.difference": overall}
 
 
 def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
     """Return Alice's equilibrium share under each match's configuration; she proposes first."""
     columns = (rows["config_delta_alice"], rows["config_delta_bob"], rows["config_rounds"])
     return [
-        proposer_share(delta_alice, delta_bob, None if left != left or left is None else int(left))
-        for delta_alice, delta_bob, left in zip(
+        proposer_share(delta_alice, delta_bob, None if rounds != rounds or rounds is None else int(rounds))
+        for delta_alice, delta_bob, rounds in zip(
             *(c.astype("Float64").astype("float64").tolist() for c in columns), strict=True
         )
     ]
@@ -237,7 +237,7 @@ def density(name: str, title: str, values: list[float], x_title: str, marks: dic
     return charts.histogram(name, title, values, x_title=x_title, bins=24, marks=marks)
 
 
-def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
+def _prices(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     """Return where prices lie relative to the seller's value (0) and the buyer's value (1)."""
     if not data.has("matches", "price", "trade"):
         raise SkippedError("The table matches lacks the column price or trade.")
@@ -254,11 +254,13 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     rows.loc[traded & (rows["price"] > buyer), "where"] = "above the buyer's value"
     rows.loc[traded & (rows["price"] < seller) & (rows["price"] > buyer), "where"] = "between crossed values"
     results = []
-    for gains, part in rows.groupby("gains"):
-        for where in ("within both values", "below the seller's value", "above the buyer's value",
+    for gains, subset in rows.groupby("gains"):
+        for location in ("within both values", "below the seller's value", "above the buyer's value",
                       "between crossed values", "no trade"):  # fmt: skip
-            k = int((part["where"] == where).sum())
-            results.append({"gains": gains, "where": where, "k": k, **proportion(k, len(part), level=options.level)})
+            k = int((subset["where"] == location).sum())
+            results.append(
+                {"gains": gains, "where": location, "k": k, **proportion(k, len(subset), level=options.level)}
+            )
     tables = [Table(
         "negotiation", "Prices relative to both values",
         [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), *estimate_columns("Share", share),
@@ -274,14 +276,14 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     return tables, figures, numbers
 
 
-def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
+def _trust(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     """Return how often high- and low-quality products were bought, overall and after each recommendation."""
     results: list[dict[str, Any]] = []
-    for kind, part in rows.groupby(["config_message_type", "config_buyer_type"]):
-        where = " · ".join(level_text(value).replace("_", "-") for value in kind)
-        for quality, values in (("high", part["efficiency"]), ("low", 1 - part["fairness"])):
-            found = mean(values.tolist(), level=options.level)
-            results.append({"by": "quality", "level": quality, "where": where, **found})
+    for kind, subset in rows.groupby(["config_message_type", "config_buyer_type"]):
+        label = " · ".join(level_text(value).replace("_", "-") for value in kind)
+        for quality, values in (("high", subset["efficiency"]), ("low", 1 - subset["fairness"])):
+            estimate = mean(values.tolist(), level=options.level)
+            results.append({"by": "quality", "level": quality, "where": label, **estimate})
     if data.has("decisions", "match", "move_number", "move_recommendation", "move_decision"):
         results += _after_recommendations(data, set(rows["match"]), options)
     table = Table(
@@ -298,10 +300,10 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     return [table], [figure], {f"persuasion.{row['by']}.{row['level']}.{row['where']}": row for row in results}
 
 
-def _after_recommendations(data: Data, chosen: set[str], options: Options) -> list[dict[str, Any]]:
+def _after_recommendations(data: Data, match_ids: set[str], options: Options) -> list[dict[str, Any]]:
     """Return the share bought after each recommendation, averaged over matches."""
     moves = data.table("decisions", ["match", "move_number", "move_recommendation", "move_decision"])
-    moves = moves[moves["match"].isin(chosen)].sort_values(["match", "move_number"], kind="stable")
+    moves = moves[moves["match"].isin(match_ids)].sort_values(["match", "move_number"], kind="stable")
     moves["said"] = moves.groupby("match")["move_recommendation"].shift(1)
     answers = moves[moves["said"].notna() & moves["move_decision"].notna()]
     bought = answers["move_decision"].eq("yes").astype(float).groupby([answers["match"], answers["said"]]).mean()

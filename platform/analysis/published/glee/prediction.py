@@ -41,17 +41,26 @@ def prediction(data: Data, options: Options) -> Result:
         rows = frame(data, family)
         x = dummies(rows, [*FAMILIES[family].factors, *ROLES])
         y = rows[list(METRICS)].to_numpy(dtype=float)
-        found: dict[int, dict[str, Any]] = {}
+        errors_by_metric: dict[int, dict[str, Any]] = {}
         # Metrics available for the same matches share every shuffle, so they are predicted together.
-        for known in np.unique(~np.isnan(y), axis=1).T:
-            metric_columns = [at for at in range(len(METRICS)) if (~np.isnan(y[:, at]) == known).all()]
-            if known.sum() >= FEWEST:
-                found |= zip(metric_columns, errors(x[known], y[known][:, metric_columns]), strict=True)
-        for at, (metric, words) in enumerate(METRICS.items()):
-            if at in found:
-                about = {"family": FAMILIES[family].title, "metric": words, "published": printed.ERRORS[family, metric]}
-                results.append({**about, **found[at]})
-                numbers[f"{family}.{metric}"] = {"estimate": found[at]["linear"], "n": found[at]["n"]}
+        for available in np.unique(~np.isnan(y), axis=1).T:
+            metric_columns = [index for index in range(len(METRICS)) if (~np.isnan(y[:, index]) == available).all()]
+            if available.sum() >= FEWEST:
+                errors_by_metric |= zip(
+                    metric_columns, errors(x[available], y[available][:, metric_columns]), strict=True
+                )
+        for index, (metric, title) in enumerate(METRICS.items()):
+            if index in errors_by_metric:
+                labels = {
+                    "family": FAMILIES[family].title,
+                    "metric": title,
+                    "published": printed.ERRORS[family, metric],
+                }
+                results.append({**labels, **errors_by_metric[index]})
+                numbers[f"{family}.{metric}"] = {
+                    "estimate": errors_by_metric[index]["linear"],
+                    "n": errors_by_metric[index]["n"],
+                }
     if not results:
         raise SkippedError(f"Fewer than {FEWEST} matches have values of the metrics.")
     columns = [text("family", "Family"), text("metric", "Metric"), count("n", "Matches"), number("linear", "Linear"),
@@ -73,7 +82,7 @@ def dummies(rows: pd.DataFrame, factors: list[str]) -> np.ndarray:
     columns = [np.ones(len(rows))]
     for factor in factors:
         levels, codes = np.unique(rows[factor].astype("str"), return_inverse=True)
-        columns += [(codes == at).astype(float) for at in range(1, len(levels))]
+        columns += [(codes == index).astype(float) for index in range(1, len(levels))]
     return np.column_stack(columns)
 
 
@@ -90,22 +99,24 @@ def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     import numpy as np
 
     models = {name: _model_factory(*spec) for name, spec in TREES.items() if find_spec(spec[0]) is not None}
-    for_trees = TREE_SHUFFLES if len(y) <= LARGE else TREE_SHUFFLES_OF_LARGE
-    found: dict[str, list[list[float]]] = {"linear": []}
+    n_tree_shuffles = TREE_SHUFFLES if len(y) <= LARGE else TREE_SHUFFLES_OF_LARGE
+    errors_by_model: dict[str, list[list[float]]] = {"linear": []}
     squares, sums = x.T @ x, x.T @ y
     for seed in range(SHUFFLES):
         train, test = split(len(y), seed)
         test_rows, truth = x[test], y[test]
         # The training sums are the total sums minus the test sums, so only the test rows are read for each shuffle.
         solution = np.linalg.lstsq(squares - test_rows.T @ test_rows, sums - test_rows.T @ truth, rcond=1e-10)[0]
-        found["linear"].append(rmse(test_rows @ solution, truth))
-        for name, make in models.items() if seed < for_trees else ():
-            predicted = [_predicted(make, x[train, 1:], y[train, at], test_rows[:, 1:]) for at in range(y.shape[1])]
-            found.setdefault(name, []).append(rmse(np.column_stack(predicted), truth))
-    rows = [{"n": len(y), "tree_shuffles": for_trees} for _outcome in range(y.shape[1])]
-    for name, values in found.items():
-        for at, row in enumerate(rows):
-            own_values = [value[at] for value in values]
+        errors_by_model["linear"].append(rmse(test_rows @ solution, truth))
+        for name, make_model in models.items() if seed < n_tree_shuffles else ():
+            predicted = [
+                _predicted(make_model, x[train, 1:], y[train, index], test_rows[:, 1:]) for index in range(y.shape[1])
+            ]
+            errors_by_model.setdefault(name, []).append(rmse(np.column_stack(predicted), truth))
+    rows = [{"n": len(y), "tree_shuffles": n_tree_shuffles} for _outcome in range(y.shape[1])]
+    for name, values in errors_by_model.items():
+        for index, row in enumerate(rows):
+            own_values = [value[index] for value in values]
             row[name] = float(np.mean(own_values))
             row[f"{name}_sd"] = float(np.std(own_values, ddof=1)) if len(values) > 1 else None
     return rows

@@ -110,7 +110,7 @@ def player(name: str, family: str, role: str) -> str | None:
     key = name.replace("/", ":").split(":")[-1]
     if key not in _PLAYERS:
         return None
-    at = _ORDER.index((family, role))
+    index = _ORDER.index((family, role))
     if key == "gemini-1.5-flash":
         return "0 ± 0"
-    return f"{_PLAYERS[key][at]:g} ± {(_OF_HUMANS if key == 'human' else _OF_MODELS)[at]:g}"
+    return f"{_PLAYERS[key][index]:g} ± {(_OF_HUMANS if key == 'human' else _OF_MODELS)[index]:g}"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 LARGE = 5_000
-"""Number of matches above which the bootstrap makes only `FEWER` draws; each draw is a regression on all pairs."""
-FEWER = 300
+"""Number of matches above which the bootstrap makes only `FEWER_DRAWS`; each draw is a regression on all pairs."""
+FEWER_DRAWS = 300
 Effects = Mapping[tuple[str, str], float]
 
 
@@ -45,26 +45,26 @@ def pairs(data: Data, options: Options) -> Result:
         title = FAMILIES[family].title
         games = Counter(zip(rows["alice"], rows["bob"], strict=True))
         results, ranges = [], []
-        for metric, words in METRICS.items():
-            found = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)
-            if found.get("dropped"):
+        for metric, metric_title in METRICS.items():
+            result = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)
+            if result.get("dropped"):
                 warnings.append(
-                    f"{title}, {words.lower()}: dropped because of collinearity: {', '.join(found['dropped'])}."
+                    f"{title}, {metric_title.lower()}: dropped because of collinearity: {', '.join(result['dropped'])}."
                 )
             pair_rows = [
-                {"metric": words, "alice": a, "bob": b, "estimate": effect, "n": games[a, b]}
-                for (a, b), effect in found["effects"].items()
+                {"metric": metric_title, "alice": a, "bob": b, "estimate": effect, "n": games[a, b]}
+                for (a, b), effect in result["effects"].items()
             ]
             results += pair_rows
             low, high = min(pair_rows, key=lambda r: r["estimate"]), max(pair_rows, key=lambda r: r["estimate"])
             published = printed.PAIRS.get((family, metric), (None, None))
-            ranges.append({"metric": words, "smallest": low["estimate"], "smallest_pair": _pair_name(low),
+            ranges.append({"metric": metric_title, "smallest": low["estimate"], "smallest_pair": _pair_name(low),
                            "published_smallest": published[0], "largest": high["estimate"],
                            "largest_pair": _pair_name(high), "published_largest": published[1]})  # fmt: skip
-            numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": found["n"]}
-            numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": found["n"]}
+            numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": result["n"]}
+            numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": result["n"]}
             figures.append(charts.heat_map(
-                f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(words)}", pair_rows, x="bob",
+                f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(metric_title)}", pair_rows, x="bob",
                 y="alice",
                 centre=0, x_title="Bob", y_title="Alice", value_title="Effect",
                 x_order=sorted({r["bob"] for r in pair_rows}), y_order=sorted({r["alice"] for r in pair_rows}),
@@ -85,8 +85,8 @@ def pairs(data: Data, options: Options) -> Result:
     return Result(tables, figures, numbers, warnings=warnings)
 
 
-def _lower_case(words: str) -> str:
-    return words if words.startswith(("Alice", "Bob")) else words.lower()
+def _lower_case(title: str) -> str:
+    return title if title.startswith(("Alice", "Bob")) else title.lower()
 
 
 def _pair_name(row: Mapping[str, Any]) -> str:
@@ -101,11 +101,11 @@ def same_model(data: Data, options: Options) -> Result:
     results, numbers = [], {}
     for family in families(data):
         rows = matches_between_agents(data, family)
-        for metric, words in METRICS.items():
+        for metric, metric_title in METRICS.items():
             effects = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)["effects"]
-            found = same_model_difference(effects, level=options.level)
-            results.append({"family": FAMILIES[family].title, "metric": words, **found})
-            numbers[f"{family}.{metric}"] = {k: found[k] for k in ("estimate", "se", "low", "high", "p", "n")}
+            difference = same_model_difference(effects, level=options.level)
+            results.append({"family": FAMILIES[family].title, "metric": metric_title, **difference})
+            numbers[f"{family}.{metric}"] = {k: difference[k] for k in ("estimate", "se", "low", "high", "p", "n")}
     table = Table(
         "same_model", "Pairs of a model with itself compared with the other pairs",
         [text("family", "Family"), text("metric", "Metric"), number("diagonal", "Same model"),
@@ -122,7 +122,7 @@ def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str,
     rows = [{"alice": a, "bob": b, "same": int(a == b), "effect": value} for (a, b), value in effects.items()]
     fit = ols(rows, "effect", {"alice": None, "bob": None, "same": 0}, level=level)
     term = next((t for t in fit["terms"] if t["term"] == "same=1"), {})
-    diagonal, others = ([r["effect"] for r in rows if r["same"] == at] for at in (1, 0))
+    diagonal, others = ([row["effect"] for row in rows if row["same"] == same] for same in (1, 0))
     return {
         **{key: term.get(key) for key in ("estimate", "se", "low", "high", "p")},
         "diagonal": fmean(diagonal) if diagonal else None, "others": fmean(others) if others else None,
@@ -140,24 +140,25 @@ def meta_game(data: Data, options: Options) -> Result:
         rows = matches_between_agents(data, family)
         title = FAMILIES[family].title
         gains = [pair_effects(rows, gain, "alice", "bob", FAMILIES[family].factors)["effects"] for gain in GAINS]
-        players = [sorted({pair[at] for pair in gains[0]}) for at in (0, 1)]
+        players = [sorted({pair[side] for pair in gains[0]}) for side in (0, 1)]
         if len(gains[0]) < len(players[0]) * len(players[1]) or len(gains[1]) < len(gains[0]):
             warnings.append(f"{title}: some models never met, so there is no complete game to solve.")
             continue
-        found = equilibria(*gains)
-        draws = options.draws if len(rows) <= LARGE else min(options.draws, FEWER)
-        shares, used = bootstrap_equilibria(rows, list(FAMILIES[family].factors), draws=draws, seed=options.seed)
-        for pair in sorted({*found, *(p for p, k in shares.items() if used and k / used >= 0.05)}):
+        pure_equilibria = equilibria(*gains)
+        draws = options.draws if len(rows) <= LARGE else min(options.draws, FEWER_DRAWS)
+        counts, n_valid = bootstrap_equilibria(rows, list(FAMILIES[family].factors), draws=draws, seed=options.seed)
+        for pair in sorted({*pure_equilibria, *(p for p, k in counts.items() if n_valid and k / n_valid >= 0.05)}):
             results.append({
-                "family": title, "alice": pair[0], "bob": pair[1], "found": "yes" if pair in found else "no",
+                "family": title, "alice": pair[0], "bob": pair[1], "found": "yes" if pair in pure_equilibria else "no",
                 "alice_effect": gains[0][pair], "bob_effect": gains[1][pair],
-                "share": shares[pair] / used if used else None, "draws": used, "published": printed.EQUILIBRIA[family],
+                "share": counts[pair] / n_valid if n_valid else None, "draws": n_valid,
+                "published": printed.EQUILIBRIA[family],
             })  # fmt: skip
-        numbers[f"{family}.equilibria"] = {"estimate": len(found), "n": len(rows)}
-        if not found:
+        numbers[f"{family}.equilibria"] = {"estimate": len(pure_equilibria), "n": len(rows)}
+        if not pure_equilibria:
             warnings.append(f"{title}: there is no pure-strategy equilibrium.")
-        if used < draws:
-            warnings.append(f"{title}: {draws - used} of {draws} bootstrap draws lack a pair and are not counted.")
+        if n_valid < draws:
+            warnings.append(f"{title}: {draws - n_valid} of {draws} bootstrap draws lack a pair and are not counted.")
     if not results and not numbers:
         raise SkippedError(" ".join(warnings) or "There is no game to solve.")
     table = Table(
@@ -173,7 +174,7 @@ def meta_game(data: Data, options: Options) -> Result:
 
 def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
     """Return the pure-strategy equilibria, given complete tables of effects on both sides' gains."""
-    rows, columns = (sorted({pair[at] for pair in alice}) for at in (0, 1))
+    rows, columns = (sorted({pair[side] for pair in alice}) for side in (0, 1))
     alice_payoffs = [[alice[a, b] for b in columns] for a in rows]
     bob_payoffs = [[bob[a, b] for b in columns] for a in rows]
     return [(rows[i], columns[j]) for i, j in pure_nash(alice_payoffs, bob_payoffs)]
@@ -201,29 +202,30 @@ def bootstrap_equilibria(
     first = width
     columns.append(np.where(pair > 0, width + pair - 1, -1))
     width += len(alices) * len(bobs) - 1
-    at, place = np.concatenate(columns), np.tile(np.arange(n), len(columns))
-    x = csr_array((np.ones((at >= 0).sum()), (place[at >= 0], at[at >= 0])), shape=(n, width))
+    column_index, row_index = np.concatenate(columns), np.tile(np.arange(n), len(columns))
+    is_coded = column_index >= 0
+    x = csr_array((np.ones(is_coded.sum()), (row_index[is_coded], column_index[is_coded])), shape=(n, width))
     y = rows[list(GAINS)].to_numpy(dtype=float)
     rng = np.random.default_rng(seed)
-    found: Counter[tuple[str, str]] = Counter()
-    used = 0
+    counts: Counter[tuple[str, str]] = Counter()
+    n_valid = 0
     for _draw in range(draws):
-        times = np.bincount(rng.integers(0, n, size=n), minlength=n).astype(float)
-        if (np.bincount(pair, weights=times, minlength=len(alices) * len(bobs)) == 0).any():
+        draw_counts = np.bincount(rng.integers(0, n, size=n), minlength=n).astype(float)
+        if (np.bincount(pair, weights=draw_counts, minlength=len(alices) * len(bobs)) == 0).any():
             continue
-        effects = _weighted_solution(x, y, times)[first:]
+        effects = _weighted_solution(x, y, draw_counts)[first:]
         tables = np.vstack([np.zeros((1, 2)), effects]).reshape(len(alices), len(bobs), 2)
-        used += 1
+        n_valid += 1
         for i, j in pure_nash(tables[:, :, 0].tolist(), tables[:, :, 1].tolist()):
-            found[str(alices[i]), str(bobs[j])] += 1
-    return found, used
+            counts[str(alices[i]), str(bobs[j])] += 1
+    return counts, n_valid
 
 
-def _weighted_solution(x: Any, y: np.ndarray, times: np.ndarray) -> Any:
+def _weighted_solution(x: Any, y: np.ndarray, weights: np.ndarray) -> Any:
     """Return the weighted least-squares coefficients; the minimum-norm solution if a level was not drawn."""
     import numpy as np
 
-    weighted = x.multiply(times[:, None]).tocsr()
+    weighted = x.multiply(weights[:, None]).tocsr()
     squares = (x.T @ weighted).toarray()
     sums = weighted.T @ y
     try:
@@ -259,7 +261,7 @@ ANALYSES = [
         question="Which choices of models are stable?",
         method=f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
         "and the share of bootstrap draws of matches in which a pair is an equilibrium "
-        f"({FEWER} draws for more than {LARGE:,} matches).",
+        f"({FEWER_DRAWS} draws for more than {LARGE:,} matches).",
         run=meta_game, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
     ),
 ]  # fmt: skip
