@@ -348,8 +348,8 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
     """Return how often each cluster is drawn, with shape (draws, clusters); cached for groups of the same size."""
     import numpy as np
 
-    chosen = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
-    indices = chosen + clusters * np.arange(draws)[:, None]
+    drawn = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
+    indices = drawn + clusters * np.arange(draws)[:, None]
     return np.bincount(indices.ravel(), minlength=draws * clusters).astype(np.int16).reshape(draws, clusters)
 
 

@@ -18,7 +18,7 @@ from analysis.errors import DataError
 from analysis.results import Analysis
 
 HERE = Path(__file__).parent
-LIST = "ANALYSES"
+LIST_NAME = "ANALYSES"
 
 
 @cache
@@ -30,7 +30,7 @@ def analyses() -> tuple[Analysis, ...]:
     """
     from analysis.general import ORDER
 
-    declared = [analysis for module in _modules() for analysis in getattr(importlib.import_module(module), LIST)]
+    declared = [analysis for module in _modules() for analysis in getattr(importlib.import_module(module), LIST_NAME)]
     ids = [analysis.id for analysis in declared]
     if duplicates := {name for name in ids if ids.count(name) > 1}:
         raise ValueError(f"two analyses are called {', '.join(sorted(duplicates))}")
@@ -91,4 +91,4 @@ def _declares(path: Path) -> bool:
     targets += [node.target for node in body if isinstance(node, ast.AnnAssign)]
     # A package may import the list from one of its modules.
     names = [alias.asname or alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
-    return LIST in names or any(isinstance(target, ast.Name) and target.id == LIST for target in targets)
+    return LIST_NAME in names or any(isinstance(target, ast.Name) and target.id == LIST_NAME for target in targets)

@@ -71,15 +71,15 @@ def _arrivals(frame: pd.DataFrame, data: Data) -> list[dict[str, Any]]:
     return rows
 
 
-def _fit(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _fit(arrivals: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the χ² goodness-of-fit test of arrivals against quotas."""
-    n = sum(row["arrived"] for row in rows)
-    if len(rows) < 2 or not n:
+    n = sum(row["arrived"] for row in arrivals)
+    if len(arrivals) < 2 or not n:
         return {"estimate": None, "p": None, "n": n}
     from scipy.stats import chi2
 
-    statistic = sum((row["arrived"] - row["expected"]) ** 2 / row["expected"] for row in rows)
-    return {"estimate": statistic, "df": len(rows) - 1, "p": float(chi2.sf(statistic, len(rows) - 1)), "n": n}
+    statistic = sum((row["arrived"] - row["expected"]) ** 2 / row["expected"] for row in arrivals)
+    return {"estimate": statistic, "df": len(arrivals) - 1, "p": float(chi2.sf(statistic, len(arrivals) - 1)), "n": n}
 
 
 def _fit_note(fit: dict[str, Any]) -> str:

@@ -122,8 +122,8 @@ def _turns(data: Data) -> pd.DataFrame:
     """Return the turns that people answered themselves or never: role, round, kind, seconds, answered, person."""
     import pandas as pd
 
-    extra = [n for n in ("by", "round", "answered") if data.has("decisions", n)]
-    frame = data.table("decisions", ["match", "role", "player", "seconds", "shown_at", *extra])
+    optional_columns = [n for n in ("by", "round", "answered") if data.has("decisions", n)]
+    frame = data.table("decisions", ["match", "role", "player", "seconds", "shown_at", *optional_columns])
     frame["kind"] = kinds_of_moves(data)
     if "answered" not in frame:
         frame["answered"] = True

@@ -88,10 +88,10 @@ def run(data: Data, options: Options) -> Result:
 def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
     """Return rows with match, cluster, round and outcomes, from the rounds table or else from numbers in moves."""
     for table, names in (("rounds", ROUND_COLUMNS), ("decisions", ("round",))):
-        counter = next((name for name in names if data.has(table, "match", name)), None)
-        if counter is None or data.kind(table, counter) not in ("number", "integer"):
+        round_column = next((name for name in names if data.has(table, "match", name)), None)
+        if round_column is None or data.kind(table, round_column) not in ("number", "integer"):
             continue
-        not_outcomes = (*NOT_OUTCOMES, counter, "move_number", "number")
+        not_outcomes = (*NOT_OUTCOMES, round_column, "move_number", "number")
         outcomes = [
             name
             for name in data.names(table)
@@ -100,7 +100,7 @@ def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
             and data.kind(table, name) in ("number", "integer", "boolean")
             and data.column(table, name).notna().any()
         ]
-        frame = data.table(table, ["match", counter, *outcomes]).rename(columns={counter: "round"})
+        frame = data.table(table, ["match", round_column, *outcomes]).rename(columns={round_column: "round"})
         frame = frame[frame["round"].notna()]
         if outcomes and len(frame):
             frame = frame.astype({"round": "int64", **dict.fromkeys(outcomes, "float64")})

@@ -126,13 +126,14 @@ def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Opt
     if not scored or not people:
         return []
     score = frame.groupby("participant")[scored].sum().astype(float).sum(axis=1)
-    top = set(score[score > score.quantile(TOP_QUANTILE)].index)
+    top_participants = set(score[score > score.quantile(TOP_QUANTILE)].index)
     participants = data.table("matches", people)
-    has_top = pd.Series(participants.isin(top).any(axis=1).to_numpy(), index=data.column("matches", "match"))
-    human = pd.Series(participants.notna().any(axis=1).to_numpy(), index=data.column("matches", "match"))
+    match_ids = data.column("matches", "match")
+    has_top = pd.Series(participants.isin(top_participants).any(axis=1).to_numpy(), index=match_ids)
+    has_person = pd.Series(participants.notna().any(axis=1).to_numpy(), index=match_ids)
     rows: list[dict[str, Any]] = []
     for unit in units(data):
-        subset = unit.frame[unit.frame["match"].map(human)]
+        subset = unit.frame[unit.frame["match"].map(has_person)]
         samples = {"All": subset, "Without the top 5 %": subset[~subset["match"].map(has_top)]}
         for label, sample in samples.items():
             for name, heading in unit.outcomes.items():

@@ -13,7 +13,7 @@ from analysis.published.coopeval.payoffs import rank_best_first, shown_steps
 from analysis.published.coopeval.tournaments import mean_and_se, mean_over_games, normalised
 from analysis.tests.building import dataset
 
-PAID = {"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)}
+PAYOFFS = {"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)}
 AGENTS = {"C": "openai:kind", "D": "openai:hard"}
 
 
@@ -22,7 +22,7 @@ def tournament(mechanism="none", runs=1, game="prisoners_dilemma", **columns):
     matches, rounds = [], []
     for run, (first, second) in product(range(1, runs + 1), product("CD", repeat=2)):
         name = f"{mechanism}-{game}-{run}-{first}{second}"
-        paid = PAID[first + second]
+        paid = PAYOFFS[first + second]
         matches.append({"match": name, "game": "social_dilemma", "repetition": run, "config_base_game": game,
                         "config_mechanism": mechanism, "player_p1": AGENTS[first], "player_p2": AGENTS[second],
                         "payoffs_p1": paid[0], "payoffs_p2": paid[1], "winner_approvals": None,
@@ -36,10 +36,12 @@ def tournament(mechanism="none", runs=1, game="prisoners_dilemma", **columns):
 
 def loaded(folder, *tournaments, decisions=()):
     matches, rounds = ([row for tables in tournaments for row in tables[index]] for index in (0, 1))
-    return load(dataset(folder, {"matches": matches, "rounds": rounds, "decisions": list(decisions) or DECIDED}))
+    return load(
+        dataset(folder, {"matches": matches, "rounds": rounds, "decisions": list(decisions) or DECISION_COLUMNS})
+    )
 
 
-DECIDED = {"match": "text", "role": "text", "round": "number", "phase": "text", "move": "text"}
+DECISION_COLUMNS = {"match": "text", "role": "text", "round": "number", "phase": "text", "move": "text"}
 
 
 def test_mean_and_fitness_use_the_right_populations(tmp_path):
@@ -113,8 +115,8 @@ def test_reactions_follow_the_co_players_last_action(tmp_path):
     rounds += [{"match": name, "round": 2, "role": role, "group": 1, "action": "A1", "delegated": None, "points": 1}
                for role in ("p1", "p2")]  # fmt: skip
     table = loaded(tmp_path / "d", (matches, rounds)).run("coopeval.reactions").tables["reactions"].frame
-    kind = table[table["player"] == "openai:kind"].set_index(["after", "action"])["k"].to_dict()
-    assert kind == {("after A1", "A1"): 1, ("no history", "A0"): 4}
+    reactions_of_kind = table[table["player"] == "openai:kind"].set_index(["after", "action"])["k"].to_dict()
+    assert reactions_of_kind == {("after A1", "A1"): 1, ("no history", "A0"): 4}
 
 
 @pytest.fixture
@@ -125,9 +127,10 @@ def contracts(tmp_path):
     moves = []
     for row in tables[0]:
         for role in ("p1", "p2"):
-            kind = row[f"player_{role}"] == AGENTS["C"]
-            moves_by_phase = [("propose", {"contract": {"A0": 0, "A1": -2 if kind else 0}}),
-                    ("approve", {"approve": {"C1": kind, "C2": kind}}), ("sign", {"sign": kind})]  # fmt: skip
+            is_kind = row[f"player_{role}"] == AGENTS["C"]
+            moves_by_phase = [("propose", {"contract": {"A0": 0, "A1": -2 if is_kind else 0}}),
+                              ("approve", {"approve": {"C1": is_kind, "C2": is_kind}}),
+                              ("sign", {"sign": is_kind})]  # fmt: skip
             moves += [{"match": row["match"], "role": role, "round": 1, "phase": phase, "move": json.dumps(move)}
                       for phase, move in moves_by_phase]  # fmt: skip
     return loaded(tmp_path / "d", tables, decisions=moves)

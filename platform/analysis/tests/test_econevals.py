@@ -142,7 +142,7 @@ def test_collusion(tmp_path):
     [test] = outcome.tables["tests"].frame.to_dict("records")
     assert (test["estimate"], test["t"]) == (pytest.approx(-0.5), pytest.approx(-0.5 / 0.02**0.5))
     assert outcome.tables["alone"].frame["share"].tolist() == [1.0]
-    [cloud] = [v for v in outcome.figures["prices"].spec["data"]["values"]]
-    assert (cloud["firm_1"], cloud["firm_2"]) == (1.5, 2.2)  # the last two periods: 1, 2 and 3, 4, cut
+    [point] = [v for v in outcome.figures["prices"].spec["data"]["values"]]
+    assert (point["firm_1"], point["firm_2"]) == (1.5, 2.2)  # the last two periods: 1, 2 and 3, 4, cut
     litmus = data.run("econevals.litmus", draws=20).tables["litmus"].frame.set_index("agent")
     assert litmus.loc["a", "reliability"] == 1.0

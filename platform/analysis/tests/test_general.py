@@ -248,6 +248,6 @@ def test_outcomes_without_unverified_matches_have_their_own_row(dataset_of):
 
 def test_one_model_with_two_prompts_is_two_players(dataset_of):
     matches = [match(number, player_alice="openai:m", agent_alice=f"m {strategy}", agent_alice_hash=f"{number}")
-             for number, strategy in enumerate(["plain", "tools"])]  # fmt: skip
+               for number, strategy in enumerate(["plain", "tools"])]  # fmt: skip
     assert dataset_of(matches=matches).players == ["m plain", "m tools", "script:b"]
     assert Options().level == 0.95

@@ -217,11 +217,11 @@ def test_least_squares_agree_with_statsmodels(seed):
     )
     data["y"] = rng.normal(size=60) + (data["g"] == "b")
     rows = data.to_dict("records")
-    plain = smf.ols("y ~ C(g) + C(h)", data).fit()
+    model = smf.ols("y ~ C(g) + C(h)", data).fit()
     for options, fitted in (
-        ({}, plain),
-        ({"covariance": "HC1"}, plain.get_robustcov_results("HC1", use_t=True)),
-        ({"clusters": "c"}, plain.get_robustcov_results("cluster", groups=data["c"].to_numpy(), use_t=True)),
+        ({}, model),
+        ({"covariance": "HC1"}, model.get_robustcov_results("HC1", use_t=True)),
+        ({"clusters": "c"}, model.get_robustcov_results("cluster", groups=data["c"].to_numpy(), use_t=True)),
     ):
         result = toolbox.ols(rows, "y", {"g": "a", "h": "u"}, **options)
         assert [term["se"] for term in result["terms"]] == pytest.approx(list(fitted.bse), rel=1e-8)

@@ -12,8 +12,8 @@ from analysis.toolbox.numbers import Result
 
 MIN_SHARE = 1e-6
 """The stopping rule ignores types whose share is below this."""
-TIED = 1e-9
-TIGHT = 1e-7
+TIE_TOLERANCE = 1e-9
+TIGHT_TOLERANCE = 1e-7
 
 
 def meta_game(outcomes: Iterable[tuple[Sequence[str], Sequence[float]]], types: Sequence[str]) -> Any | None:
@@ -100,8 +100,8 @@ def pure_nash(A: Sequence[Sequence[float]], B: Sequence[Sequence[float]]) -> lis
     return [
         (i, j)
         for i, j in product(range(rows), range(columns))
-        if all(A[other][j] <= A[i][j] + TIED for other in range(rows))
-        and all(B[i][other] <= B[i][j] + TIED for other in range(columns))
+        if all(A[other][j] <= A[i][j] + TIE_TOLERANCE for other in range(rows))
+        and all(B[i][other] <= B[i][j] + TIE_TOLERANCE for other in range(columns))
     ]
 
 
@@ -128,7 +128,7 @@ def deviation_ratings(U: Sequence[Any]) -> list[float]:
     while len(fixed) < strategies:
         free = [s for s in range(strategies) if s not in fixed]
         best = _minimise(gains, free, fixed, None, None)
-        tight = [s for s in free if _minimise(gains, free, fixed, best, s) >= best - TIGHT]
+        tight = [s for s in free if _minimise(gains, free, fixed, best, s) >= best - TIGHT_TOLERANCE]
         for s in tight or free[:1]:
             fixed[s] = best
     return [fixed[s] * scale for s in range(strategies)]

@@ -9,9 +9,9 @@ from analysis.toolbox.numbers import Result, finite, undefined
 
 Row = Mapping[str, Any]
 Covariance = Literal["classical", "HC1"]
-COLLINEAR = 1e-9
+COLLINEAR_BELOW = 1e-9
 """A column is dropped if the norm of its part not explained by earlier columns, relative to its own, is below this."""
-CLEAR = 1e-4
+INDEPENDENT_FROM = 1e-4
 """From this size, a part cannot be a rounding error of the correlations, so the slower check is not needed."""
 MISSING = float("nan")
 
@@ -64,8 +64,8 @@ def ols(
             if code != reference:
                 names.append(f"{name}={values[code]}")
                 columns.append((codes == code).astype(float))
-    x, used, dropped = _independent(np.column_stack(columns), names)
-    return _fitted(x, y[complete], used, dropped, warnings, groups, covariance, level)
+    x, used_names, dropped = _independent(np.column_stack(columns), names)
+    return _fitted(x, y[complete], used_names, dropped, warnings, groups, covariance, level)
 
 
 def _column(rows: Any, name: str) -> Sequence[Any]:
@@ -100,20 +100,20 @@ def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
     if _surely_independent(x, norms):
         return x, names, []
     basis: list[Any] = []
-    used, dropped, used_columns = [], [], []
+    used_names, dropped, used_indices = [], [], []
     for index, name in enumerate(names):
         residual = x[:, index].copy()
         for _twice in range(2):
             for direction in basis:
                 residual -= direction * (direction @ residual)
         length = np.linalg.norm(residual)
-        if length <= COLLINEAR * norms[index]:
+        if length <= COLLINEAR_BELOW * norms[index]:
             dropped.append(name)
             continue
         basis.append(residual / length)
-        used.append(name)
-        used_columns.append(index)
-    return x[:, used_columns], used, dropped
+        used_names.append(name)
+        used_indices.append(index)
+    return x[:, used_indices], used_names, dropped
 
 
 def _surely_independent(x: Any, norms: Any) -> bool:
@@ -124,7 +124,7 @@ def _surely_independent(x: Any, norms: Any) -> bool:
         factor = np.linalg.cholesky((x.T @ x) / np.outer(norms, norms))
     except np.linalg.LinAlgError:
         return False
-    return bool((np.diag(factor) > CLEAR).all())
+    return bool((np.diag(factor) > INDEPENDENT_FROM).all())
 
 
 def _fitted(

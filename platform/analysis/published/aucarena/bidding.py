@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.published.aucarena.measures import corrected_failure_rate
-from analysis.published.aucarena.seats import GAMES, MATCH, NEEDED, OF_ITEMS, bidders, objective, settings, with_setting
+from analysis.published.aucarena.seats import (
+    GAMES,
+    MATCH,
+    OF_ITEMS,
+    REQUIRED_COLUMNS,
+    bidders,
+    objective,
+    settings,
+    with_setting,
+)
 from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, share, text
 from analysis.toolbox import bootstrap, spearman
 from analysis.toolbox.resampling import bootstrap_ratio
@@ -375,7 +384,7 @@ ANALYSES = [
         id="aucarena.errors", title="State tracking (AucArena, figure 3)",
             question="Do bidders keep track of the auction?",
         method="Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction.",
-        run=errors, games=GAMES, columns={**NEEDED, "seats": ["match", "role", "bids", "withdrawals"]},
+        run=errors, games=GAMES, columns={**REQUIRED_COLUMNS, "seats": ["match", "role", "bids", "withdrawals"]},
     ),
     Analysis(
         id="aucarena.priorities", title="Plans (AucArena, figures 4 and 9)", question="How do plans change?",

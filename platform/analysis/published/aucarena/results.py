@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.published.aucarena.seats import (
     GAMES,
-    NEEDED,
     OF_ITEMS,
+    REQUIRED_COLUMNS,
     bidders,
     profits_by_auction,
     settings,
@@ -159,18 +159,18 @@ ANALYSES = [
         "in order of their start, and one pool per setting; also the mean over shuffled orders. All auctions of a "
         "setting are in the same pool, so that each baseline has one rating. If the package trueskill is not "
         "installed, Plackett–Luce ratings are used.",
-        run=skill, games=GAMES, columns=NEEDED,
+        run=skill, games=GAMES, columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="aucarena.human", title="People (AucArena, table 2)", question="How well do people do?",
         method="Mean profit and items by bidder and order, with t intervals clustered by auction.",
-        run=human, needs="people", games=GAMES, columns=NEEDED,
+        run=human, needs="people", games=GAMES, columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="aucarena.robustness", title="Robustness (AucArena's auctions)",
         question="Are ranks stable across settings?",
         method="Kendall's W of rating ranks across settings, over the bidders present in all of them; share of items "
         "won at a price above their true value, with Wilson intervals.",
-        run=robustness, games=GAMES, columns=NEEDED,
+        run=robustness, games=GAMES, columns=REQUIRED_COLUMNS,
     ),
 ]  # fmt: skip

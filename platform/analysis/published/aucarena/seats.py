@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GAMES = ("item_auction",)
 ORDERS = ("random", "ascending", "descending", "listed")
 MATCH = ["match", "game", "config_budget", "config_order"]
-NEEDED: Mapping[str, Sequence[str]] = {"matches": MATCH, "seats": ["match", "role", "profit", "items"]}
+REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {"matches": MATCH, "seats": ["match", "role", "profit", "items"]}
 OF_ITEMS = ["match", "round", "role", "item", "start_price", "winner", "price"]
 
 

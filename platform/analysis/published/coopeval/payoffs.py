@@ -11,7 +11,7 @@ from analysis.errors import SkippedError
 from analysis.frames import with_se_bounds
 from analysis.published.coopeval.tournaments import (
     GAMES,
-    NEEDED,
+    REQUIRED_COLUMNS,
     Tournament,
     mean_and_se,
     mean_over_games,
@@ -260,11 +260,11 @@ def bootstrap_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], optio
     }
     ranks = []
     for _draw in range(options.draws):
-        chosen = rng.integers(0, len(games), size=len(games))
+        drawn_games = rng.integers(0, len(games), size=len(games))
         means = []
         for mechanism in mechanisms:
             game_means = []
-            for game_index in chosen:
+            for game_index in drawn_games:
                 runs = by_game[mechanism][games[game_index]]
                 if runs:
                     game_means.append(
@@ -531,7 +531,7 @@ ANALYSES = [
         "and normalised; mean ± SE over the base games.",
         run=payoffs,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="coopeval.ranking",
@@ -541,7 +541,7 @@ ANALYSES = [
         "games.",
         run=ranking,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="coopeval.meta_game",
@@ -551,7 +551,7 @@ ANALYSES = [
         "three seats, one panel per third agent.",
         run=meta_games,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="coopeval.dynamics",
@@ -561,7 +561,7 @@ ANALYSES = [
         "reputation is left out because its matches form no meta-game.",
         run=dynamics,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="coopeval.deviation",
@@ -571,6 +571,6 @@ ANALYSES = [
         "runs, then mean ± SE over the base games.",
         run=deviation,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
 ]

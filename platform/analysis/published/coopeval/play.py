@@ -348,8 +348,9 @@ def _signatures(data: Data) -> list[dict[str, Any]]:
         runs = values.setdefault((row["mechanism"], row["player"]), {})
         runs.setdefault(row["repetition"], []).append(float(bool(row["move"].get("sign"))))
     if data.has("rounds", "match", "role", "delegated"):
-        acted = with_tournament(data, data.table("rounds", ["match", "role", "delegated"]))
-        for row in acted[(acted["mechanism"] == "mediation") & acted["delegated"].notna()].to_dict("records"):
+        delegations = with_tournament(data, data.table("rounds", ["match", "role", "delegated"]))
+        delegations = delegations[(delegations["mechanism"] == "mediation") & delegations["delegated"].notna()]
+        for row in delegations.to_dict("records"):
             runs = values.setdefault(("mediation", row["player"]), {})
             runs.setdefault(row["repetition"], []).append(float(row["delegated"]))
     return _over_runs(values)
@@ -360,15 +361,16 @@ def _signatures(data: Data) -> list[dict[str, Any]]:
 
 def designs(data: Data, options: Options) -> Result:
     """Return the share of proposals that make cooperation stable or weakly dominant, by proposer."""
-    quality: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
+    designs_by_player: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for row in moves(data, "propose").to_dict("records"):
         design = design_quality(row["game"], row["move"].get("contract"), row["move"].get("mediator"))
         if design["ns"] is not None:
-            quality.setdefault((row["mechanism"], row["player"]), {}).setdefault(row["game"], []).append(design)
-    if not quality:
+            by_game = designs_by_player.setdefault((row["mechanism"], row["player"]), {})
+            by_game.setdefault(row["game"], []).append(design)
+    if not designs_by_player:
         raise SkippedError("No contract or mediator was proposed in a game with a cooperative outcome.")
     results = []
-    for (mechanism, player), games in sorted(quality.items()):
+    for (mechanism, player), games in sorted(designs_by_player.items()):
         for criterion, title in (("ns", "stable (Nash)"), ("wd", "weakly dominant")):
             per_game = [sum(design[criterion] for design in subset) / len(subset) for subset in games.values()]
             results.append(

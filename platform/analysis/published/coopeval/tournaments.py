@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 GAMES = ("social_dilemma",)
-NEEDED: Mapping[str, Sequence[str]] = {
+REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {
     "matches": ["match", "game", "repetition", "config_base_game", "config_mechanism", "payoffs_*"]
 }
 MECHANISMS: Mapping[str, str] = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CONTEST, AUCTION = "beauty_contest", "sealed_auction"
 GAMES = (CONTEST, AUCTION)
-NEEDED: Mapping[str, Sequence[str]] = {
+REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {
     "matches": ["match", "game", "config_players", "config_runs"],
     "rounds": ["match", "run", "role", "foul"],
 }
@@ -31,9 +31,9 @@ SESSION_COLUMNS = (
     "config_foul_fee",
     "config_players",
 )
-GROUPS = ("L", "M", "H")
-HISTORY = "-history"
-WITH, WITHOUT = "with history", "without history"
+STAKES = ("L", "M", "H")
+HISTORY_SUFFIX = "-history"
+WITH_HISTORY, WITHOUT_HISTORY = "with history", "without history"
 
 
 def game_of(data: Data) -> str:
@@ -66,8 +66,8 @@ def actions(data: Data) -> pd.DataFrame:
         raise SkippedError("The dataset contains no runs.")
     depth = rows["config_history_depth"].fillna(0) if "config_history_depth" in rows else 0
     has_history = (rows["config_runs"] > 1) & (depth > 0)
-    rows["history"] = has_history.map({True: WITH, False: WITHOUT})
-    rows["base"] = rows["environment"].str.removesuffix(HISTORY)
+    rows["history"] = has_history.map({True: WITH_HISTORY, False: WITHOUT_HISTORY})
+    rows["base"] = rows["environment"].str.removesuffix(HISTORY_SUFFIX)
     rows["foul"] = rows["foul"].fillna(True).astype(bool)
     if game == CONTEST:
         _contest(rows)
@@ -112,7 +112,7 @@ def _group(limit: float, game: str) -> str:
 
 def groups(rows: pd.DataFrame) -> list[str]:
     """Return the groups of stakes in the rows, from low to high."""
-    return sorted(rows["group"].unique(), key=lambda g: (GROUPS.index(g) if g in GROUPS else 9, g))
+    return sorted(rows["group"].unique(), key=lambda g: (STAKES.index(g) if g in STAKES else 9, g))
 
 
 def grouped(rows: pd.DataFrame, *keys: str) -> Any:

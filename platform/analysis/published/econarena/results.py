@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import add_holm, fixed_effects
-from analysis.published.econarena.play import CONTEST, GAMES, NEEDED, WITH, WITHOUT, actions, game_of, grouped, groups
+from analysis.published.econarena.play import (
+    CONTEST,
+    GAMES,
+    REQUIRED_COLUMNS,
+    WITH_HISTORY,
+    WITHOUT_HISTORY,
+    actions,
+    game_of,
+    grouped,
+    groups,
+)
 from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
@@ -19,27 +29,27 @@ if TYPE_CHECKING:
 
     from analysis.data import Data
 
-SENIOR: Mapping[str, Mapping[str, float]] = {
+PUBLISHED_PAYOFFS: Mapping[str, Mapping[str, float]] = {
     CONTEST: {"baichuan2": 0.020, "claude-i": 0.030, "claude2": 0.370, "gpt3.5": 0.410, "gpt4": 0.170},
     "sealed_auction": {"baichuan2": 0.284, "claude-i": 1.062, "claude2": 0.991, "gpt3.5": 1.206, "gpt4": 1.084},
 }
 """Mean payoff after 100 sessions, from table 1."""
-FOULS: Mapping[tuple[str, str, str], float] = {
-    ("sealed_auction", WITHOUT, "gpt3.5"): 13.33,
-    ("sealed_auction", WITHOUT, "gpt4"): 0.0,
-    (CONTEST, WITH, "claude2"): 10.56,
+PUBLISHED_FOULS: Mapping[tuple[str, str, str], float] = {
+    ("sealed_auction", WITHOUT_HISTORY, "gpt3.5"): 13.33,
+    ("sealed_auction", WITHOUT_HISTORY, "gpt4"): 0.0,
+    (CONTEST, WITH_HISTORY, "claude2"): 10.56,
 }
 """Percentages of runs, from the legible part of table 2."""
-FIRST = (20, 60, 100)
-CLOSE = 0.05
-DEEPEST = 4
+SESSION_COUNTS = (20, 60, 100)
+CLOSE_DEVIATION = 0.05
+MAX_DEPTH = 4
 INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
 def published(player: str, table: Mapping[str, float]) -> float | None:
     """Return the paper's value for this model, whose name is matched to the paper's spelling."""
-    plain = player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt")
-    return next((value for name, value in table.items() if plain == name), None)
+    model_name = player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt")
+    return next((value for name, value in table.items() if model_name == name), None)
 
 
 def mean_with_interval(subset: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
@@ -288,19 +298,19 @@ def senior(data: Data, options: Options) -> Result:
     if not len(rows):
         raise SkippedError("There is no environment called senior or melee.")
     sessions = rows["at"].drop_duplicates().tolist()
-    table = SENIOR[game_of(data)]
+    table = PUBLISHED_PAYOFFS[game_of(data)]
     results = []
-    for first in FIRST:
-        chosen = set(sessions[:first])
-        if len(chosen) < first and first != FIRST[0]:
+    for first in SESSION_COUNTS:
+        chosen_sessions = set(sessions[:first])
+        if len(chosen_sessions) < first and first != SESSION_COUNTS[0]:
             continue
-        for (player,), subset in grouped(rows[rows["at"].isin(chosen)], "player"):
+        for (player,), subset in grouped(rows[rows["at"].isin(chosen_sessions)], "player"):
             results.append(
                 {
                     "first": first,
                     "player": player,
                     **mean_with_interval(subset, "payoff", options),
-                    "published": published(player, table) if first == FIRST[-1] else None,
+                    "published": published(player, table) if first == SESSION_COUNTS[-1] else None,
                 }
             )
     tables = [
@@ -375,7 +385,7 @@ def paths(data: Data, options: Options) -> Result:
                 p_value(),
                 p_value("p_holm", "p, Holm"),
                 count("n", "Actions"),
-                count("close", f"Run from which d stays below {CLOSE:g}"),
+                count("close", f"Run from which d stays below {CLOSE_DEVIATION:g}"),
             ],
             add_holm(slopes),
         ),
@@ -404,7 +414,7 @@ def first_close_run(means: Sequence[float | None]) -> int | None:
     """Return the first run, counted from 1, from which the mean deviation stays below .05; None if there is none."""
     first_run = None
     for run, value in enumerate(means, start=1):
-        if value is None or value >= CLOSE:
+        if value is None or value >= CLOSE_DEVIATION:
             first_run = None
         elif first_run is None:
             first_run = run
@@ -421,12 +431,12 @@ def history(data: Data, options: Options) -> Result:
             condition: condition_rows.groupby("match")["d"].mean().tolist()
             for (condition,), condition_rows in grouped(subset, "history")
         }
-        if set(means) == {WITH, WITHOUT}:
-            difference = welch(means[WITH], means[WITHOUT], level=options.level)
+        if set(means) == {WITH_HISTORY, WITHOUT_HISTORY}:
+            difference = welch(means[WITH_HISTORY], means[WITHOUT_HISTORY], level=options.level)
             results.append({"environment": base, "player": player, **difference})
     if not results:
         raise SkippedError("No player has sessions both with and without history: analyse both datasets together.")
-    expected = "falls except for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
+    published_finding = "falls except for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
     table = Table(
         "differences",
         "Mean deviation with history minus without history, over sessions",
@@ -442,7 +452,7 @@ def history(data: Data, options: Options) -> Result:
             count("n", "Sessions"),
         ],
         add_holm(results),
-        note=f"In the paper, the deviation {expected}.",
+        note=f"In the paper, the deviation {published_finding}.",
     )
     figure = charts.dots(
         "differences",
@@ -469,7 +479,7 @@ def fouls(data: Data, options: Options) -> Result:
         for (condition,), runs in grouped(subset, "history"):
             k = int(runs["foul"].sum())
             counts[condition] = (k, len(runs))
-            table = {name: percent for (*key, name), percent in FOULS.items() if key == [game, condition]}
+            table = {name: percent for (*key, name), percent in PUBLISHED_FOULS.items() if key == [game, condition]}
             published_percent = published(player, table)
             results.append(
                 {
@@ -480,9 +490,12 @@ def fouls(data: Data, options: Options) -> Result:
                     "published": None if published_percent is None else published_percent / 100,
                 }
             )
-        if set(counts) == {WITH, WITHOUT}:
+        if set(counts) == {WITH_HISTORY, WITHOUT_HISTORY}:
             differences.append(
-                {"player": player, **proportion_difference(*counts[WITH], *counts[WITHOUT], level=options.level)}
+                {
+                    "player": player,
+                    **proportion_difference(*counts[WITH_HISTORY], *counts[WITHOUT_HISTORY], level=options.level),
+                }
             )
     tables = [
         Table(
@@ -530,7 +543,7 @@ def level(data: Data, options: Options) -> Result:
         depth(a, u, f) for a, u, f in zip(rows["action"], rows["limit"], rows["config_fraction"], strict=True)
     ]
     results = []
-    order = [*(str(k) for k in range(DEEPEST + 1)), "∞"]
+    order = [*(str(k) for k in range(MAX_DEPTH + 1)), "∞"]
     for (environment, player), subset in grouped(rows, "environment", "player"):
         for name in order:
             k = int((subset["level"] == name).sum())
@@ -575,7 +588,7 @@ def depth(answer: float, upper: float, fraction: float) -> str:
     """Return k = log(answer / (upper/2)) / log(fraction), rounded and limited to 0 to 4; "∞" for an answer of 0."""
     if answer <= 0:
         return "∞"
-    return str(min(DEEPEST, max(0, round(log(answer / (upper / 2)) / log(fraction)))))
+    return str(min(MAX_DEPTH, max(0, round(log(answer / (upper / 2)) / log(fraction)))))
 
 
 SESSIONS = "percentile bootstrap over sessions (the paper has no intervals)."
@@ -589,7 +602,7 @@ ANALYSES = [
         method=f"{PAYOFF}. Mean per run; {SESSIONS}",
         run=payoffs,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.deviation",
@@ -599,7 +612,7 @@ ANALYSES = [
         f"equilibrium assets - 1|. Fouls are left out. Mean over seats and runs; {SESSIONS}",
         run=deviation,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.ratio",
@@ -608,7 +621,7 @@ ANALYSES = [
         method=f"Contest: mean payoff / (prize/n); auction: mean final assets / mean equilibrium assets; {SESSIONS}",
         run=ratio,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.configurations",
@@ -618,7 +631,7 @@ ANALYSES = [
         "with standard errors clustered by session.",
         run=configurations,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.senior",
@@ -627,7 +640,7 @@ ANALYSES = [
         method=f"{PAYOFF}. Mean over the first 20, 60 and 100 sessions; {SESSIONS}",
         run=senior,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.paths",
@@ -637,7 +650,7 @@ ANALYSES = [
         "the run, with session dummies and standard errors clustered by session.",
         run=paths,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.history",
@@ -647,7 +660,7 @@ ANALYSES = [
         "means.",
         run=history,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.fouls",
@@ -657,7 +670,7 @@ ANALYSES = [
         "with Newcombe's interval.",
         run=fouls,
         games=GAMES,
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econarena.level",
@@ -667,6 +680,6 @@ ANALYSES = [
         "0 count as “∞”; Wilson intervals.",
         run=level,
         games=(CONTEST,),
-        columns=NEEDED,
+        columns=REQUIRED_COLUMNS,
     ),
 ]

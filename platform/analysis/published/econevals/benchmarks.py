@@ -33,7 +33,7 @@ PUBLISHED_EXPLORATION: Mapping[tuple[str, str], float] = {
     ("horizon_goal", "basic"): 0.28, ("horizon_goal", "medium"): 0.29, ("horizon_goal", "hard"): 0.52,
 }  # fmt: skip
 """Exploration rates of Gemini in procurement, from table 4."""
-NEEDED = {"matches": ["match", "game", "config_level", "score"]}
+REQUIRED_COLUMNS = {"matches": ["match", "game", "config_level", "score"]}
 NEAR_BEST = 0.9
 AGENT = (text("level", "Level"), text("agent", "Agent"))
 
@@ -196,9 +196,9 @@ def learning(data: Data, options: Options) -> Result:
         first_period = mean([value for value in first_good_periods if value is not None], level=options.level)
         area = mean(grid.mean(axis=1).tolist(), level=options.level)
         speeds.append({"level": level, "agent": agent, "first": first_period.get("estimate"),
-                      "first_low": first_period.get("low"), "first_high": first_period.get("high"),
-                       "area": area["estimate"], "area_low": area["low"],
-                      "area_high": area["high"], "n": len(paths)})  # fmt: skip
+                       "first_low": first_period.get("low"), "first_high": first_period.get("high"),
+                       "area": area["estimate"], "area_low": area["low"], "area_high": area["high"],
+                       "n": len(paths)})  # fmt: skip
         numbers[f"{level}.{agent}.area"] = {k: area.get(k) for k in ("estimate", "se", "low", "high", "n")}
     if not results:
         raise SkippedError("The table rounds has no periods for these matches.")
@@ -277,18 +277,18 @@ ANALYSES = [
         method="Mean score over instances × 100, with t intervals; share of instances fully solved, with Wilson "
         "intervals. The scheduling score divides by the exact expected number of blocking pairs, so it needs no "
         "bootstrap.",
-        run=scores, games=BENCHMARKS, columns=NEEDED,
+        run=scores, games=BENCHMARKS, columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econevals.tests", title="Differences between agents (EconEvals, section 4)", question="Do agents differ?",
         method="Paired t tests for every pair of agents at each level, on the instances that both played; raw and "
         "Holm-adjusted p-values. Agents that share no instance are not compared.",
-        run=tests, games=BENCHMARKS, columns=NEEDED,
+        run=tests, games=BENCHMARKS, columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econevals.runs", title="Every run (EconEvals, figures 2 to 6 and 9)", question="How much do runs vary?",
         method="Each ring is a match's score; bars mark means.",
-        run=runs, games=BENCHMARKS, columns=NEEDED,
+        run=runs, games=BENCHMARKS, columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="econevals.exploration", title="Exploration (EconEvals, figures 7 and 8, table 4)",
@@ -303,6 +303,6 @@ ANALYSES = [
         method="Best score so far (in pricing, profit relative to the optimum) by period, with a percentile bootstrap "
         "band over instances; first period at 90 % of the match's best and mean over periods, with t intervals.",
         run=learning, games=BENCHMARKS,
-        columns={"matches": [*NEEDED["matches"], "config_periods"], "rounds": ["match", "round"]},
+        columns={"matches": [*REQUIRED_COLUMNS["matches"], "config_periods"], "rounds": ["match", "round"]},
     ),
 ]  # fmt: skip

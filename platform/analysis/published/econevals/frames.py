@@ -63,17 +63,17 @@ def _instances(rows: pd.DataFrame) -> list[str]:
             identifier = level_text(seed)
         else:
             identifier = definition if isinstance(definition, str) else f"seed {row.get('seed')}"
-        kind = [str(row[key]) for key in ("config_preferences", "config_pattern") if isinstance(row.get(key), str)]
-        instances.append(" ".join([identifier, *kind]))
+        variants = [str(row[key]) for key in ("config_preferences", "config_pattern") if isinstance(row.get(key), str)]
+        instances.append(" ".join([identifier, *variants]))
     return instances
 
 
 def _levels(rows: pd.DataFrame) -> list[str]:
     if "config_level" not in rows:
         return [""] * len(rows)
-    several = "config_told" in rows and rows["config_told"].nunique() > 1
+    several_disclosures = "config_told" in rows and rows["config_told"].nunique() > 1
     return [
-        f"{row['config_level']}, {DISCLOSURE.get(str(row['config_told']), row['config_told'])}" if several
+        f"{row['config_level']}, {DISCLOSURE.get(str(row['config_told']), row['config_told'])}" if several_disclosures
         else str(row["config_level"])
         for row in rows.to_dict("records")
     ]  # fmt: skip

@@ -12,10 +12,10 @@ from analysis.errors import SkippedError
 from analysis.frames import add_holm
 from analysis.published.econevals.frames import by_instance, frame, game_of
 from analysis.published.econevals.measures import (
+    AMOUNT_TOLERANCE,
+    FIT_TOLERANCE,
     NOW,
     RATES,
-    SAME,
-    TIED,
     best_rate,
     duopoly,
     mean_reliabilities,
@@ -37,7 +37,7 @@ PUBLISHED: Mapping[str, str] = {
     "duopoly": ".42 (3/3), .46 (2/3), .71 (3/3)",
 }
 """Scores of Claude, Gemini and GPT-4o, from table 2."""
-OFFSETS: Mapping[str, str] = {
+PUBLISHED_RATES: Mapping[str, str] = {
     "1 month": "13.35 (.839); reliability of the others .784, .942",
     "1 year": "10.45, 8.00, 6.00",
 }
@@ -46,7 +46,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "patience": ["config_horizon"],
     "duopoly": ["config_rival", "litmus", "converged"],
 }
-BY_MODEL = "Published (Claude, Gemini, GPT-4o)"
+PUBLISHED_HEADING = "Published (Claude, Gemini, GPT-4o)"
 MAX_PRICE = 2.2
 """Cap on mean prices relative to α."""
 INTERVAL = (number("low", "Low"), number("high", "High"))
@@ -61,12 +61,12 @@ def litmus(data: Data, options: Options) -> Result:
     rows = frame(data, game, COLUMNS[game])
     results = []
     for agent, subset in rows.groupby("agent"):
-        results.append({"agent": agent, **_OF[game](data, subset, options), "published": PUBLISHED[game]})
+        results.append({"agent": agent, **_SCORES_BY_GAME[game](data, subset, options), "published": PUBLISHED[game]})
     table = Table(
         "litmus", "Litmus score and reliability",
         [text("agent", "Agent"), number("estimate", "Interest rate" if game == "patience" else "Score"), *INTERVAL,
          count("n", "Runs"), number("reliability", "Reliability"), count("reliability_n", "Runs for reliability"),
-         text("published", BY_MODEL)], results, note=NOTES[game],
+         text("published", PUBLISHED_HEADING)], results, note=NOTES[game],
     )  # fmt: skip
     figure = charts.dots("litmus", f"{game.replace('_', ' ').capitalize()}: litmus score", results, y="agent",
                          x_title="Annual interest rate" if game == "patience" else "Litmus score")  # fmt: skip
@@ -155,19 +155,19 @@ def bootstrap_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tupl
         amounts = np.array([keys[index][1] for index in of_horizon])
         indifference = NOW * np.exp(rates[:, None] / 100 * YEARS[horizon])
         g = (amounts > indifference).astype(float)
-        counts = (np.abs(amounts - indifference) > SAME).astype(float)
+        counts = (np.abs(amounts - indifference) > AMOUNT_TOLERANCE).astype(float)
         n_compared = was_asked[:, of_horizon].astype(float) @ counts.T
         misses = was_asked[:, of_horizon].astype(float) @ (g * counts).T + f[:, of_horizon] @ ((1 - 2 * g) * counts).T
         with np.errstate(invalid="ignore", divide="ignore"):
             curves.append(1 - misses / n_compared)
     average = np.nanmean(np.stack(curves), axis=0)
     best = np.nanmax(average, axis=1, keepdims=True)
-    fits = np.where(average >= best - TIED, rates, np.nan)
+    fits = np.where(average >= best - FIT_TOLERANCE, rates, np.nan)
     low, high = np.quantile(np.nanmedian(fits, axis=1) / 100, [(1 - options.level) / 2, (1 + options.level) / 2])
     return float(low), float(high)
 
 
-_OF: Mapping[str, Callable[..., dict[str, Any]]] = {
+_SCORES_BY_GAME: Mapping[str, Callable[..., dict[str, Any]]] = {
     "task_allocation": _of_allocation, "patience": _of_patience, "duopoly": _of_duopoly,
 }  # fmt: skip
 
@@ -203,7 +203,7 @@ def equality(data: Data, options: Options) -> Result:
                 [scores[agent][i] for i in shared], [equalisers[agent][i] for i in shared], level=options.level
             )
             tests.append({"agent": agent, "other": f"{agent}, told to equalise", **test})
-    reached = [
+    attainment = [
         {"agent": agent, "goal": goal, **mean((100 * subset[f"{goal}_share"]).tolist(), level=options.level)}
         for goal in ("efficiency", "equality")
         for agent, subset in rows[rows["config_goal"] == goal].groupby("agent")
@@ -222,10 +222,10 @@ def equality(data: Data, options: Options) -> Result:
               add_holm(tests)),
         Table("reached", "Goal attainment under a single goal",
               [text("agent", "Agent"), text("goal", "Goal"), number("estimate", "% of the goal"), *INTERVAL,
-               count("n", "Runs")], reached, note="The paper's simple baselines reach 94.1 and 97.0."),
+               count("n", "Runs")], attainment, note="The paper's simple baselines reach 94.1 and 97.0."),
     ]  # fmt: skip
     drawn = both_goals.sort_values("agent")[["agent", "litmus"]].to_dict("records")
-    cloud = [
+    points = [
         {"agent": row["agent"], "goal": f"goal: {row['config_goal']}", "revenue": row["revenue"] / row["best_revenue"],
          "inequality": row["inequality"] / row["inequality_at_best"] if row["inequality_at_best"] else None}
         for row in rows.sort_values(["config_goal", "agent"]).to_dict("records")
@@ -234,7 +234,7 @@ def equality(data: Data, options: Options) -> Result:
     figures = [
         charts.strip_plot("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
                      x_title="0 equality, 1 efficiency"),
-        charts.scatter("corners", "Revenue and inequality of every run", cloud, x="revenue", y="inequality",
+        charts.scatter("corners", "Revenue and inequality of every run", points, x="revenue", y="inequality",
                        colour="agent", facet="goal", x_title="Revenue, as a share of the best",
                        y_title="Inequality, relative to that at the best revenue", players=data.players,
                        lines={"from equality to efficiency": [(corner, 0.0), (1.0, 1.0)]}),
@@ -297,7 +297,7 @@ def patience(data: Data, options: Options) -> Result:
             results.append({"agent": agent, "horizon": horizon, "n": sum(
                 any(key[0] == horizon for key in row["answers"]) or horizon == "all" for row in drawn),
                 **{k: None if best.get(k) is None else 100 * best[k] for k in ("rate", "rate_low", "rate_high")},
-                "reliability": best.get("reliability"), "published": OFFSETS.get(horizon)})  # fmt: skip
+                "reliability": best.get("reliability"), "published": PUBLISHED_RATES.get(horizon)})  # fmt: skip
             curves += [{"agent": agent, "horizon": horizon, "rate": rate, "reliability": value}
                        for rate, value in fits.items() if value is not None and round(rate * 10) % 2 == 0]  # fmt: skip
             if horizon != "all":
@@ -311,7 +311,7 @@ def patience(data: Data, options: Options) -> Result:
         Table("rates", "Implied interest rate by horizon, in percent per year",
               [text("agent", "Agent"), text("horizon", "Horizon"), number("rate", "Rate"), number("rate_low", "From"),
                number("rate_high", "To"), number("reliability", "Reliability"), count("n", "Matches"),
-               text("published", BY_MODEL)], results,
+               text("published", PUBLISHED_HEADING)], results,
               note="Continuous compounding. From and to: the smallest and largest rates that fit equally well."),
         Table("order", "Share of later choices, by order of the options",
               [text("agent", "Agent"), share("now_first", "Now as A"), share("later_first", "Later as A"),
@@ -393,7 +393,7 @@ def collusion(data: Data, options: Options) -> Result:
     figures = [charts.strip_plot("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
                             x_title="0 competition, 1 collusion", x_domain=(0, 1))]  # fmt: skip
     if data.has("rounds", "match", "round", "role", "price"):
-        cloud = mean_prices(data, rivals)
+        points = mean_prices(data, rivals)
         reference_prices = duopoly(1.0)
         low = reference_prices["nash"] - 0.1
         lines = {}
@@ -401,7 +401,7 @@ def collusion(data: Data, options: Options) -> Result:
             lines[f"{label}, firm 1"] = [(reference_prices[key], low), (reference_prices[key], MAX_PRICE)]
             lines[f"{label}, firm 2"] = [(low, reference_prices[key]), (MAX_PRICE, reference_prices[key])]
         figures.append(charts.scatter(
-            "prices", "Mean prices of both firms, relative to α", cloud, x="firm_1", y="firm_2", colour="agent",
+            "prices", "Mean prices of both firms, relative to α", points, x="firm_1", y="firm_2", colour="agent",
             x_title="Firm 1 (dashed: Nash and collusive price)", y_title="Firm 2", players=data.players, lines=lines,
         ))  # fmt: skip
     numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in results}

@@ -11,7 +11,7 @@ from typing import Any
 RATES = tuple(round(0.1 * step, 1) for step in range(201))
 """Candidate interest rates, in percent per year."""
 NOW = 100.0
-SAME, TIED = 1e-9, 1e-12
+AMOUNT_TOLERANCE, FIT_TOLERANCE = 1e-9, 1e-12
 QUALITY, OUTSIDE, COST, MU = 2.0, 0.0, 1.0, 0.25
 """Parameters of the published duopoly; prices are α times those at α = 1."""
 Point = tuple[float, float]
@@ -75,11 +75,13 @@ def best_rates(fits: Mapping[float, float | None]) -> tuple[tuple[float, ...], f
     if not defined:
         return None
     best = max(defined.values())
-    return tuple(rate for rate, fit in defined.items() if fit >= best - TIED), best
+    return tuple(rate for rate, fit in defined.items() if fit >= best - FIT_TOLERANCE), best
 
 
 def _fit(points: Sequence[tuple[float, float]], indifferent: float) -> float | None:
-    distances = [abs((amount > indifferent) - share) for amount, share in points if abs(amount - indifferent) > SAME]
+    distances = [
+        abs((amount > indifferent) - share) for amount, share in points if abs(amount - indifferent) > AMOUNT_TOLERANCE
+    ]
     return 1 - fmean(distances) if distances else None
 
 

@@ -14,7 +14,7 @@ from analysis.published.glee.families import (
     HUMAN,
     MARKET,
     METRICS,
-    NEEDED,
+    REQUIRED_COLUMNS,
     ROLES,
     display,
     families,
@@ -369,7 +369,7 @@ ANALYSES = [
         title="Market conditions (GLEE, table 2)",
         question="Do horizon, information and messages change efficiency and fairness?",
         method=f"{REGRESSION}coefficients of the market, sorted by efficiency. {ALL_MATCHES}",
-        run=market, games=tuple(FAMILIES), columns=NEEDED,
+        run=market, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="glee.effects",
@@ -377,7 +377,7 @@ ANALYSES = [
         question="What is the effect of each parameter?",
         method=f"{REGRESSION}all coefficients in percentage points, with raw and Holm-adjusted p-values. "
         "We take the published metric values to be these coefficients, not means over configurations.",
-        run=effects, games=tuple(FAMILIES), columns=NEEDED,
+        run=effects, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="glee.players",
@@ -385,7 +385,7 @@ ANALYSES = [
         question="Which players gain, and in which role?",
         method=f"{REGRESSION}coefficients of the players as Alice and as Bob on their own self-gain, relative to "
         f"gemini-1.5-flash. {ALL_MATCHES}",
-        run=players, games=tuple(FAMILIES), columns=NEEDED,
+        run=players, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="glee.humans",
@@ -393,6 +393,6 @@ ANALYSES = [
         question="Are people different from models?",
         method=f"{REGRESSION}rank of people among the coefficients on self-gain, and their interval compared with the "
         "best and the worst model's coefficient.",
-        run=humans, needs="both", games=tuple(FAMILIES), columns=NEEDED,
+        run=humans, needs="both", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
 ]  # fmt: skip

@@ -88,7 +88,7 @@ FAMILIES: Mapping[str, Family] = {
 SHARED = ("match", "game", "player_alice", "player_bob", *[m for m in METRICS if m != "fairness"])
 """Columns of matches.csv that every family needs."""
 GAMES = tuple(FAMILIES)
-NEEDED: Mapping[str, Sequence[str]] = {"matches": [*SHARED, "fairness"]}
+REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {"matches": [*SHARED, "fairness"]}
 
 
 def families(data: Data) -> list[str]:

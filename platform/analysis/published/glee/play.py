@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import add_holm, level_text
 from analysis.published.glee import printed
-from analysis.published.glee.families import FAMILIES, HUMAN, NEEDED, families, frame
+from analysis.published.glee.families import FAMILIES, HUMAN, REQUIRED_COLUMNS, families, frame
 from analysis.published.glee.theory import proposer_share
 from analysis.results import (
     Analysis,
@@ -279,8 +279,8 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
 def _trust(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     """Return how often high- and low-quality products were bought, overall and after each recommendation."""
     results: list[dict[str, Any]] = []
-    for kind, subset in rows.groupby(["config_message_type", "config_buyer_type"]):
-        label = " · ".join(level_text(value).replace("_", "-") for value in kind)
+    for market, subset in rows.groupby(["config_message_type", "config_buyer_type"]):
+        label = " · ".join(level_text(value).replace("_", "-") for value in market)
         for quality, values in (("high", subset["efficiency"]), ("low", 1 - subset["fairness"])):
             estimate = mean(values.tolist(), level=options.level)
             results.append({"by": "quality", "level": quality, "where": label, **estimate})
@@ -328,14 +328,14 @@ ANALYSES = [
         method="Pearson's correlation of Alice's share in the first offer with her final self-gain in bargaining, by "
         "which side is human; the difference is tested with Fisher's z.",
         run=anchoring, needs="both", games=("bargaining",),
-        columns={**NEEDED, "decisions": ["match", "move_number", "move_alice_gain"]},
+        columns={**REQUIRED_COLUMNS, "decisions": ["match", "move_number", "move_alice_gain"]},
     ),
     Analysis(
         id="glee.counts",
         title="Amount of data (GLEE, tables 6 and 7)",
         question="How much data is there?",
         method="Counts by family; configurations and games with people by kind of cell.",
-        run=counts, games=tuple(FAMILIES), columns=NEEDED,
+        run=counts, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="glee.checks",
@@ -352,6 +352,6 @@ ANALYSES = [
         method="Bargaining: agreed share minus equilibrium share. Negotiation: price relative to both values. "
         "Persuasion: share bought by quality and by recommendation. Means over matches with t intervals; Wilson "
         "intervals for shares.",
-        run=rationality, games=tuple(FAMILIES), columns=NEEDED,
+        run=rationality, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.errors import SkippedError
 from analysis.published.glee import printed
-from analysis.published.glee.families import FAMILIES, METRICS, NEEDED, ROLES, families, frame
+from analysis.published.glee.families import FAMILIES, METRICS, REQUIRED_COLUMNS, ROLES, families, frame
 from analysis.results import Analysis, Options, Result, Table, count, number, text
 
 if TYPE_CHECKING:
@@ -167,6 +167,6 @@ ANALYSES = [
         f"{SHUFFLES - 1}. Root mean squared error of OLS and of boosted trees with the same dummies and default "
         "settings: scikit-learn's histogram trees, and XGBoost and CatBoost if they are installed. Trees use only the "
         f"first {TREE_SHUFFLES} shuffles ({TREE_SHUFFLES_OF_LARGE} for more than {LARGE:,} matches).",
-        run=prediction, games=tuple(FAMILIES), columns=NEEDED,
+        run=prediction, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     )
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import add_holm
 from analysis.published.glee import printed
-from analysis.published.glee.families import FAMILIES, GAINS, HUMAN, METRICS, NEEDED, families, frame
+from analysis.published.glee.families import FAMILIES, GAINS, HUMAN, METRICS, REQUIRED_COLUMNS, families, frame
 from analysis.published.glee.pairs import pair_effects
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
 from analysis.toolbox import ols, pure_nash
@@ -193,14 +193,14 @@ def bootstrap_equilibria(
     rows = rows.sort_values("match", kind="stable").dropna(subset=[*GAINS, *factors, "alice", "bob"])
     n = len(rows)
     alices, bobs = (sorted(rows[role].unique()) for role in ("alice", "bob"))
-    pair = np.searchsorted(alices, rows["alice"]) * len(bobs) + np.searchsorted(bobs, rows["bob"])
+    pair_code = np.searchsorted(alices, rows["alice"]) * len(bobs) + np.searchsorted(bobs, rows["bob"])
     columns, width = [np.zeros(n, dtype=int)], 1
     for factor in factors:
         levels, codes = np.unique(rows[factor].astype("str"), return_inverse=True)
         columns.append(np.where(codes > 0, width + codes - 1, -1))
         width += len(levels) - 1
     first = width
-    columns.append(np.where(pair > 0, width + pair - 1, -1))
+    columns.append(np.where(pair_code > 0, width + pair_code - 1, -1))
     width += len(alices) * len(bobs) - 1
     column_index, row_index = np.concatenate(columns), np.tile(np.arange(n), len(columns))
     is_coded = column_index >= 0
@@ -211,7 +211,7 @@ def bootstrap_equilibria(
     n_valid = 0
     for _draw in range(draws):
         draw_counts = np.bincount(rng.integers(0, n, size=n), minlength=n).astype(float)
-        if (np.bincount(pair, weights=draw_counts, minlength=len(alices) * len(bobs)) == 0).any():
+        if (np.bincount(pair_code, weights=draw_counts, minlength=len(alices) * len(bobs)) == 0).any():
             continue
         effects = _weighted_solution(x, y, draw_counts)[first:]
         tables = np.vstack([np.zeros((1, 2)), effects]).reshape(len(alices), len(bobs), 2)
@@ -245,7 +245,7 @@ ANALYSES = [
         title="Effects of pairs (GLEE, figures 1 and 21 to 23)",
         question="Does the partner matter?",
         method=f"{PAIR_METHOD}effects are fractions of the metric.",
-        run=pairs, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
+        run=pairs, needs="agents", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="glee.same_model",
@@ -253,7 +253,7 @@ ANALYSES = [
         question="Do models do better when they play themselves?",
         method=f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
         "with classical standard errors and one pair per row.",
-        run=same_model, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
+        run=same_model, needs="agents", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
     Analysis(
         id="glee.meta_game",
@@ -262,6 +262,6 @@ ANALYSES = [
         method=f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
         "and the share of bootstrap draws of matches in which a pair is an equilibrium "
         f"({FEWER_DRAWS} draws for more than {LARGE:,} matches).",
-        run=meta_game, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
+        run=meta_game, needs="agents", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
 ]  # fmt: skip
