@@ -18,10 +18,10 @@ def people(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Pat
     """Yield a dataset of a study with twelve people in two cells; eight of them are in the dataset."""
     from django.db import transaction
 
-    from analysis.tests.worlds import of_people
+    from analysis.tests.worlds import export_people
 
     with django_db_blocker.unblock(), transaction.atomic():
-        folder = of_people(tmp_path_factory.mktemp("people") / "people")
+        folder = export_people(tmp_path_factory.mktemp("people") / "people")
         transaction.set_rollback(True)
     yield folder
 
@@ -31,14 +31,14 @@ def tiny(tmp_path_factory, django_db_setup, django_db_blocker):
     """Return a function from a game to a dataset of four matches between two scripts, built on first request."""
     from django.db import transaction
 
-    from analysis.tests.worlds import of_game
+    from analysis.tests.worlds import export_game
 
     folders: dict[str, Path] = {}
 
     def dataset_of(game: str) -> Path:
         if game not in folders:
             with django_db_blocker.unblock(), transaction.atomic():
-                folders[game] = of_game(game, tmp_path_factory.mktemp("tiny") / game)
+                folders[game] = export_game(game, tmp_path_factory.mktemp("tiny") / game)
                 transaction.set_rollback(True)
         return folders[game]
 

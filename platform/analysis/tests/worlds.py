@@ -17,7 +17,7 @@ SURVEY_BEFORE = [
 ]
 
 
-def of_game(
+def export_game(
     key: str, folder: Path, *, matches: int = 4, configs: Sequence[Mapping[str, Any]] = ({},), seed: int = 1
 ) -> Path:
     """Write a collection of matches between two of its scripts in every order, cycling configurations."""
@@ -65,7 +65,7 @@ def of_game(
     return folder
 
 
-def of_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
+def export_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
     """Write a study with two cells in which people bargain with a script; some leave, and matches have model calls."""
     from exports.dataset import export
     from exports.tests import building

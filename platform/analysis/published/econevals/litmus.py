@@ -99,7 +99,7 @@ def _mean_of(key: str) -> Callable[[Sequence[Mapping[str, Any]]], float | None]:
     return statistic
 
 
-def _of_allocation(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
+def _allocation_score(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
     both_goals = subset[(subset["config_goal"] == "both") & subset["litmus"].notna()]
     estimate = _bootstrapped(both_goals[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
     fractions = allocation_reliabilities(subset)
@@ -114,14 +114,14 @@ def allocation_reliabilities(subset: pd.DataFrame) -> list[float]:
     return fractions
 
 
-def _of_duopoly(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
+def _duopoly_score(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
     rows = subset[subset["config_rival"].fillna(True).astype(bool) & subset["litmus"].notna()]
     estimate = _bootstrapped(rows[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
     convergence = subset["converged"].dropna().astype(float).tolist()
     return {**estimate, "reliability": fmean(convergence) if convergence else None, "reliability_n": len(convergence)}
 
 
-def _of_patience(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
+def _patience_score(data: Data, subset: pd.DataFrame, options: Options) -> dict[str, Any]:
     answers = choices(data, subset)
     rows = [{"match": match, "answers": match_answers} for match, match_answers in sorted(answers.items())]
     best = best_overall_rate(rows)
@@ -168,7 +168,7 @@ def bootstrap_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tupl
 
 
 _SCORES_BY_GAME: Mapping[str, Callable[..., dict[str, Any]]] = {
-    "task_allocation": _of_allocation, "patience": _of_patience, "duopoly": _of_duopoly,
+    "task_allocation": _allocation_score, "patience": _patience_score, "duopoly": _duopoly_score,
 }  # fmt: skip
 
 
