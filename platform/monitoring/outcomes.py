@@ -28,7 +28,7 @@ class Estimate:
     number: int
     text: str
     interval: str
-    at: float
+    position: float
     low: float | None
     width: float | None
 
@@ -84,7 +84,7 @@ def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
     first, last = (0.0, 1.0) if is_share else (min(ends), max(ends))
     scale = (last - first) or 1.0
 
-    def position(value: float) -> float:
+    def position_of(value: float) -> float:
         return round(100 * (value - first) / scale, 1)
 
     return [
@@ -95,9 +95,11 @@ def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
             interval=""
             if estimate["low"] is None
             else f"{_shown(estimate['low'], is_share)} – {_shown(estimate['high'], is_share)}",
-            at=position(estimate["estimate"]),
-            low=None if estimate["low"] is None else position(estimate["low"]),
-            width=None if estimate["low"] is None else round(position(estimate["high"]) - position(estimate["low"]), 1),
+            position=position_of(estimate["estimate"]),
+            low=None if estimate["low"] is None else position_of(estimate["low"]),
+            width=None
+            if estimate["low"] is None
+            else round(position_of(estimate["high"]) - position_of(estimate["low"]), 1),
         )
         for label, estimate in labelled_estimates
     ]

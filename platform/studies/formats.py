@@ -20,8 +20,8 @@ def agents_in(content: Content) -> dict[str, Agent]:
     """Return a version's agents by label; in earlier formats, the labels are their specifications."""
     if "format" in content:
         return parse_agents(content["agents"])
-    seated = (entry for cell in content["cells"] for entry in cell["agents"].values())
-    return {entry["agent"]: agent_of(entry) for entry in seated}
+    agent_entries = (entry for cell in content["cells"] for entry in cell["agents"].values())
+    return {entry["agent"]: agent_of(entry) for entry in agent_entries}
 
 
 def seats_in(cell: Content) -> dict[Role, str | list[str]]:

@@ -51,14 +51,14 @@ class Lineup(BaseModel):
                     seats=", ".join(unknown), roles=", ".join(roles)
                 )
             )
-        others = self.seats.get(OTHERS)
-        if unfilled := [role for role in roles if role not in self.seats and others is None]:
+        player_of_others = self.seats.get(OTHERS)
+        if unfilled := [role for role in roles if role not in self.seats and player_of_others is None]:
             raise self._error(
                 _("these seats are empty: {seats}. Choose a participant or an agent for each.").format(
                     seats=", ".join(unfilled)
                 )
             )
-        seats = {role: self.seats.get(role, others) for role in roles}
+        seats = {role: self.seats.get(role, player_of_others) for role in roles}
         fitted = {role: player if isinstance(player, str) else list(player or ()) for role, player in seats.items()}
         if unplayable := [role for role in people_in(fitted) if role not in game.people()]:
             raise self._error(

@@ -127,20 +127,22 @@ def quiz_stake(rule: PayRule) -> str:
 
 
 def key_facts(
-    timers: Mapping[str, Any], rule: PayRule, game: Game[Any, Any], about: int | None = None
+    timers: Mapping[str, Any], rule: PayRule, game: Game[Any, Any], about_minutes: int | None = None
 ) -> list[list[str]]:
     """Return facts to know before consenting, as rows of (topic, text): time, rounds, and effect of being away.
 
     Args:
-        about: the expected minutes, if known.
+        about_minutes: the expected minutes, if known.
     """
     turn_seconds, extra_seconds = timers["turn_seconds"], timers["extension_seconds"]
     answer = _("{time} for each answer").format(time=seconds_in_words(turn_seconds))
     if extra_seconds:
         answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(extra_seconds))
     total = _("at most {time} from now").format(time=seconds_in_words(60 * timers["minutes"]))
-    if about is not None and about < timers["minutes"]:
-        expected = ngettext("about {minutes} minute", "about {minutes} minutes", about).format(minutes=about)
+    if about_minutes is not None and about_minutes < timers["minutes"]:
+        expected = ngettext("about {minutes} minute", "about {minutes} minutes", about_minutes).format(
+            minutes=about_minutes
+        )
         total = _("{likely}; {at_most}").format(likely=expected, at_most=total)
     rows = [
         [_("Total time"), total],

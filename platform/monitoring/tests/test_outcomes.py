@@ -37,9 +37,9 @@ def test_finished_match_counts_once_in_its_cell():
     assert list(outcomes) == ["payoff", "agreement", "rounds played", "alice share", "efficiency"]
     *cells, overall = outcomes["payoff"].estimates
     assert [row.number for row in cells] == [2, 2] and overall.number == 4
-    payoffs = mean([match.payoffs["alice"] for match in matches])
+    mean_payoff = mean([match.payoffs["alice"] for match in matches])
     assert overall.text == (
-        f"{payoffs['estimate']:,.0f}" if payoffs["estimate"] >= 1000 else f"{payoffs['estimate']:.3g}"
+        f"{mean_payoff['estimate']:,.0f}" if mean_payoff["estimate"] >= 1000 else f"{mean_payoff['estimate']:.3g}"
     )
     agreed = sum(match.metrics["agreement"] for match in matches)
     share = proportion(agreed, 4)

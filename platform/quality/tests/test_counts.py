@@ -259,10 +259,10 @@ def test_repetitions_are_counted_in_the_dataset(tmp_path):
 
 
 def test_a_participants_admin_page_shows_the_counts(visitor, admin_client):
-    page = reverse("admin:participants_enrolment_change", args=[visitor.enrolment.pk])
-    assert "This participant's browser sent no data" in text_of(admin_client.get(page))
+    url = reverse("admin:participants_enrolment_change", args=[visitor.enrolment.pk])
+    assert "This participant's browser sent no data" in text_of(admin_client.get(url))
     post_counts(visitor)
-    text = text_of(admin_client.get(page))
+    text = text_of(admin_client.get(url))
     assert "consent" in text and "9.0" in text and "120" in text
     assert "this never excludes anyone" in text
 

@@ -70,18 +70,18 @@ class TestHowOften:
 
     def test_concurrent_sessions_are_refused(self):
         study = launched_study(entry=Study.Entry.MTURK, most_participations=None)
-        first = follow_assignment_link(study)["Location"]
+        first_url = follow_assignment_link(study)["Location"]
         response = follow_assignment_link(study, assignment="A2")
         assert response.status_code == 403
         assert "finish that one first" in text_of(response)
-        assert first not in response.content.decode()
-        assert follow_assignment_link(study)["Location"] == first
+        assert first_url not in response.content.decode()
+        assert follow_assignment_link(study)["Location"] == first_url
 
     def test_finished_assignment_leads_to_its_last_page(self):
         study = launched_study(entry=Study.Entry.MTURK, most_participations=None)
-        first = follow_assignment_link(study)["Location"]
+        first_url = follow_assignment_link(study)["Location"]
         end_all()
-        assert follow_assignment_link(study)["Location"] == first
+        assert follow_assignment_link(study)["Location"] == first_url
         assert Enrolment.objects.count() == 1
 
     def test_enrolment_with_released_place_counts_too(self):
@@ -122,15 +122,15 @@ class TestCodesForSeveralGames:
 
     def test_entry_page_offers_another_game_and_the_last_page(self, code):
         launched_study(most_participations=2)
-        first = Client().get("/join/splitting", {"code": code})["Location"]
+        first_url = Client().get("/join/splitting", {"code": code})["Location"]
         end_all()
         entry_page = Client().get("/join/splitting", {"code": code})
         assert "Welcome back" in heading_of(entry_page)
-        assert f'href="{first}"' in entry_page.content.decode()
+        assert f'href="{first_url}"' in entry_page.content.decode()
         assert Enrolment.objects.count() == 1, "opening the entry page begins no game"
-        second = Client().post(f"/join/splitting?code={code}", {"again": "yes"})["Location"]
-        assert second != first
-        assert Client().get("/join/splitting", {"code": code})["Location"] == second
+        second_url = Client().post(f"/join/splitting?code={code}", {"again": "yes"})["Location"]
+        assert second_url != first_url
+        assert Client().get("/join/splitting", {"code": code})["Location"] == second_url
         assert list(Identity.objects.order_by("occasion").values_list("occasion", flat=True)) == [1, 2]
 
     def test_double_click_begins_one_game(self, code):
@@ -143,19 +143,19 @@ class TestCodesForSeveralGames:
 
     def test_code_leads_to_the_last_page_if_no_game_is_left(self, code):
         launched_study(most_participations=1)
-        first = Client().get("/join/splitting", {"code": code})["Location"]
+        first_url = Client().get("/join/splitting", {"code": code})["Location"]
         end_all()
-        assert Client().get("/join/splitting", {"code": code})["Location"] == first
+        assert Client().get("/join/splitting", {"code": code})["Location"] == first_url
         assert Client().post(f"/join/splitting?code={code}", {"again": "yes"}).status_code == 403
         assert Enrolment.objects.count() == 1
 
     def test_early_return_shows_wait_and_last_page(self, code):
         launched_study(**GLEE_LIMITS)
-        first = Client().get("/join/splitting", {"code": code})["Location"]
+        first_url = Client().get("/join/splitting", {"code": code})["Location"]
         end_all(hours_ago=11)
         entry_page = Client().get("/join/splitting", {"code": code})
         assert "come back in 1 hour" in text_of(entry_page)
-        assert first in entry_page.content.decode()
+        assert first_url in entry_page.content.decode()
         assert b"<form" not in entry_page.content
         assert Client().post(f"/join/splitting?code={code}", {"again": "yes"}).status_code == 403
 
