@@ -160,10 +160,10 @@ class AccountAdmin(MembersPage):
         return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[obj.pk]))
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(require_POST(self.try_it))
+        view = self.admin_site.admin_view(require_POST(self.test_connection))
         return [path("<path:object_id>/try/", view, name="marketplaces_account_try"), *super().get_urls()]
 
-    def try_it(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def test_connection(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Send one request to the marketplace's API that changes nothing there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
@@ -218,7 +218,7 @@ class RecruitmentAdmin(PartAdmin):
         """Make the study read-only, and the account as well once someone has arrived through it."""
         if obj is None:
             return []
-        return ["study", "account"] if obj.began else ["study"]
+        return ["study", "account"] if obj.has_arrivals else ["study"]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Offer the user's own studies that recruit through a marketplace, and the accounts that they may use."""
@@ -243,10 +243,10 @@ class RecruitmentAdmin(PartAdmin):
         return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **recruitment_context})
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(require_POST(self.ask))
+        view = self.admin_site.admin_view(require_POST(self.sync_now))
         return [path("<path:object_id>/ask/", view, name="marketplaces_recruitment_ask"), *super().get_urls()]
 
-    def ask(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def sync_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Sync this study's participants from the marketplace now."""
         recruitment = self.seen(request, object_id, role=Role.EDITOR)
         syncing.sync(recruitment)

@@ -70,7 +70,7 @@ class Desk(Base):
             full_context |= trail(context["study"], *study_crumbs, here=title)
         return TemplateResponse(request, template, full_context, headers={"Cache-Control": "no-store"})
 
-    def ask(
+    def confirmation_page(
         self,
         request: HttpRequest,
         study: Study,
@@ -79,25 +79,25 @@ class Desk(Base):
         back: str,
         button: str,
         about: str = "",
-        says: Sequence[str] = (),
-        warns: Sequence[str] = (),
+        sentences: Sequence[str] = (),
+        warnings: Sequence[str] = (),
         form: forms.Form | None = None,
-        grave: bool = False,
+        harmful: bool = False,
         problem: str = "",
     ) -> HttpResponse:
         """Return the page that asks for confirmation of an action; its button posts to the page's own address.
 
         Args:
             back: the desk's address, for a user who cancels.
-            about: the object or person concerned, shown as the heading of `says`.
-            warns: warnings to read before confirming.
-            grave: whether the action harms someone, which makes the button red.
+            about: the object or person concerned, shown as the heading of `sentences`.
+            warnings: to read before confirming.
+            harmful: whether the action harms someone, which makes the button red.
             problem: why the action failed.
         """
         context = {
             "study": study, "desk": back, "back": back, "button": button, "about": about,
-            "says": [sentence for sentence in says if sentence], "warns": [sentence for sentence in warns if sentence],
-            "form": form, "grave": grave, "problem": problem,
+            "sentences": [text for text in sentences if text], "warnings": [text for text in warnings if text],
+            "form": form, "harmful": harmful, "problem": problem,
         }  # fmt: skip
         return self.page(request, "admin/marketplaces/ask.html", title, context)
 

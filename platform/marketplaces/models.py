@@ -120,7 +120,7 @@ class Recruitment(models.Model):
         return self.study.slug
 
     @property
-    def began(self) -> bool:
+    def has_arrivals(self) -> bool:
         """Whether anyone has arrived through the study's current recruiter."""
         return Identity.objects.filter(study=self.study.slug, recruiter=self.account.kind).exists()
 

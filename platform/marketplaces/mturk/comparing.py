@@ -55,12 +55,12 @@ class Line:
     def may_undo_rejection(self) -> bool:
         """Whether the assignment is rejected and its participant would otherwise be owed something."""
         assignment = self.assignment
-        rejected = (
+        is_rejected = (
             assignment is not None
             and assignment.status == Assignment.Status.REJECTED
             and assignment.taken_back_at is None
         )
-        return rejected and self.enrolment is not None and self.enrolment.ledger.exists()
+        return is_rejected and self.enrolment is not None and self.enrolment.ledger.exists()
 
 
 def lines_of(study: Study) -> list[Line]:
@@ -165,12 +165,12 @@ def _line_of_assignment(assignment: Assignment) -> Line:
         "automatically ({when}) unless an owner rejects it first. If the worker claims to have played, look for a "
         "participant who was here at that time."
     ).format(when=_formatted_time(assignment.auto_approval_at))
-    waiting = assignment.status == Assignment.Status.SUBMITTED
+    is_waiting = assignment.status == Assignment.Status.SUBMITTED
     return Line(
         None,
         str(_MTURK_STATUSES[assignment.status]),
         statuses[Assignment.Whose(assignment.whose)],
-        advice if waiting else "",
+        advice if is_waiting else "",
         assignment,
     )
 

@@ -20,7 +20,7 @@ from marketplaces.mturk.models import Assignment, Hit
 from payouts.models import LedgerRow
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
-REVERSIBLE = timedelta(days=30)
+REVERSAL_PERIOD = timedelta(days=30)
 """Time after submission in which mTurk lets a rejected assignment be approved (API reference, "ApproveAssignment")."""
 
 
@@ -79,7 +79,7 @@ def take_back(assignment: Assignment, *, who: Any, record: Callable[[], None] = 
                 "itself."
             )
         )
-    if assignment.hit.state == Hit.State.DISPOSED or assignment.submitted_at + REVERSIBLE < timezone.now():
+    if assignment.hit.state == Hit.State.DISPOSED or assignment.submitted_at + REVERSAL_PERIOD < timezone.now():
         raise NotPossible(
             _(
                 "A rejected assignment can be approved only within 30 days of its submission and while its task still "

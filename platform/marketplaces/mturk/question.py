@@ -6,16 +6,16 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from xml.sax.saxutils import escape
 
 SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
-WINDOW_HIGH = 0
+FIT_WINDOW = 0
 """Frame height that makes mTurk fit the frame to the worker's window."""
 
 
-def external_question(address: str, *, frame_height: int = WINDOW_HIGH) -> str:
+def external_question(address: str, *, frame_height: int = FIT_WINDOW) -> str:
     """Return the XML of an ExternalQuestion (mTurk's data structure reference), in ASCII whatever the address contains.
 
     Args:
         address: the address of our page; mTurk appends assignmentId, hitId, workerId and turkSubmitTo.
-        frame_height: in pixels; WINDOW_HIGH fits the frame to the window.
+        frame_height: in pixels; FIT_WINDOW fits the frame to the window.
     """
     return (
         f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(_ascii(address))}</ExternalURL>'

@@ -27,8 +27,8 @@ REDIRECT_SITES = ("https://*.mturk.com",)
 def to_mturk(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return the button that submits the assignment, or None if the worker has to return it or copy a code."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KEY).first()
-    submits = enrolment.state == State.COMPLETED or bool((enrolment.earnings or {}).get("amounts"))
-    if identity is None or not submits:
+    may_submit = enrolment.state == State.COMPLETED or bool((enrolment.earnings or {}).get("amounts"))
+    if identity is None or not may_submit:
         return None
     site = submit_site(identity)
     if not site:

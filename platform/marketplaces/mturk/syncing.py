@@ -26,7 +26,7 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import Identity
 
-SILENT = timedelta(minutes=2)
+SILENT_AFTER = timedelta(minutes=2)
 """Time without a signal from a participant's page after which they can count as gone."""
 GRACE = timedelta(minutes=5)
 """Extra time before an unsubmitted assignment counts as abandoned, because clocks differ."""
@@ -161,5 +161,5 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
 def _is_absent(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
     """Return whether their time was over at `asked_at`, or nobody was working on the task and their page was silent."""
     is_overdue = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
-    is_silent = enrolment.last_seen_at < asked_at - SILENT
+    is_silent = enrolment.last_seen_at < asked_at - SILENT_AFTER
     return is_overdue or (hit.pending == 0 and is_silent)

@@ -36,7 +36,7 @@ from studies.models import Study
 
 STATUS = Publication.Status
 _ID = re.compile(r"[0-9a-f]{24}")
-NOBODY = UUID(int=0)
+PLACEHOLDER_UID = UUID(int=0)
 """Placeholder for the identifier of a webhook that does not exist yet."""
 COLOURS = {
     STATUS.MAKING: "warning",
@@ -220,7 +220,7 @@ class PublicationAdmin(Desk, PartAdmin):
             self.message_user(request, _("This study has already been published."), messages.INFO)
             return _page_of(publication)
         if request.method == "POST":
-            return self._do(
+            return self._perform(
                 request,
                 publication,
                 publishing.publish,
@@ -246,18 +246,18 @@ class PublicationAdmin(Desk, PartAdmin):
     def pause(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         message = _("Paused: no new participants can start on Prolific. Participants who have started can finish.")
-        return self._do(request, publication, publishing.pause, Action.PAUSED, message)
+        return self._perform(request, publication, publishing.pause, Action.PAUSED, message)
 
     def resume(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self._publication_to_spend_on(request, object_id)
-        return self._do(
+        return self._perform(
             request, publication, publishing.resume, Action.RESUMED, _("Resumed: new participants can start again.")
         )
 
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.OWNER)
         message = _("Stopped: no new participants can start on Prolific.")
-        return self._do(request, publication, publishing.stop, Action.STOPPED, message)
+        return self._perform(request, publication, publishing.stop, Action.STOPPED, message)
 
     def set_places(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self._publication_to_spend_on(request, object_id)
@@ -267,7 +267,7 @@ class PublicationAdmin(Desk, PartAdmin):
             return _page_of(publication)
         places = form.cleaned_data["places"]
         message = _("The study now has {places} places.").format(places=places)
-        return self._do(
+        return self._perform(
             request,
             publication,
             lambda published: publishing.set_places(published, places),
@@ -299,14 +299,16 @@ class PublicationAdmin(Desk, PartAdmin):
         """Refresh the study's status from Prolific."""
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         if publication.is_there:
-            self._try(request, lambda: publishing.refresh(publication), _("Updated from Prolific."))
+            self._attempt(request, lambda: publishing.refresh(publication), _("Updated from Prolific."))
         return _page_of(publication)
 
     def subscribe(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Subscribe to Prolific's notifications of changes."""
         publication = self._publication_to_spend_on(request, object_id)
-        address = request.build_absolute_uri(reverse("prolific_hook", args=[NOBODY])).removesuffix(f"{NOBODY}/")
-        return self._do(
+        address = request.build_absolute_uri(reverse("prolific_hook", args=[PLACEHOLDER_UID])).removesuffix(
+            f"{PLACEHOLDER_UID}/"
+        )
+        return self._perform(
             request,
             publication,
             lambda published: hooks.subscribe(published, address=address) and None,
@@ -338,7 +340,7 @@ class PublicationAdmin(Desk, PartAdmin):
         study, key = publication.study, publication.pk
         if not publication.is_there:
             return _page_of(publication)
-        self._try(
+        self._attempt(
             request,
             lambda: publishing.forget(publication),
             _("The deleted draft was removed here. You can create a new one."),
@@ -349,14 +351,14 @@ class PublicationAdmin(Desk, PartAdmin):
 
     def reject(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
         """Reject one submission, with a reason; this never happens automatically."""
-        publication, person = self._reviewed(request, object_id, enrolment)
+        publication, person = self._publication_and_person(request, object_id, enrolment)
         if person is None:
             return _page_of(publication)
         form = bound_form(RejectForm, request)
         if form.is_bound and form.is_valid():
             values = {"category": form.cleaned_data["category"], "message": form.cleaned_data["message"]}
             details = {"person": person.pseudonym, **values, "message": without_identifiers(values["message"], person)}
-            self._try(
+            self._attempt(
                 request,
                 lambda: deciding.reject(
                     publication,
@@ -375,22 +377,22 @@ class PublicationAdmin(Desk, PartAdmin):
             "Payments that are due to them are written off. If you ask them to return their submission instead, that "
             "does not count against them."
         )
-        return self.ask(
+        return self.confirmation_page(
             request,
             publication.study,
             title=_("Reject the submission of {person}").format(person=person),
             back=_address_of(publication),
             about=_status_in_parley(person),
-            says=[consequence],
-            warns=[_promised_amounts(person)],
+            sentences=[consequence],
+            warnings=[_promised_amounts(person)],
             form=form,
             button=_("Reject"),
-            grave=True,
+            harmful=True,
         )
 
     def ask_return(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
         """Have Prolific ask a participant to return their submission."""
-        publication, person = self._reviewed(request, object_id, enrolment)
+        publication, person = self._publication_and_person(request, object_id, enrolment)
         if person is None:
             return _page_of(publication)
         form = bound_form(ReturnForm, request)
@@ -400,7 +402,7 @@ class PublicationAdmin(Desk, PartAdmin):
                 "person": person.pseudonym,
                 "reasons": [without_identifiers(reason, person) for reason in reasons],
             }
-            self._try(
+            self._attempt(
                 request,
                 lambda: deciding.ask_return(
                     publication,
@@ -417,14 +419,14 @@ class PublicationAdmin(Desk, PartAdmin):
             "Prolific sends them your reasons. If they return their submission, they are not paid, it does not count "
             "against them, and their place is free again. If they decline, approve or reject the submission."
         )
-        return self.ask(
+        return self.confirmation_page(
             request,
             publication.study,
             title=_("Ask {person} to return their submission").format(person=person),
             back=_address_of(publication),
             about=_status_in_parley(person),
-            says=[consequence],
-            warns=[_promised_amounts(person)],
+            sentences=[consequence],
+            warnings=[_promised_amounts(person)],
             form=form,
             button=_("Send request"),
         )
@@ -443,7 +445,7 @@ class PublicationAdmin(Desk, PartAdmin):
         if form.is_bound and form.is_valid():
             values = form.cleaned_data
             details = {**values, "person": person.pseudonym, "message": without_identifiers(values["message"], person)}
-            self._try(
+            self._attempt(
                 request,
                 lambda: deciding.pay_part(
                     publication,
@@ -462,14 +464,14 @@ class PublicationAdmin(Desk, PartAdmin):
             "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't be "
             "undone. The ledger records the payment as paid elsewhere."
         ).format(amount=publication.reward, currency=publication.currency)
-        return self.ask(
+        return self.confirmation_page(
             request,
             publication.study,
             title=_("Pay {person} part of the reward").format(person=person),
             back=_address_of(publication),
             about=_status_in_parley(person),
-            says=[consequence],
-            warns=[],
+            sentences=[consequence],
+            warnings=[],
             form=form,
             button=_("Pay"),
         )
@@ -482,7 +484,9 @@ class PublicationAdmin(Desk, PartAdmin):
         self.refuse_without_account(request, publication.account)
         return publication
 
-    def _reviewed(self, request: HttpRequest, object_id: int, enrolment: int) -> tuple[Publication, Enrolment | None]:
+    def _publication_and_person(
+        self, request: HttpRequest, object_id: int, enrolment: int
+    ) -> tuple[Publication, Enrolment | None]:
         """Return a publication whose submissions the user may decide on, and the participant if theirs awaits
         review.
         """
@@ -494,7 +498,7 @@ class PublicationAdmin(Desk, PartAdmin):
             self.refuse_without_account(request, publication.account)
         return publication, person
 
-    def _do(
+    def _perform(
         self,
         request: HttpRequest,
         publication: Publication,
@@ -506,12 +510,12 @@ class PublicationAdmin(Desk, PartAdmin):
         """Perform the action if Prolific has the study, record it, and show the page with the result."""
         if not publication.is_there:
             self.message_user(request, _("The study is not on Prolific yet."), messages.ERROR)
-        elif self._try(request, lambda: act(publication), message):
+        elif self._attempt(request, lambda: act(publication), message):
             all_details = {"account": publication.account.title, "places": publication.places, **(details or {})}
             self.record_action(request, publication, action, f"On Prolific: {action.label}.", all_details)
         return _page_of(publication)
 
-    def _try(self, request: HttpRequest, act: Callable[[], None], message: str) -> bool:
+    def _attempt(self, request: HttpRequest, act: Callable[[], None], message: str) -> bool:
         try:
             act()
         except (NotPossible, MarketplaceError) as reason:

@@ -18,10 +18,10 @@ from marketplaces.prolific.models import Authenticity, Publication, Submission
 from recruiters.models import Identity
 from recruiters.uploads import BadFile, Problem, rows_of, text_of
 
-SUBMISSION = ("submission id", "submission_id", "session_id")
-WORKER = ("participant id", "participant_id", "prolific_pid")
-FLAG = ("authenticity", "authenticity check", "authenticity_check")
-_WORDS = {
+SUBMISSION_COLUMNS = ("submission id", "submission_id", "session_id")
+WORKER_COLUMNS = ("participant id", "participant_id", "prolific_pid")
+FLAG_COLUMNS = ("authenticity", "authenticity check", "authenticity_check")
+_FLAGS = {
     "high": Authenticity.HIGH, "authentic": Authenticity.HIGH, "mixed": Authenticity.MIXED, "low": Authenticity.LOW,
     "inauthentic": Authenticity.LOW, "": Authenticity.UNKNOWN, "not checked": Authenticity.UNKNOWN,
 }  # fmt: skip
@@ -29,8 +29,8 @@ _WORDS = {
 
 def reported_flag(submission: Mapping[str, Any]) -> str | None:
     """Return the result that a submission itself reports; None if it reports none that is known."""
-    text = next((submission[name] for name in FLAG if isinstance(submission.get(name), str)), None)
-    return _WORDS.get(text.strip().casefold()) if text else None
+    text = next((submission[name] for name in FLAG_COLUMNS if isinstance(submission.get(name), str)), None)
+    return _FLAGS.get(text.strip().casefold()) if text else None
 
 
 def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
@@ -43,19 +43,19 @@ def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
     rows = rows_of(text_of(data))
     header_line, header = next(rows, (0, []))
     names = [name.strip().casefold() for name in header]
-    id_column = next((names.index(name) for name in (*SUBMISSION, *WORKER) if name in names), None)
-    flag_column = next((names.index(name) for name in FLAG if name in names), None)
+    id_column = next((names.index(name) for name in (*SUBMISSION_COLUMNS, *WORKER_COLUMNS) if name in names), None)
+    flag_column = next((names.index(name) for name in FLAG_COLUMNS if name in names), None)
     if id_column is None or flag_column is None:
         message = _("The first line must name a column “Submission id” or “Participant id”, and “Authenticity”.")
         raise BadFile([Problem(header_line, message)])
-    by_submission = names[id_column] in SUBMISSION
+    by_submission = names[id_column] in SUBMISSION_COLUMNS
     flags: dict[str, str] = {}
     problems = []
     for line, cells in rows:
         key, entry = (cells[column].strip() if len(cells) > column else "" for column in (id_column, flag_column))
         if not key:
             continue
-        flag = _WORDS.get(entry.casefold())
+        flag = _FLAGS.get(entry.casefold())
         if flag is None:
             problems.append(Problem(line, _("“{word}” is not high, mixed or low.").format(word=entry[:20])))
         elif flags.setdefault(key, flag) != flag:

@@ -30,7 +30,7 @@ MAX_BYTES = 10 * 2**20
 PAGE_SIZE = 100
 """Number of rows requested at a time."""
 MOST_PAGES = 500
-BULK = 100
+MAX_BULK = 100
 """Maximum number of submissions in one request that approves or pays many.
 
 Prolific's own pages state no maximum (read on 2026-11-22). A published description of its API says "up to 200
@@ -148,8 +148,8 @@ class Client:
         return self._object("POST", f"/submissions/{submission}/transition/", order)
 
     def approve_all(self, submissions: Sequence[str]) -> None:
-        """Approve many submissions, at most `BULK`; Prolific approves them some time after its response."""
-        assert len(submissions) <= BULK
+        """Approve many submissions, at most `MAX_BULK`; Prolific approves them some time after its response."""
+        assert len(submissions) <= MAX_BULK
         self._send("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)})
 
     def reject(self, submission: str, *, message: str, category: str) -> dict[str, Any]:
@@ -187,8 +187,8 @@ class Client:
     # ---- bonuses -------------------------------------------------------------------------------------
 
     def set_up_bonuses(self, *, study: str, bonuses: Mapping[str, Decimal]) -> str:
-        """Prepare bonuses by submission, at most `BULK`; no money moves. Return the reference for paying them."""
-        assert len(bonuses) <= BULK
+        """Prepare bonuses by submission, at most `MAX_BULK`; no money moves. Return the reference for paying them."""
+        assert len(bonuses) <= MAX_BULK
         lines = "\n".join(f"{submission},{amount:.2f}" for submission, amount in bonuses.items())
         order = {"study_id": study, "csv_bonuses": lines}
         return text_of(self._object("POST", "/submissions/bonus-payments/", order), "id")

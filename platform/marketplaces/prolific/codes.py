@@ -16,7 +16,7 @@ from participants.states import ENDED, State
 from payouts.rules import PayRule
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
-PART = "part"
+PARTIAL_PAYMENT = "part"
 """Entered only by Parley, to pay part of the reward (dynamic payment)."""
 NONE, UNKNOWN = "none", "unknown"
 """Other entries by participants: Prolific's NOCODE, or text that is not one of the study's codes."""
@@ -26,7 +26,7 @@ _NO_CODE = "NOCODE"
 def new_codes(*, parts: bool = False) -> dict[str, str]:
     """Return three codes that cannot be guessed, and a fourth if partial payments are allowed."""
     endings = (COMPLETED, SCREENED_OUT, RETURNED)
-    return {ending: new_code() for ending in ((*endings, PART) if parts else endings)}
+    return {ending: new_code() for ending in ((*endings, PARTIAL_PAYMENT) if parts else endings)}
 
 
 def code_of(state: str, rule: PayRule) -> str:
@@ -72,8 +72,8 @@ def for_prolific(
         },
         {"code": codes[RETURNED], "code_type": "FAILED_ATTENTION_CHECK", "actions": give_back},
         *(
-            [{"code": codes[PART], "code_type": "OTHER", "actions": [{"action": "DYNAMIC_PAYMENT"}]}]
-            if PART in codes
+            [{"code": codes[PARTIAL_PAYMENT], "code_type": "OTHER", "actions": [{"action": "DYNAMIC_PAYMENT"}]}]
+            if PARTIAL_PAYMENT in codes
             else []
         ),
     ]

@@ -14,24 +14,26 @@ from django.utils.translation import gettext as _
 from marketplaces import rejecting
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.prolific.client import Client, Unclear, client_of
-from marketplaces.prolific.codes import PART
+from marketplaces.prolific.codes import PARTIAL_PAYMENT
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.paying import PARTLY, normalised_status
+from marketplaces.prolific.paying import PARTIALLY_APPROVED, normalised_status
 from participants.models import Enrolment
 from payouts.models import LedgerRow
 from payouts.rules import cents
 from payouts.services import keep_paid_elsewhere
 from recruiters.models import Identity
 
-REVIEWED, REJECTED, TAKING_PART = "AWAITING REVIEW", "REJECTED", "ACTIVE"
-LEAST_PART, MOST_PART = 8, 99
+AWAITING_REVIEW, REJECTED, ACTIVE = "AWAITING REVIEW", "REJECTED", "ACTIVE"
+LEAST_PERCENT, MOST_PERCENT = 8, 99
 """Limits of Prolific's dynamic payment in percent of the reward (from its command-line tool, read on 2026-11-22)."""
 
 
 def reviewable(publication: Publication) -> dict[int, Enrolment]:
     """Return the participants whose submissions await review, as last reported, by key."""
-    submissions = publication.submissions.select_related("enrolment").filter(status=REVIEWED, enrolment__isnull=False)
+    submissions = publication.submissions.select_related("enrolment").filter(
+        status=AWAITING_REVIEW, enrolment__isnull=False
+    )
     return {
         submission.enrolment.pk: submission.enrolment
         for submission in submissions
@@ -53,9 +55,7 @@ def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
     """
     if not publication.pays_parts:
         return {}
-    submissions = publication.submissions.select_related("enrolment").filter(
-        status=TAKING_PART, enrolment__isnull=False
-    )
+    submissions = publication.submissions.select_related("enrolment").filter(status=ACTIVE, enrolment__isnull=False)
     ended = {
         submission.enrolment.pk: submission.enrolment
         for submission in submissions
@@ -78,38 +78,40 @@ def pay_part(
     Prolific completes a submission only once, so a repeated request pays nobody twice.
 
     Args:
-        percent: of the reward, from `LEAST_PART` to `MOST_PART`.
+        percent: of the reward, from `LEAST_PERCENT` to `MOST_PERCENT`.
         message: what the participant reads.
 
     Raises:
         NotPossible: the participant is owed or was paid something here, or has submitted.
         MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    if person.pk not in payable_in_part(publication) or not LEAST_PART <= percent <= MOST_PART:
+    if person.pk not in payable_in_part(publication) or not LEAST_PERCENT <= percent <= MOST_PERCENT:
         raise NotPossible(
             _("Prolific can pay part of the reward only to a participant who ended without pay and has not submitted.")
         )
     client, session, _current = _with_status(
         publication,
         person,
-        TAKING_PART,
+        ACTIVE,
         _("This participant is no longer active on Prolific. Refresh the page and check their status."),
     )
     record()
     own_submission = publication.submissions.filter(enrolment=person)
     own_submission.update(part=percent)
     try:
-        reported = client.complete_with_part(session, code=publication.codes[PART], percent=percent, message=message)
+        reported = client.complete_with_part(
+            session, code=publication.codes[PARTIAL_PAYMENT], percent=percent, message=message
+        )
     except Unclear:
         reported = client.submission(session)
-        if normalised_status(reported["status"]) != PARTLY:
+        if normalised_status(reported["status"]) != PARTIALLY_APPROVED:
             raise
     except MarketplaceError:
         own_submission.update(part=None)
         raise
     with transaction.atomic():
         own_submission.update(status=normalised_status(reported["status"])[:30])
-        if normalised_status(reported["status"]) == PARTLY:
+        if normalised_status(reported["status"]) == PARTIALLY_APPROVED:
             record_part(publication, person)
 
 
@@ -188,7 +190,7 @@ def _awaiting_review(publication: Publication, person: Enrolment) -> tuple[Clien
     return _with_status(
         publication,
         person,
-        REVIEWED,
+        AWAITING_REVIEW,
         _("According to Prolific, this submission is not awaiting review. Ask Prolific again first."),
     )
 

@@ -19,7 +19,7 @@ from participants.models import Enrolment
 from recruiters.models import Identity
 
 SUBMITTED = ("AWAITING REVIEW", "APPROVED", "REJECTED")
-GONE = ("RETURNED", "TIMED OUT", "REJECTED", "SCREENED OUT")
+NOT_PAYABLE = ("RETURNED", "TIMED OUT", "REJECTED", "SCREENED OUT")
 
 STATUSES: dict[str, str | Promise] = {
     "RESERVED": gettext_lazy("place reserved"),
@@ -89,7 +89,7 @@ def differences(publication: Publication) -> list[Difference]:
     ]
     for submission in submissions:
         if submission.enrolment is None and not submission.came and submission.status in SUBMITTED:
-            rows.append(Difference(None, _start_of(submission), *_never_arrived()))
+            rows.append(Difference(None, _start_label(submission), *_never_arrived()))
     return rows
 
 
@@ -125,7 +125,7 @@ def _difference_of(submission: Submission, person: Enrolment, *, paid: bool) -> 
             _("Finished here, but has not submitted on Prolific."),
             _("They are paid as soon as they submit. If it takes long, send them a message on Prolific."),
         )
-    if person.ended and paid and submission.status in GONE:
+    if person.ended and paid and submission.status in NOT_PAYABLE:
         return (
             _("Finished here. Status on Prolific: {status}.").format(status=STATUSES[submission.status]),
             _("Prolific can no longer pay the reward for this submission. Send them a message on Prolific."),
@@ -180,7 +180,7 @@ def _return_requested() -> str:
     )
 
 
-def _start_of(submission: Submission) -> str:
+def _start_label(submission: Submission) -> str:
     if submission.started_at is None:
         return _("unknown participant on Prolific")
     started_at = timezone.localtime(submission.started_at)

@@ -20,7 +20,7 @@ from unfold.widgets import (
 from games import registry
 from games.errors import GameError
 from llm_agents.errors import AgentError
-from marketplaces.prolific.deciding import LEAST_PART, MOST_PART
+from marketplaces.prolific.deciding import LEAST_PERCENT, MOST_PERCENT
 from marketplaces.prolific.publishing import Offer, open_places
 from studies.forecast import forecast
 from studies.models import Study
@@ -136,9 +136,9 @@ class OfferForm(forms.Form):
 
 
 def _is_filter(entry: dict[str, Any]) -> bool:
-    chosen = entry.get("selected_values"), entry.get("selected_range")
+    selection = entry.get("selected_values"), entry.get("selected_range")
     has_id = isinstance(entry.get("filter_id"), str) and bool(entry["filter_id"])
-    return has_id and (isinstance(chosen[0], list) or isinstance(chosen[1], dict)) and len(entry) <= 3
+    return has_id and (isinstance(selection[0], list) or isinstance(selection[1], dict)) and len(entry) <= 3
 
 
 def suggestion(study: Study) -> dict[str, Any]:
@@ -209,8 +209,8 @@ class PartForm(forms.Form):
 
     percent = forms.IntegerField(
         label=_("Percentage of the reward"),
-        min_value=LEAST_PART,
-        max_value=MOST_PART,
+        min_value=LEAST_PERCENT,
+        max_value=MOST_PERCENT,
         widget=UnfoldAdminIntegerFieldWidget(),
     )
     message = forms.CharField(

@@ -18,20 +18,20 @@ from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account
-from marketplaces.prolific.client import BULK, PAGE_SIZE, Client, NotSent, NotThere, Refused, client_of, hundredths
+from marketplaces.prolific.client import MAX_BULK, PAGE_SIZE, Client, NotSent, NotThere, Refused, client_of, hundredths
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import BonusOrder, Publication
 from payouts import payers
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
 
-PARTLY = "PARTIALLY APPROVED"
+PARTIALLY_APPROVED = "PARTIALLY APPROVED"
 STATUSES = {
     "RESERVED": AssignmentStatus.WORKING,
     "ACTIVE": AssignmentStatus.WORKING,
     "TIMED OUT": AssignmentStatus.TIMED_OUT,
     "AWAITING REVIEW": AssignmentStatus.SUBMITTED,
     "APPROVED": AssignmentStatus.APPROVED,
-    PARTLY: AssignmentStatus.APPROVED,
+    PARTIALLY_APPROVED: AssignmentStatus.APPROVED,
     "RETURNED": AssignmentStatus.RETURNED,
     "REJECTED": AssignmentStatus.REJECTED,
     "SCREENED OUT": AssignmentStatus.REJECTED,
@@ -78,7 +78,7 @@ class ProlificPayer:
         status = STATUSES.get(normalised_status(submission["status"]))
         if status is None:
             raise Unreachable(
-                _("Prolific reports an unknown status: {status}").format(status=_short(submission["status"]))
+                _("Prolific reports an unknown status: {status}").format(status=_printable(submission["status"]))
             )
         return status
 
@@ -122,7 +122,7 @@ class ProlificPayer:
             except NotThere:
                 return Answer(Outcome.NOT_FOUND, _("Prolific has no such submission."))
         if order.reason == "base":
-            if normalised_status(submission["status"]) == PARTLY:
+            if normalised_status(submission["status"]) == PARTIALLY_APPROVED:
                 return Answer(
                     Outcome.UNCLEAR,
                     _(
@@ -327,7 +327,7 @@ def _bonuses(submission: dict[str, Any]) -> list[int]:
     return [round(amount) for amount in paid if isinstance(amount, int | float)] if isinstance(paid, list) else []
 
 
-def _short(status: Any) -> str:
+def _printable(status: Any) -> str:
     return "".join(letter for letter in str(status)[:30] if letter.isalnum() or letter in " _-")
 
 
@@ -350,4 +350,6 @@ def _publication_of(study: str) -> Publication | None:
     return publications.filter(study__slug=study).first()
 
 
-payers.register(KIND, PaymentMethod(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of, bulk_size=BULK))
+payers.register(
+    KIND, PaymentMethod(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of, bulk_size=MAX_BULK)
+)

@@ -21,7 +21,7 @@ from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.deciding import record_part
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication, Submission
-from marketplaces.prolific.paying import PARTLY, normalised_status, participant_of
+from marketplaces.prolific.paying import PARTIALLY_APPROVED, normalised_status, participant_of
 from marketplaces.prolific.publishing import store_study
 from participants import services as people
 from participants.models import Enrolment
@@ -82,8 +82,10 @@ class _Stored:
         if row is None:
             return False
         enrolment, ended = self._arrivals.get(f"{session}/{participant_of(report)}", (None, True))
-        same = all(getattr(row, name) == value for name, value in _reported_fields(self._publication, report).items())
-        return same and row.enrolment_id == enrolment and (ended or status not in (RETURNED, TIMED_OUT))
+        is_same = all(
+            getattr(row, name) == value for name, value in _reported_fields(self._publication, report).items()
+        )
+        return is_same and row.enrolment_id == enrolment and (ended or status not in (RETURNED, TIMED_OUT))
 
 
 def _reported_fields(publication: Publication, report: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,7 +130,7 @@ def _store(publication: Publication, report: Mapping[str, Any]) -> None:
             was_rejected = previous is not None and previous.status == REJECTED
             if status == SCREENED_OUT:
                 _record_screen_out_pay(publication, enrolment)
-            if status == PARTLY:
+            if status == PARTIALLY_APPROVED:
                 record_part(publication, enrolment)
             rejecting.update_ledger(enrolment, kind=KIND, was_rejected=was_rejected, is_rejected=status == REJECTED)
     if enrolment is not None and not enrolment.ended:

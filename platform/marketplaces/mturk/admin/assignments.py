@@ -55,7 +55,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
 
     def reject(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Reject an assignment after confirmation; the worker reads the reason."""
-        assignment, desk = self._decided(request, object_id)
+        assignment, desk = self._assignment_and_desk(request, object_id)
         form, problem = bound_form(RejectForm, request), ""
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
@@ -84,22 +84,22 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
             "limits the work they can get. Reject only work that was clearly not done. A failed attention check alone "
             "is not a sufficient reason."
         )
-        return self.ask(
+        return self.confirmation_page(
             request,
             assignment.hit.study,
             title=_("Reject an assignment"),
             back=desk,
             about=str(assignment),
-            says=[warning, *_time_sentences(assignment)],
+            sentences=[warning, *_time_sentences(assignment)],
             form=form,
             problem=problem,
             button=_("Reject"),
-            grave=True,
+            harmful=True,
         )
 
     def take_back(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Let a rejected assignment be paid after all."""
-        assignment, desk = self._decided(request, object_id)
+        assignment, desk = self._assignment_and_desk(request, object_id)
         problem = ""
         if request.method == "POST":
             try:
@@ -122,18 +122,18 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
             "The payments that were written off become due again. When you approve them on the page “Pay”, Parley asks "
             "Mechanical Turk to approve the rejected assignment, which also corrects the worker's approval rate."
         )
-        return self.ask(
+        return self.confirmation_page(
             request,
             assignment.hit.study,
             title=_("Undo a rejection"),
             back=desk,
             about=str(assignment),
-            says=[consequence, *_time_sentences(assignment)],
+            sentences=[consequence, *_time_sentences(assignment)],
             problem=problem,
             button=_("Undo rejection"),
         )
 
-    def _decided(self, request: HttpRequest, object_id: int) -> tuple[Assignment, str]:
+    def _assignment_and_desk(self, request: HttpRequest, object_id: int) -> tuple[Assignment, str]:
         """Return an assignment whose rejection the user may decide or undo, and the address of its study's desk."""
         assignment: Assignment = self.seen(request, str(object_id), role=Role.OWNER)
         self.refuse_without_account(request, assignment.hit.account)

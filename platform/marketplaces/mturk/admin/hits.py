@@ -220,7 +220,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         hit = self._hit(request, object_id)
         form = bound_form(ExtendForm, request, initial={"token": uuid.uuid4()})
         texts = {
-            "says": _(
+            "text": _(
                 "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with "
                 "fewer than 10 assignments can never have 10 or more."
             ).format(each=publishing.cost_per_assignment(hit)),
@@ -246,7 +246,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             hit,
             title=_("Extend the deadline"),
             texts={
-                "says": _("The task stays available for this many hours from now."),
+                "text": _("The task stays available for this many hours from now."),
                 "button": _("Set the deadline"),
             },
             form=form,
@@ -265,7 +265,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             request,
             hit,
             title=_("End the task"),
-            texts={"says": explanation, "button": _("End task")},
+            texts={"text": explanation, "button": _("End task")},
             form=None,
             action=Action.EXPIRED,
             act=lambda: publishing.expire(hit),
@@ -284,7 +284,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             request,
             hit,
             title=_("Delete the task on Mechanical Turk"),
-            texts={"says": explanation, "button": _("Delete on Mechanical Turk")},
+            texts={"text": explanation, "button": _("Delete on Mechanical Turk")},
             form=None,
             action=Action.DELETED,
             act=lambda: publishing.delete(hit),
@@ -307,7 +307,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         desk = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
         page_options = {"title": title, "back": desk, "about": hit.title, "form": form, "button": texts["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
-            return self.ask(request, hit.study, says=[_summary(hit), texts["says"]], **page_options)
+            return self.confirmation_page(request, hit.study, sentences=[_summary(hit), texts["text"]], **page_options)
         if hit.hit_id is None:
             self.message_user(request, _("Not done: it is not known yet whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
@@ -319,7 +319,9 @@ class HitAdmin(Desk, ReadOnlyAdmin):
                 "{reason} It is unknown whether this took effect. It is safe to try again: nothing is done twice."
             )
             message = message.format(reason=error)
-            return self.ask(request, hit.study, problem=message, says=[_summary(hit), texts["says"]], **page_options)
+            return self.confirmation_page(
+                request, hit.study, problem=message, sentences=[_summary(hit), texts["text"]], **page_options
+            )
         except (MarketplaceError, NotPossible) as reason:
             self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
         else:

@@ -15,7 +15,7 @@ from marketplaces.mturk.standin.misbehaviours import Misbehaviour
 from marketplaces.mturk.standin.server import KEY_ID, SECRET, StandIn
 
 PORT = 8910
-TRIED = 50
+PORTS_TRIED = 50
 """Number of ports to try, starting with the requested one."""
 
 
@@ -25,7 +25,7 @@ def serve(port: int, balance: Decimal) -> StandIn:
     Raises:
         OSError: none of the ports is free.
     """
-    for candidate in range(port, min(port + TRIED, 65536)):
+    for candidate in range(port, min(port + PORTS_TRIED, 65536)):
         try:
             return StandIn(port=candidate, balance=balance)
         except OSError as failure:

@@ -171,13 +171,15 @@ class Market:
     @property
     def held(self) -> Decimal:
         """Return the amount held for tasks that may still be approved."""
-        return sum((hit.unit_cost * self._open(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0))
+        return sum(
+            (hit.unit_cost * self._held_assignments(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0)
+        )
 
     @property
     def available(self) -> Decimal:
         return self.total - self.spent - self.held
 
-    def _open(self, hit: Hit) -> int:
+    def _held_assignments(self, hit: Hit) -> int:
         own_assignments = self.assignments_of(hit)
         if hit.expires > self.now():
             return hit.assignments - sum(assignment.reviewed for assignment in own_assignments)
@@ -235,8 +237,8 @@ class Market:
         self._once("CreateAdditionalAssignmentsForHIT", token, add, code="DuplicateRequest")
 
     def dispose(self, hit: Hit) -> None:
-        waiting = any(assignment.status == "Submitted" for assignment in self.assignments_of(hit))
-        if self.status(hit) != "Reviewable" or waiting:
+        has_undecided = any(assignment.status == "Submitted" for assignment in self.assignments_of(hit))
+        if self.status(hit) != "Reviewable" or has_undecided:
             raise RequestError("InvalidHITState", "This HIT is not in a state in which it can be deleted.")
         hit.disposed = True
 

@@ -63,10 +63,10 @@ def tasks(market: Market, worker: Worker) -> str:
 
 def preview(market: Market, worker: Worker, hit: Hit) -> str:
     """Return the page that shows a task in a frame before it is accepted."""
-    may = market.may_accept(worker, hit)
-    accept = f'<form method="post" action="/worker/{worker.id}/hit/{hit.id}/accept"><button>Accept</button></form>'
+    may_accept = market.may_accept(worker, hit)
+    accept_form = f'<form method="post" action="/worker/{worker.id}/hit/{hit.id}/accept"><button>Accept</button></form>'
     source = _framed(hit, {"assignmentId": PREVIEW, "hitId": hit.id})
-    return _page(hit.title, source, worker, accept if may else "You cannot accept this task.", frame=True)
+    return _page(hit.title, source, worker, accept_form if may_accept else "You cannot accept this task.", frame=True)
 
 
 def work(worker: Worker, assignment: Assignment, origin: str) -> str:
@@ -75,11 +75,11 @@ def work(worker: Worker, assignment: Assignment, origin: str) -> str:
     if assignment.status != "Accepted":
         return _page(hit.title, f"<p class=note>This assignment is {escape(assignment.status.lower())}.</p>", worker)
     link = {"assignmentId": assignment.id, "hitId": hit.id, "workerId": worker.id, "turkSubmitTo": origin}
-    leave = (
+    return_form = (
         f'<form method="post" action="/worker/{worker.id}/assignment/{assignment.id}/return">'
         "<button>Return</button></form>"
     )
-    return _page(hit.title, _framed(hit, link), worker, leave, frame=True)
+    return _page(hit.title, _framed(hit, link), worker, return_form, frame=True)
 
 
 def submitted(assignment: Assignment) -> str:

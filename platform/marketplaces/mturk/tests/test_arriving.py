@@ -83,9 +83,9 @@ class TestArriving:
     def test_second_play_within_the_rest_period_is_refused(self, staged, standin):
         from marketplaces.mturk.tests.staged import staged_at
 
-        other = staged_at(standin, slug="other", rest_hours=12)
+        other_study = staged_at(standin, slug="other", rest_hours=12)
         staged.arrive(staged.accept(staged.published(), "AWORKERONE"))
-        answer = other.follow(other.link(other.accept(other.published(), "AWORKERONE")))
+        answer = other_study.follow(other_study.link(other_study.accept(other_study.published(), "AWORKERONE")))
         assert answer.status_code == 403
         assert "come back later" in heading_of(answer)
         assert "12 hours" in text_of(answer)
@@ -186,8 +186,8 @@ class TestReturning:
 
 class TestInventedIdentifiers:
     def test_unpublished_study_allows_only_the_preview(self, staged):
-        invented = {"workerId": "AMADEUP", "assignmentId": "3MADEUP", "hitId": "3MADEUP"}
-        answer = staged.follow(invented)
+        invented_link = {"workerId": "AMADEUP", "assignmentId": "3MADEUP", "hitId": "3MADEUP"}
+        answer = staged.follow(invented_link)
         assert answer.status_code == 403 and "not published" in heading_of(answer)
         assert staged.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3X"}).status_code == 200
         assert nobody_arrived()

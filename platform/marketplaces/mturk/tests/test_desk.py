@@ -291,10 +291,10 @@ class TestOneTask:
     def test_task_of_another_study_is_not_imported(self, staged, owner, hit, standin):
         from marketplaces.mturk.tests.staged import staged_at
 
-        other = staged_at(standin, slug="other")
-        client = signed_in(other, study=Role.OWNER, account=Role.OWNER, name="other")
+        other_study = staged_at(standin, slug="other")
+        client = signed_in(other_study, study=Role.OWNER, account=Role.OWNER, name="other")
         assert "belongs to another study" in text_of(
-            client.post(desk(other, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
+            client.post(desk(other_study, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
         )
 
 
@@ -320,8 +320,8 @@ class TestDeciding:
     def test_journal_records_who_rejected_and_why(self, staged, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         for row in LedgerRow.objects.all():
-            last = row.postings.order_by("-number").first()
-            assert (last.by, last.why) == ("somebody", f"Rejected on Mechanical Turk. {REASON}")
+            posting = row.postings.order_by("-number").first()
+            assert (posting.by, posting.why) == ("somebody", f"Rejected on Mechanical Turk. {REASON}")
         assert not books.check(staged.study.slug)
 
     def test_rejection_with_lost_answer_is_found_on_mturk(self, staged, owner, submitted):

@@ -128,8 +128,8 @@ def test_participant_with_anothers_assignment_is_not_paid(staged, payer, played)
 def test_assignment_of_another_study_is_not_paid(staged, payer, standin):
     from marketplaces.mturk.tests.staged import staged_at
 
-    other = staged_at(standin, slug="other")
-    person, assignment = other.work_through(other.published(), "AWORKERTWO")
+    other_study = staged_at(standin, slug="other")
+    person, assignment = other_study.work_through(other_study.published(), "AWORKERTWO")
     order = order_for(person, "base", "1.00")
     assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
     assert payer.pay(order).outcome is Outcome.REFUSED

@@ -219,11 +219,14 @@ class TestAbsentWorkers:
 
     def test_worker_is_ended_when_the_time_is_over(self, staged):
         hit = staged.published(duration=3600)
-        person, other = staged.arrive(staged.accept(hit, "AWORKERONE")), staged.arrive(staged.accept(hit, "AOTHER"))
+        person, other_person = (
+            staged.arrive(staged.accept(hit, "AWORKERONE")),
+            staged.arrive(staged.accept(hit, "AOTHER")),
+        )
         make_silent(person, minutes=70)
         sync(staged)
         assert state_of(person) == State.RETURNED
-        assert state_of(other) == State.ARRIVED
+        assert state_of(other_person) == State.ARRIVED
 
     def test_worker_is_ended_when_another_submits_the_assignment(self, staged):
         hit = staged.published()

@@ -14,7 +14,7 @@ import threading
 from marketplaces.prolific.standin.server import KINDS, TOKEN, StandIn
 
 PORT = 8950
-TRIED = 50
+PORTS_TRIED = 50
 ALWAYS = 10**9
 
 
@@ -40,7 +40,7 @@ def _options() -> argparse.Namespace:
 
 def serve(options: argparse.Namespace) -> StandIn:
     """Return a stand-in server on the requested port or the next free one; raise OSError if none is free."""
-    for port in range(options.port, options.port + TRIED):
+    for port in range(options.port, options.port + PORTS_TRIED):
         try:
             return StandIn(port=port, currency=options.currency, balance=options.balance * 100)
         except OSError as failure:

@@ -42,7 +42,7 @@ REJECTIONS = {
 SHORTEST_REJECTION = 100
 MAX_AT_ONCE = 200
 """Maximum number of submissions in one request that pays or approves many."""
-GONE = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
+PLACE_FREED = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
 EVENT_TYPES = ("submission.status.change", "study.status.change", "study.progress.change")
 _REQUIRED = ("name", "description", "external_study_url", "prolific_id_option", "completion_codes",
              "total_available_places", "estimated_completion_time", "reward")  # fmt: skip
@@ -284,7 +284,8 @@ class Market:
 
     def _taken(self, study_id: str) -> int:
         return sum(
-            submission.study == study_id and submission.status not in GONE for submission in self.submissions.values()
+            submission.study == study_id and submission.status not in PLACE_FREED
+            for submission in self.submissions.values()
         )
 
     # ---- participants --------------------------------------------------------------------------------
@@ -314,7 +315,7 @@ class Market:
     def _address_for(self, study: Mapping[str, Any]) -> str:
         """Return the address of a Taskflow study with the most places left; "" if one address serves all."""
         taken_places = Counter(
-            submission.address for submission in self.submissions.values() if submission.status not in GONE
+            submission.address for submission in self.submissions.values() if submission.status not in PLACE_FREED
         )
         addresses = study.get("access_details") or []
         places_left = {
@@ -365,8 +366,10 @@ class Market:
                 return submission
             study = self.studies[submission.study]
             submission.code, submission.completed_at, submission.status = code, now(), "AWAITING REVIEW"
-            matching = next((candidate for candidate in study["completion_codes"] if candidate["code"] == code), None)
-            for action in matching["actions"] if matching else ():
+            entered_code = next(
+                (candidate for candidate in study["completion_codes"] if candidate["code"] == code), None
+            )
+            for action in entered_code["actions"] if entered_code else ():
                 if action["action"] == "AUTOMATICALLY_APPROVE":
                     self._approve(submission)
                 elif action["action"] == "REQUEST_RETURN":

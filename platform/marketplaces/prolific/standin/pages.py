@@ -33,8 +33,8 @@ def studies(market: Market, worker: str) -> str:
         ]
         articles.append(_study(study, own_submissions[-1] if own_submissions else None))
     body = "".join(articles) or "<p>No study is published.</p>"
-    another = '<form method="post" action="/another-worker"><button>Become another participant</button></form>'
-    return _frame(f"<h1>Studies</h1>{body}{another}")
+    another_form = '<form method="post" action="/another-worker"><button>Become another participant</button></form>'
+    return _frame(f"<h1>Studies</h1>{body}{another_form}")
 
 
 def _study(study: dict, submission: Submission | None) -> str:

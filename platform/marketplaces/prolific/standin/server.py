@@ -301,10 +301,10 @@ def _hook(subscription: dict[str, Any]) -> dict[str, Any]:
 
 
 def _balance(market: Market) -> dict[str, Any]:
-    parts = {"rewards": market.balance, "fees": 0, "vat": 0}
+    breakdown = {"rewards": market.balance, "fees": 0, "vat": 0}
     return {
-        "currency_code": market.currency, "total_balance": market.balance, "balance_breakdown": parts,
-        "available_balance": market.balance, "available_balance_breakdown": parts,
+        "currency_code": market.currency, "total_balance": market.balance, "balance_breakdown": breakdown,
+        "available_balance": market.balance, "available_balance_breakdown": breakdown,
     }  # fmt: skip
 
 

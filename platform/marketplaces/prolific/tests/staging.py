@@ -19,7 +19,7 @@ from participants.models import Enrolment
 from payouts.payers import Order
 from studies.models import Study
 
-DOOR = "http://testserver/join/splitting/"
+ENTRY_ADDRESS = "http://testserver/join/splitting/"
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Desk:
             "requires_signature": True,
             **offer,
         }
-        return publishing.create_draft(self.study, Offer(**values), address=DOOR)
+        return publishing.create_draft(self.study, Offer(**values), address=ENTRY_ADDRESS)
 
     def publish(self, **offer: Any) -> Publication:
         self.draft(**offer)

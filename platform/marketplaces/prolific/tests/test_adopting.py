@@ -14,7 +14,7 @@ from marketplaces.models import Recruitment
 from marketplaces.prolific import adopting
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.publishing import PARAMETERS
-from marketplaces.prolific.tests.staging import DOOR
+from marketplaces.prolific.tests.staging import ENTRY_ADDRESS
 from marketplaces.prolific.tests.test_ledger import paid, pay_all
 from marketplaces.prolific.tests.test_pages import page_text, page_url
 from rights.roles import Role
@@ -27,7 +27,7 @@ CODES = [
 ]  # fmt: skip
 STUDY: dict[str, Any] = {
     "name": "Sharing", "internal_name": "lab 7", "description": "Share money.",
-    "external_study_url": f"{DOOR}{PARAMETERS}", "is_external_study_url_secure": True,
+    "external_study_url": f"{ENTRY_ADDRESS}{PARAMETERS}", "is_external_study_url_secure": True,
     "prolific_id_option": "url_parameters", "completion_codes": CODES, "total_available_places": 5,
     "estimated_completion_time": 8, "reward": 100, "device_compatibility": ["desktop"],
 }  # fmt: skip
@@ -40,7 +40,7 @@ def new_prolific_study(desk, **fields: Any) -> str:
 
 
 def adopt(desk, prolific_id: str) -> Publication:
-    return adopting.adopt(desk.study, prolific_id=prolific_id, address=DOOR)
+    return adopting.adopt(desk.study, prolific_id=prolific_id, address=ENTRY_ADDRESS)
 
 
 def test_import_changes_nothing_on_prolific(desk):
@@ -79,8 +79,8 @@ def test_participants_of_an_imported_study_are_paid(desk):
     [
         ({"external_study_url": f"http://elsewhere.example/{PARAMETERS}"}, "Set it to http://testserver/join/splitting/"),
         ({"external_study_url": f"http://testserver/join/another/{PARAMETERS}"}, "does not lead here"),
-        ({"external_study_url": f"{DOOR}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"}, "does not lead here"),
-        ({"external_study_url": f"{DOOR}?PROLIFIC_PID=1&STUDY_ID=2&SESSION_ID=3"}, "does not lead here"),
+        ({"external_study_url": f"{ENTRY_ADDRESS}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"}, "does not lead here"),
+        ({"external_study_url": f"{ENTRY_ADDRESS}?PROLIFIC_PID=1&STUDY_ID=2&SESSION_ID=3"}, "does not lead here"),
         ({"reward": 150}, "Set it to 1.00 USD"),
         ({"prolific_id_option": "question"}, "through URL parameters"),
         (
@@ -117,12 +117,12 @@ def test_prolific_study_is_linked_to_one_study_only(desk):
     adopt(desk, prolific_id)
     with pytest.raises(NotPossible, match="already on Prolific"):
         adopt(desk, new_prolific_study(desk))
-    other = building.new_study(slug="other", entry="prolific")
-    Recruitment.objects.create(study=other, account=desk.publication.account)
+    other_study = building.new_study(slug="other", entry="prolific")
+    Recruitment.objects.create(study=other_study, account=desk.publication.account)
     link = f"http://testserver/join/other/{PARAMETERS}"
     desk.standin.market.studies[prolific_id]["external_study_url"] = link
     with pytest.raises(NotPossible, match="already linked to another study"):
-        adopting.adopt(other, prolific_id=prolific_id, address="http://testserver/join/other/")
+        adopting.adopt(other_study, prolific_id=prolific_id, address="http://testserver/join/other/")
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])

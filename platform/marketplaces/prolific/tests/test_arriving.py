@@ -22,13 +22,15 @@ from tests.visitors import heading_of, text_of
 
 pytestmark = pytest.mark.django_db
 
-DOOR = "/join/splitting/"
+ENTRY_PATH = "/join/splitting/"
 
 
 def open_changed(worker, **changes: str | None) -> HttpResponse:
     """Return the page behind the participant's link with some parameters changed or (None) removed."""
     parameters = {**dict(parse_qsl(urlsplit(worker.link).query)), **changes}
-    return Client().get(f"{DOOR}?{urlencode({name: value for name, value in parameters.items() if value is not None})}")
+    return Client().get(
+        f"{ENTRY_PATH}?{urlencode({name: value for name, value in parameters.items() if value is not None})}"
+    )
 
 
 def open_resigned(worker, **claims) -> HttpResponse:
@@ -62,12 +64,18 @@ def test_signed_token_alone_identifies_the_participant(desk):
 
 @pytest.mark.parametrize(
     "audience",
-    ["http://testserver", "http://testserver/", "testserver", DOOR, ["https://else.example", "http://testserver"]],
+    [
+        "http://testserver",
+        "http://testserver/",
+        "testserver",
+        ENTRY_PATH,
+        ["https://else.example", "http://testserver"],
+    ],
 )
 def test_every_common_audience_format_is_accepted(desk, audience):
     desk.publish()
     worker = desk.worker()
-    audience_value = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == DOOR else audience
+    audience_value = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == ENTRY_PATH else audience
     assert open_resigned(worker, aud=audience_value).status_code == 302
 
 
@@ -199,14 +207,14 @@ def test_invented_keys_cause_no_calls_to_prolific(desk):
 def test_link_to_a_draft_opens_a_preview(desk):
     desk.draft()
     ids = {"PROLIFIC_PID": new_id(), "STUDY_ID": desk.publication.prolific_id, "SESSION_ID": new_id()}
-    response = Client().get(DOOR, ids)
+    response = Client().get(ENTRY_PATH, ids)
     assert heading_of(response) == "Preview: Splitting money"
     assert not Enrolment.objects.exists()
 
 
 def test_link_with_placeholders_opens_a_preview(desk):
     desk.publish()
-    response = Client().get(publishing.PARAMETERS.join([DOOR, ""]))
+    response = Client().get(publishing.PARAMETERS.join([ENTRY_PATH, ""]))
     assert heading_of(response).startswith("Preview") and not Enrolment.objects.exists()
 
 
@@ -219,7 +227,7 @@ def test_study_published_on_prolific_admits_at_once(desk):
 
 
 def test_study_not_on_prolific_is_reported(desk):
-    assert_refused(Client().get(DOOR, {"PROLIFIC_PID": new_id()}), 403, "not on Prolific")
+    assert_refused(Client().get(ENTRY_PATH, {"PROLIFIC_PID": new_id()}), 403, "not on Prolific")
 
 
 # ---- arriving again --------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from marketplaces.prolific.client import BULK, Client
+from marketplaces.prolific.client import MAX_BULK, Client
 from marketplaces.prolific.models import BonusOrder
 from marketplaces.prolific.paying import ProlificPayer, payer_of
 from marketplaces.prolific.tests.test_ledger import KINDS, UNCLEAR_FAILURES, pay_all
@@ -76,7 +76,7 @@ def test_group_is_paid_in_one_request_of_each_kind(desk, workers):
 def test_groups_do_not_exceed_the_request_limit():
     rows = [
         LedgerRow(pk=n, study="s", recruiter="prolific", reason="base" if n % 2 else "bonus", state="approved")
-        for n in range(2 * BULK + 20)
+        for n in range(2 * MAX_BULK + 20)
     ]
     mturk_rows = [
         LedgerRow(pk=1000 + n, study="s", recruiter="mturk", reason="base", state="approved") for n in range(9)
@@ -85,7 +85,7 @@ def test_groups_do_not_exceed_the_request_limit():
         LedgerRow(pk=2000 + n, study="t", recruiter="prolific", reason="base", state="sent") for n in range(4)
     ]
     sizes = [len(group) for group in paying._groups([*rows, *mturk_rows, *other_study_rows])]
-    assert BULK <= 200 and sizes == [BULK, BULK, 10, 10] + [1] * 13
+    assert MAX_BULK <= 200 and sizes == [MAX_BULK, MAX_BULK, 10, 10] + [1] * 13
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -110,12 +110,12 @@ class Killed(BaseException):
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("method", ["approve_all", "set_up_bonuses", "pay_bonus"])
 def test_killed_process_pays_nobody_twice(desk, workers, monkeypatch, method, when):
-    real = getattr(Client, method)
+    real_method = getattr(Client, method)
 
     def killed_pay(self, *args, **keywords):
-        monkeypatch.setattr(Client, method, real)
+        monkeypatch.setattr(Client, method, real_method)
         if when == "after":
-            real(self, *args, **keywords)
+            real_method(self, *args, **keywords)
         raise Killed
 
     monkeypatch.setattr(Client, method, killed_pay)

@@ -162,16 +162,19 @@ def test_rejection_requires_a_reason_and_confirmation(desk, owner):
     key = desk.publication.pk
     page = owner.get(page_url("change", key))
     assert "Submitted without the study" in page_text(page) and "Reject …" in page_text(page)
-    short = {"category": "NO_CODE", "message": "Too short.", "sure": "on"}
-    assert "at least 100" in page_text(owner.post(page_url("reject", key, person.pk), short))
-    long = {**short, "message": "The code word hidden in the instructions was not the one that was typed. " * 2}
-    owner.post(page_url("reject", key, person.pk), {**long, "sure": ""})
+    short_form = {"category": "NO_CODE", "message": "Too short.", "sure": "on"}
+    assert "at least 100" in page_text(owner.post(page_url("reject", key, person.pk), short_form))
+    valid_form = {
+        **short_form,
+        "message": "The code word hidden in the instructions was not the one that was typed. " * 2,
+    }
+    owner.post(page_url("reject", key, person.pk), {**valid_form, "sure": ""})
     market = desk.standin.market
     assert market.submissions[worker.submission.id].status == "AWAITING REVIEW"
-    assert "Rejected: " in page_text(owner.post(page_url("reject", key, person.pk), long, follow=True))
+    assert "Rejected: " in page_text(owner.post(page_url("reject", key, person.pk), valid_form, follow=True))
     assert market.submissions[worker.submission.id].status == "REJECTED"
     assert "no submission that awaits review" in page_text(
-        owner.post(page_url("reject", key, person.pk), long, follow=True)
+        owner.post(page_url("reject", key, person.pk), valid_form, follow=True)
     )
     assert Record.objects.get(action="rejected").details["category"] == "NO_CODE"
 

@@ -129,11 +129,11 @@ def test_differences_are_listed_without_identifiers(desk):
     nocode.submit("NOCODE")
     late.finish()
     desk.standin.market.give_back(late.submission.id)
-    never = desk.worker()
-    never.submit()
+    absentee = desk.worker()
+    absentee.submit()
     foreign, real = desk.worker(), desk.worker()
     foreign.submission, unused_submission = real.submission, foreign.submission
-    liar = building.enrol(
+    impostor = building.enrol(
         desk.study,
         building.Arrival("prolific", worker=foreign.participant, proof=f"{new_id()}/{foreign.participant}"),
     )
@@ -144,7 +144,9 @@ def test_differences_are_listed_without_identifiers(desk):
     assert discrepancies.pop(slow.person.pseudonym) == "Finished here, but has not submitted on Prolific."
     assert discrepancies.pop(nocode.person.pseudonym) == "Submitted without the study's code."
     assert discrepancies.pop(late.person.pseudonym) == "Finished here. Status on Prolific: returned."
-    assert discrepancies.pop(liar.pseudonym).startswith("Arrived here with a submission that Prolific does not have")
+    assert discrepancies.pop(impostor.pseudonym).startswith(
+        "Arrived here with a submission that Prolific does not have"
+    )
     ((label, discrepancy),) = discrepancies.items()
     assert (
         label.startswith("started on Prolific at 20")

@@ -125,7 +125,7 @@ class TestWebhooks:
         for forged in (replace(event, secret="x"), old):
             assert self.post(forged).status_code == 403
         target = event.target.removeprefix("http://testserver")
-        headers = {f"HTTP_{n.upper().replace('-', '_')}": v for n, v in event.headers.items()}
+        headers = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in event.headers.items()}
         assert Client().post(target, b"{}", "application/json", **headers).status_code == 403
         assert Client().post(target, b"x" * 70_000, "application/json", **headers).status_code == 413
         assert Client().get(target).status_code == 405
