@@ -165,9 +165,9 @@ class Requester:
             if refusal.code != "duplicaterequest":
                 raise
 
-    def expire(self, hit_id: str, at: datetime) -> None:
+    def expire(self, hit_id: str, expires_at: datetime) -> None:
         """Set when a task's offer expires; a time in the past takes it off the list immediately."""
-        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
+        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=expires_at)
 
     def delete(self, hit_id: str) -> None:
         """Delete a task that nobody is working on and whose assignments are all approved or rejected."""

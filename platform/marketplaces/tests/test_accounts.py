@@ -150,9 +150,9 @@ def test_internal_error_affects_one_study_and_reveals_nothing(marketplace, caplo
 def test_concurrent_syncs_send_one_request(marketplace):
     recruitment = new_recruitment()
     marketplace.append(None)
-    same = Recruitment.objects.get(pk=recruitment.pk)
+    same_recruitment = Recruitment.objects.get(pk=recruitment.pk)
     assert syncing.sync(recruitment)
-    assert not syncing.sync(same)
+    assert not syncing.sync(same_recruitment)
 
 
 def test_closed_study_is_synced_less_often(marketplace):

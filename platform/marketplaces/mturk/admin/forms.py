@@ -144,13 +144,13 @@ class TaskForm(forms.Form):
     def prefilled(cls, study: Study, version: Version) -> TaskForm:
         """Return the form with its initial values."""
         minutes = version.content["timers"]["minutes"]
-        free = publishing.open_places(version) - publishing.available_assignments(study)
+        open_assignments = publishing.open_places(version) - publishing.available_assignments(study)
         initial = {
             "token": uuid.uuid4(),
             "title": study.title[:128],
             "description": _("Play a short turn-based game and answer a question about it. You can earn a bonus."),
             "keywords": _("experiment, study, game, bonus"),
-            "assignments": max(1, free),
+            "assignments": max(1, open_assignments),
             "days": 3,
             "minutes": max(5, minutes),
             "approval_days": 3,

@@ -292,7 +292,7 @@ def _list_bonuses(market: Market, parameters: Mapping[str, Any]) -> dict[str, An
             "BonusAmount": f"{bonus.amount:.2f}",
             "AssignmentId": bonus.assignment,
             "Reason": bonus.reason,
-            "GrantTime": bonus.at,
+            "GrantTime": bonus.paid_at,
         }
         for bonus in bonuses
     ]

@@ -122,7 +122,7 @@ class Bonus:
     assignment: str
     amount: Decimal
     reason: str
-    at: float
+    paid_at: float
 
 
 class Market:

@@ -28,9 +28,9 @@ def nobody_arrived() -> bool:
 class TestArriving:
     def test_task_link_opens_the_study_and_resumes_it(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
-        first = staged.follow(staged.link(assignment))
-        assert first.status_code == 302
-        assert staged.follow(staged.link(assignment))["Location"] == first["Location"]
+        response = staged.follow(staged.link(assignment))
+        assert response.status_code == 302
+        assert staged.follow(staged.link(assignment))["Location"] == response["Location"]
 
     @pytest.mark.parametrize("worker", ["", "a@example.org", "A B", "<b>", "A" * 65, "A\x00B", "../../x"])
     def test_invalid_worker_id_is_refused(self, staged, worker):

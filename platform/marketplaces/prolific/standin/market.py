@@ -125,15 +125,15 @@ class Event:
     body: bytes
     secret: str = field(repr=False)
     key: str = field(default_factory=lambda: secrets.token_hex(16))
-    at: int = field(default_factory=lambda: int(time.time()))
+    sent_at: int = field(default_factory=lambda: int(time.time()))
 
     @property
     def headers(self) -> dict[str, str]:
-        digest = hmac.new(self.secret.encode(), str(self.at).encode() + self.body, hashlib.sha256).digest()
+        digest = hmac.new(self.secret.encode(), str(self.sent_at).encode() + self.body, hashlib.sha256).digest()
         return {
             "X-Event-ID": self.key,
-            "X-Timestamp": str(self.at),
-            "X-Prolific-Request-Timestamp": str(self.at),
+            "X-Timestamp": str(self.sent_at),
+            "X-Prolific-Request-Timestamp": str(self.sent_at),
             "X-Prolific-Request-Signature": base64.b64encode(digest).decode(),
         }
 

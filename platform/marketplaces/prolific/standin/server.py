@@ -26,7 +26,7 @@ _COOKIE = "worker"
 
 @dataclass
 class Misbehaviour:
-    """A fault in the next `times` calls whose "METHOD /path" matches `on`.
+    """A fault in the next `times` calls whose "METHOD /path" matches `pattern`.
 
     Kinds: "drop" and "error" (500) hit a call before it takes effect, "drop_after" and "error_after" afterwards;
     "slow" waits `seconds` before the call takes effect; "nonsense" returns something other than JSON, without effect;
@@ -34,12 +34,12 @@ class Misbehaviour:
     """
 
     kind: str
-    on: str = ""
+    pattern: str = ""
     times: int = 1
     seconds: float = 2.0
 
     def applies_to(self, call: str) -> bool:
-        return self.times > 0 and re.search(self.on, call) is not None
+        return self.times > 0 and re.search(self.pattern, call) is not None
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class StandIn:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def misbehave(self, kind: str, on: str = "", *, times: int = 1, seconds: float = 2.0) -> None:
+    def misbehave(self, kind: str, pattern: str = "", *, times: int = 1, seconds: float = 2.0) -> None:
         assert kind in KINDS, kind
-        self.misbehaviours.append(Misbehaviour(kind, on, times, seconds))
+        self.misbehaviours.append(Misbehaviour(kind, pattern, times, seconds))
 
     def behave(self) -> None:
         self.misbehaviours.clear()

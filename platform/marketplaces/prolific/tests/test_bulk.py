@@ -68,7 +68,9 @@ def test_group_is_paid_in_one_request_of_each_kind(desk, workers):
     orders = Counter(call.path.rstrip("/").rpartition("/")[2] for call in desk.standin.calls if call.method == "POST")
     assert orders == {"bulk-approve": 1, "bonus-payments": 1, "pay": 1}
     (bonuses,) = [call.body["csv_bonuses"] for call in desk.standin.calls if call.path.endswith("bonus-payments/")]
-    assert sorted(line.partition(",")[0] for line in bonuses.split("\n")) == sorted(w.submission.id for w in workers)
+    assert sorted(line.partition(",")[0] for line in bonuses.split("\n")) == sorted(
+        worker.submission.id for worker in workers
+    )
     assert not [call for call in desk.standin.calls if call.method == "GET" and len(call.path.split("/")) > 5]
     assert books.check() == []
 

@@ -97,22 +97,22 @@ def test_missing_bonus_is_unclear_and_never_sent_again(desk, payer, worker):
 
 def test_bonus_found_unpaid_is_prepared_again(desk, payer, worker):
     bonus = worker.order("bonus")
-    first = payer.prepare(bonus)
+    first_reference = payer.prepare(bonus)
     desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
-    assert payer.prepare(bonus) != first
+    assert payer.prepare(bonus) != first_reference
     assert payer.pay(bonus).outcome == Outcome.SENT
     assert len(paid(desk, worker, "bonus")) == 1
 
 
 def test_bonus_paid_after_all_is_not_prepared_again(desk, payer, worker):
     bonus = worker.order("bonus")
-    first = payer.prepare(bonus)
+    first_reference = payer.prepare(bonus)
     desk.standin.misbehave("drop_after", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
-    assert payer.prepare(bonus) == first
+    assert payer.prepare(bonus) == first_reference
     assert payer.pay(bonus).outcome == Outcome.CONFIRMED
     assert len(paid(desk, worker, "bonus")) == 1
 
@@ -130,11 +130,11 @@ def test_slow_bonus_is_sent_and_then_confirmed(desk, payer, worker):
 def test_accepted_bonus_found_unpaid_is_prepared_again(desk, payer, worker):
     market, bonus = desk.standin.market, worker.order("bonus")
     market.pays_late = True
-    first = payer.prepare(bonus)
+    first_reference = payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.SENT
     market._unpaid_bonuses.clear()  # the accepted order is never paid
     market.pays_late = False
-    assert payer.prepare(bonus) != first
+    assert payer.prepare(bonus) != first_reference
     assert payer.pay(bonus).outcome == Outcome.SENT
     assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
     assert len(paid(desk, worker, "bonus")) == 1

@@ -96,7 +96,7 @@ class TestWebhooks:
         desk.standin.market.complete(worker.submission.id, desk.publication.codes["completed"])
         later = desk.standin.market.events[-1]
         payload = {**json.loads(later.body), "status": "RETURNED"}
-        earlier = replace(later, body=json.dumps(payload).encode(), key="earlier", at=later.at - 60)
+        earlier = replace(later, body=json.dumps(payload).encode(), key="earlier", sent_at=later.sent_at - 60)
         for event in (later, earlier):
             assert self.post(event).status_code == 204
             syncing.sync_due()
@@ -121,8 +121,8 @@ class TestWebhooks:
 
     def test_changed_event_is_refused(self, hook, desk):
         _person, event = self.event(desk)
-        old = replace(event, at=event.at - 2 * 24 * 3600)
-        for forged in (replace(event, secret="x"), old):
+        old_event = replace(event, sent_at=event.sent_at - 2 * 24 * 3600)
+        for forged in (replace(event, secret="x"), old_event):
             assert self.post(forged).status_code == 403
         target = event.target.removeprefix("http://testserver")
         headers = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in event.headers.items()}
