@@ -24,7 +24,7 @@ def codes_of(slug: str) -> dict[str, str]:
 def approve_all(slug: str) -> int:
     """Approve everything due in the study; return the number of rows."""
     due = list(LedgerRow.objects.filter(study=slug, state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=slug, rows=due, who=User.objects.filter(is_superuser=True).first())
+    deciding.approve(study=slug, rows=due, user=User.objects.filter(is_superuser=True).first())
     return len(due)
 
 

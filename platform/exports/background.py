@@ -147,10 +147,10 @@ def progress_recorder(dataset: Dataset) -> Callable[[Progress], None]:
 
     def record(progress: Progress) -> None:
         nonlocal recorded_at
-        if time.monotonic() - recorded_at < 1 and progress.done < progress.of:
+        if time.monotonic() - recorded_at < 1 and progress.done < progress.total:
             return
         recorded_at = time.monotonic()
-        figures = {"done": progress.done, "expected": progress.of, "written": progress.bytes}
+        figures = {"done": progress.done, "expected": progress.total, "written": progress.bytes}
         writing = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING)
         if not writing.update(**figures, alive_at=timezone.now()):
             raise Stopped(_("It was stopped."))

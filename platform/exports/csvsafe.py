@@ -55,8 +55,8 @@ def defused(text: str) -> str:
     Spaces and invisible characters before the sign make no difference. A leading tab or line end also counts, and
     so does what follows a semicolon, a tab or a line end, because programs differ in the separators they read.
     """
-    within = _WITHIN.sub(r"\1'", text)
-    return f"'{within}" if is_formula(text) else within
+    marked = _WITHIN.sub(r"\1'", text)
+    return f"'{marked}" if is_formula(text) else marked
 
 
 def mark_within(text: str) -> str:

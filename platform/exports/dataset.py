@@ -36,7 +36,7 @@ class Progress:
     """Progress of an export: matches processed, matches in total, and bytes written."""
 
     done: int
-    of: int
+    total: int
     bytes: int
 
 
@@ -131,7 +131,7 @@ def _write_data(
         for portion in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
             join(portion.folder, portion.rows, files)
             flow.add(portion.flow)
-            on_progress(Progress(done=flow.matches_seen, of=max(expected, flow.matches_seen), bytes=target.bytes))
+            on_progress(Progress(done=flow.matches_seen, total=max(expected, flow.matches_seen), bytes=target.bytes))
     return flow
 
 

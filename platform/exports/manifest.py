@@ -59,8 +59,8 @@ class Manifest(BaseModel):
 
     def rendered(self) -> str:
         """Return the manifest's text, including its own hash."""
-        older = {name for name in ("publication", "include") if getattr(self, name) is None}
-        content = self.model_dump(mode="json", exclude={"sha256", *older})
+        absent_fields = {name for name in ("publication", "include") if getattr(self, name) is None}
+        content = self.model_dump(mode="json", exclude={"sha256", *absent_fields})
         return _pretty({**content, "sha256": hashlib.sha256(_pretty(content).encode()).hexdigest()})
 
 

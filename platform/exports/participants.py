@@ -253,12 +253,12 @@ class Participant:
 
     def seconds(self, kind: str) -> float | None:
         """Return the seconds between showing and answering steps of this kind; None if none was answered."""
-        spent = [
+        durations = [
             (visit.answered_at - visit.shown_at).total_seconds()
             for visit in self.enrolment.visits.all()
             if visit.kind == kind and visit.answered_at is not None
         ]
-        return round(sum(spent), 3) if spent else None
+        return round(sum(durations), 3) if durations else None
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ class Scrubber:
         plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         if plain == text:
             return text
-        hidden = (len(pattern.findall(plain)) > len(pattern.findall(text)) for _marker, pattern in self._patterns)
-        return plain if any(hidden) else text
+        reveals_more = (len(pattern.findall(plain)) > len(pattern.findall(text)) for _marker, pattern in self._patterns)
+        return plain if any(reveals_more) else text
 
     def data(self, data: Any) -> Any:
         """Return plain data with every text in it scrubbed, including keys."""

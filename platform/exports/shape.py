@@ -14,7 +14,7 @@ from games.interface import Game
 from matches.forms import Field, fields_of
 
 _SEEDS = (0, 1, 2)
-_MOST_MOVES = 2000
+_MAX_MOVES = 2000
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -
         for seed in _SEEDS:
             try:
                 play, _events = games.play.start(game, seed)
-                for _move in range(_MOST_MOVES):
+                for _move in range(_MAX_MOVES):
                     if play.over:
                         break
                     role = play.waiting_for()[0]

@@ -148,8 +148,8 @@ class CollectionSource:
         return [FrozenVersion(1, parent.sha256, parent.content, parent.code_revision, parent.created_at)]
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        later = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
-        for configurations in (self.collection.content["configurations"], *later):
+        stage_configurations = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
+        for configurations in (self.collection.content["configurations"], *stage_configurations):
             for config in configurations:
                 yield self.collection.game, config
 

@@ -259,7 +259,7 @@ class Share:
     note: str = ""
 
     @property
-    def shown(self) -> list[str]:
+    def percentages(self) -> list[str]:
         """The shares as percentages for display."""
         return ["–" if share is None else percent(round(share, 3)) for share in self.shares]
 

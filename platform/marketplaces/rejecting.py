@@ -40,7 +40,7 @@ def write_off_rejected(person: Enrolment, *, kind: str, reason: str = "", who: A
     """
     note = Truncator(f"{_note_prefix(kind)} {without_identifiers(reason, person)}".strip()).chars(LONGEST)
     return sum(
-        deciding.write_off(study=row.study, rows=[row.pk], who=who, reason=note)
+        deciding.write_off(study=row.study, rows=[row.pk], user=who, reason=note)
         for row in LedgerRow.objects.filter(enrolment=person)
     )
 
@@ -57,7 +57,7 @@ def make_due_again(person: Enrolment, *, kind: str, who: Any = None) -> int:
     """
     note = _("The rejection on {marketplace} was undone.").format(marketplace=kinds.get(kind).title)
     return sum(
-        deciding.put_back(study=row.study, rows=[row.pk], who=who, reason=note)
+        deciding.put_back(study=row.study, rows=[row.pk], user=who, reason=note)
         for row in _rows_written_off(person, kind)
     )
 

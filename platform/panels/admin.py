@@ -212,7 +212,7 @@ class PanelAdmin(PartAdmin):
         """Create a list of all approved payments."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         try:
-            payment_list = lists.create(study, who=request.user)
+            payment_list = lists.create(study, user=request.user)
         except NotDone as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _lists_of(study)
@@ -242,7 +242,7 @@ class PanelAdmin(PartAdmin):
             try:
                 lines = lists.read(form.cleaned_data["paid"].read(LARGEST + 1), panel)
                 rest_failed = form.cleaned_data["rest_failed"]
-                findings = lists.reconcile(payment_list, panel, lines, who=request.user, rest_failed=rest_failed)
+                findings = lists.reconcile(payment_list, panel, lines, user=request.user, rest_failed=rest_failed)
             except BadFile as error:
                 problems = error.problems
             else:
@@ -264,7 +264,7 @@ class PanelAdmin(PartAdmin):
         form = WithdrawListForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             try:
-                count = lists.take_back(payment_list, who=request.user, why=form.cleaned_data["why"])
+                count = lists.take_back(payment_list, user=request.user, why=form.cleaned_data["why"])
             except NotDone as reason:
                 self.message_user(request, str(reason), messages.ERROR)
             else:

@@ -29,7 +29,7 @@ from recruiters.uploads import BadFile, Problem, rows_of, text_of
 from studies.models import Study
 
 State = LedgerRow.State
-MOST = 5000
+MAX_ROWS = 5000
 """Maximum number of payments on one list."""
 _ZERO = Decimal("0.00")
 
@@ -43,7 +43,7 @@ def waiting(study: Study) -> QuerySet[LedgerRow]:
     )
 
 
-def create(study: Study, *, who: Any) -> PaymentList:
+def create(study: Study, *, user: Any) -> PaymentList:
     """Create a list of all approved payments in one currency, and mark them as sent.
 
     Raises:
@@ -51,19 +51,19 @@ def create(study: Study, *, who: Any) -> PaymentList:
     """
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
-        rows = list(waiting(study).select_for_update(of=("self",)).order_by("pk")[:MOST])
+        rows = list(waiting(study).select_for_update(of=("self",)).order_by("pk")[:MAX_ROWS])
         if not rows:
             raise NotDone(_("No approved payments are waiting for a list. First approve payments on the page “Pay”."))
         rows = [row for row in rows if row.currency == rows[0].currency]
         last_number = PaymentList.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
-        payment_list = PaymentList.objects.create(study=study, number=last_number + 1, made_by=who)
+        payment_list = PaymentList.objects.create(study=study, number=last_number + 1, made_by=user)
         for row in rows:
-            post(row, to=State.SENT, who=who, why=_("on payment list {number}").format(number=payment_list.number))
+            post(row, to=State.SENT, user=user, why=_("on payment list {number}").format(number=payment_list.number))
         payment_list.rows.set(rows)
     return payment_list
 
 
-def take_back(payment_list: PaymentList, *, who: Any, why: str) -> int:
+def take_back(payment_list: PaymentList, *, user: Any, why: str) -> int:
     """Record that the open payments of a list were never made, so that they can be approved again; return how many.
 
     Raises:
@@ -83,7 +83,7 @@ def take_back(payment_list: PaymentList, *, who: Any, why: str) -> int:
             raise NotDone(_("This list has no open payments."))
         for row in rows:
             problem = _("Not paid through list {number}: {why}").format(number=payment_list.number, why=why)
-            post(row, to=State.FAILED, who=who, why=why, problem=problem)
+            post(row, to=State.FAILED, user=user, why=why, problem=problem)
     return len(rows)
 
 
@@ -149,13 +149,13 @@ class Findings:
 
     Attributes:
         confirmed: number of payments that are settled now.
-        known: number of uploaded lines whose payments were settled before.
+        settled_before: number of uploaded lines whose payments were settled before.
         missing: people on the list who are not in the upload.
         remarks: the differences, each with its line number (0: none) and the result.
     """
 
     confirmed: int = 0
-    known: int = 0
+    settled_before: int = 0
     failed: int = 0
     unclear: int = 0
     missing: list[str] = field(default_factory=list)
@@ -212,7 +212,7 @@ def _amount(typed: str) -> Decimal | None:
 
 
 def reconcile(
-    payment_list: PaymentList, panel: Panel, lines: Sequence[Line], *, who: Any, rest_failed: bool
+    payment_list: PaymentList, panel: Panel, lines: Sequence[Line], *, user: Any, rest_failed: bool
 ) -> Findings:
     """Settle payments that match what is owed, mark differing ones as unclear, and leave or fail missing ones.
 
@@ -232,9 +232,9 @@ def reconcile(
             rows = [row for enrolment in own_enrolments for row in open_rows.get(enrolment.pk, [])]
             pseudonym = own_enrolments[-1].pseudonym
             if not rows:
-                findings.known += len(own_lines)
+                findings.settled_before += len(own_lines)
                 continue
-            _settle(payment_list, rows, own_lines, pseudonym, findings, who=who, rest_failed=rest_failed)
+            _settle(payment_list, rows, own_lines, pseudonym, findings, user=user, rest_failed=rest_failed)
         _report_strangers(panel, lines_by_person, findings)
     return findings
 
@@ -255,7 +255,7 @@ def _settle(
     pseudonym: str,
     findings: Findings,
     *,
-    who: Any,
+    user: Any,
     rest_failed: bool,
 ) -> None:
     owed = _sum(rows)
@@ -266,14 +266,14 @@ def _settle(
         findings.missing.append(pseudonym)
         if rest_failed:
             findings.failed += len(rows)
-            _post(rows, State.FAILED, who, _("Not in the payments uploaded for list {number}.").format(number=number))
+            _post(rows, State.FAILED, user, _("Not in the payments uploaded for list {number}.").format(number=number))
     elif len(lines) == 1 and paid_total == owed:
         findings.confirmed += len(rows)
-        _post(rows, State.CONFIRMED, who, _("paid through list {number}").format(number=number))
+        _post(rows, State.CONFIRMED, user, _("paid through list {number}").format(number=number))
     elif paid_total == 0:
         findings.failed += len(rows)
         why = _("The upload for list {number} says that nothing was paid.").format(number=number)
-        _post(rows, State.FAILED, who, why)
+        _post(rows, State.FAILED, user, why)
         findings.remarks.append(Problem(line_number, f"{pseudonym}: {why}"))
     else:
         findings.unclear += len(rows)
@@ -284,13 +284,13 @@ def _settle(
         else:
             why = _("The upload for list {number} says {said}, but {owed} is due.")
         why = why.format(number=number, times=len(lines), said=paid_total, owed=owed)
-        _post(rows, State.UNCLEAR, who, why)
+        _post(rows, State.UNCLEAR, user, why)
         findings.remarks.append(Problem(line_number, f"{pseudonym}: {why}"))
 
 
-def _post(rows: Sequence[LedgerRow], to: str, who: Any, why: str) -> None:
+def _post(rows: Sequence[LedgerRow], to: str, user: Any, why: str) -> None:
     for row in rows:
-        post(row, to=to, who=who, why=why, problem="" if to == State.CONFIRMED else why)
+        post(row, to=to, user=user, why=why, problem="" if to == State.CONFIRMED else why)
 
 
 def _report_strangers(panel: Panel, lines_by_person: Mapping[str, Sequence[Line]], findings: Findings) -> None:

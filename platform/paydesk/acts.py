@@ -37,8 +37,8 @@ class Operation:
     note: Any = ""
 
 
-def _approve(study: str, rows: Collection[int], who: Any, note: str) -> int:
-    return sum(sums.rows for sums in deciding.approve(study=study, rows=rows, who=who).values())
+def _approve(study: str, rows: Collection[int], user: Any, note: str) -> int:
+    return sum(sums.rows for sums in deciding.approve(study=study, rows=rows, user=user).values())
 
 
 OPERATIONS = {
@@ -67,7 +67,7 @@ OPERATIONS = {
                 "They become due again and are paid only once approved. Payments that have already been sent stay sent."
             ),
             action=Action.PAY_WITHDRAWN,
-            run=lambda study, rows, who, note: deciding.withdraw(study=study, rows=rows, who=who),
+            run=lambda study, rows, user, note: deciding.withdraw(study=study, rows=rows, user=user),
         ),
         Operation(
             key="mark_paid",
@@ -77,7 +77,7 @@ OPERATIONS = {
             applies=deciding.may_be_marked_paid,
             warns=_("Use this only for payments that participants have already received: Parley will not pay them."),
             action=Action.PAID,
-            run=lambda study, rows, who, note: deciding.mark_paid(study=study, rows=rows, who=who, note=note),
+            run=lambda study, rows, user, note: deciding.mark_paid(study=study, rows=rows, user=user, note=note),
             note=_("How were they paid?"),
         ),
         Operation(
@@ -88,7 +88,7 @@ OPERATIONS = {
             applies=deciding.may_be_written_off,
             warns=_("These payments will not be made. You can undo this later."),
             action=Action.PAY_WRITTEN_OFF,
-            run=lambda study, rows, who, note: deciding.write_off(study=study, rows=rows, who=who, reason=note),
+            run=lambda study, rows, user, note: deciding.write_off(study=study, rows=rows, user=user, reason=note),
             note=_("Why are these not paid?"),
         ),
         Operation(
@@ -99,7 +99,7 @@ OPERATIONS = {
             applies=deciding.may_be_put_back,
             warns=_("They become due again and can be approved and paid. Make sure that nobody has been paid already."),
             action=Action.PAY_PUT_BACK,
-            run=lambda study, rows, who, note: deciding.put_back(study=study, rows=rows, who=who, reason=note),
+            run=lambda study, rows, user, note: deciding.put_back(study=study, rows=rows, user=user, reason=note),
             note=_("What was wrong?"),
         ),
     )

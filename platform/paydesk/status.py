@@ -131,7 +131,7 @@ def book_errors(study: Study) -> list[str]:
     return [discrepancy.message for discrepancy in books.check(study.slug, journals=False)]
 
 
-def shown(rows: Iterable[LedgerRow]) -> list[ShownRow]:
+def shown_rows(rows: Iterable[LedgerRow]) -> list[ShownRow]:
     """Return the rows as the list shows them."""
     row_list = list(rows)
     in_progress = (State.APPROVED, State.SENT, State.UNCLEAR)

@@ -28,7 +28,7 @@ class DryRun:
         verdict: "pays", "waits", "fails", "by_hand" or "not_asked".
     """
 
-    shown: status.ShownRow
+    shown_row: status.ShownRow
     verdict: str
     explanation: str
     fee: Decimal | None = None
@@ -38,7 +38,7 @@ def try_out(rows: Iterable[LedgerRow]) -> list[DryRun]:
     """Fetch each row's assignment status and fee; prepare, pay and save nothing."""
     deadline = time.monotonic() + PATIENCE
     payers: dict[tuple[str, str], Payer | None] = {}
-    return [_try(shown_row, payers, deadline) for shown_row in status.shown(rows)]
+    return [_try(shown_row, payers, deadline) for shown_row in status.shown_rows(rows)]
 
 
 def _try(shown_row: status.ShownRow, payers: dict[tuple[str, str], Payer | None], deadline: float) -> DryRun:

@@ -73,7 +73,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     state = requested_state if requested_state in State.values else (states[0] if states else State.DUE)
     rows = status.rows_of(study).filter(state=state).select_related("enrolment").order_by("created_at", "pk")
     rows_page = Paginator(rows, status.ROWS_SHOWN).get_page(request.GET.get("page"))
-    listed = status.shown(rows_page.object_list)
+    listed = status.shown_rows(rows_page.object_list)
     context = {
         "currencies": status.totals_of(study),
         "balances": status.last_balances(study),
@@ -89,7 +89,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "acts": [
             act
             for act in OPERATIONS.values()
-            if state in act.states and any(act.applies(shown.row) for shown in listed)
+            if state in act.states and any(act.applies(shown_row.row) for shown_row in listed)
         ],
         "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
         "may_list": _may(request, study, Role.EDITOR),
@@ -103,7 +103,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
 def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """Show one row: how the amount was computed, and its journal."""
     ledger_row = get_object_or_404(status.rows_of(study).select_related("enrolment"), uid=uid)
-    (shown_row,) = status.shown([ledger_row])
+    (shown_row,) = status.shown_rows([ledger_row])
     context = {
         "shown_row": shown_row,
         "row": ledger_row,
@@ -210,7 +210,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
     sums: dict[str, Sums] = {}
     for result in results:
         if result.verdict == "pays":
-            sums.setdefault(result.shown.row.currency, Sums()).add(result.shown.row, result.fee)
+            sums.setdefault(result.shown_row.row.currency, Sums()).add(result.shown_row.row, result.fee)
     context = {
         "results": results,
         "not_tried": len(rows) - len(results),
@@ -260,7 +260,7 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     note = _note(request)
     try:
         with transaction.atomic():
-            deciding.resolve(study=study.slug, row=ledger_row.pk, paid=answer == "yes", who=request.user, note=note)
+            deciding.resolve(study=study.slug, row=ledger_row.pk, paid=answer == "yes", user=request.user, note=note)
             details = {"row": str(uid), "paid": answer == "yes", "note": note}
             _record(request, study, Action.PAY_RESOLVED, f"Resolved: {answer}", details)
     except NotDone as reason:
@@ -310,7 +310,7 @@ def _keys(request: HttpRequest) -> list[int]:
 
 
 def _chosen(request: HttpRequest, study: Study) -> list[LedgerRow]:
-    """Return the checked rows, or all rows of the shown state if none is checked; at most MOST."""
+    """Return the checked rows, or all rows of the shown state if none is checked; at most MAX_ROWS."""
     rows: QuerySet[LedgerRow] = status.rows_of(study).select_related("enrolment").order_by("created_at", "pk")
     keys = _keys(request)
     selected = rows.filter(pk__in=keys) if keys else rows.filter(state=request.POST.get("state", ""))

@@ -113,7 +113,7 @@ def set_limit(*, study: str, currency: str, most: Decimal | None) -> None:
         limit.save(update_fields=["most"])
 
 
-def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
+def approve(*, study: str, rows: Collection[int], user: Any) -> dict[str, Sums]:
     """Approve those rows that are due or failed; return the approved totals by currency.
 
     Raises:
@@ -139,7 +139,7 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
             raise NotDone(_("None of these payments is waiting for approval any longer."))
         for row in approvable_rows:
             row.fee = fees[row.pk]
-            post(row, to=State.APPROVED, who=who, why=_("approved"))
+            post(row, to=State.APPROVED, user=user, why=_("approved"))
         _reset_transfers(approvable_rows)
     return sums
 
@@ -148,8 +148,8 @@ def _reset_transfers(rows: Collection[LedgerRow]) -> None:
     """Reset the transfers of these locked rows, so that payment starts over."""
     existing = Transfer.objects.filter(row__in=[row.pk for row in rows])
     existing_keys = set(existing.values_list("row", flat=True))
-    existing.update(**_fresh())
-    Transfer.objects.bulk_create(Transfer(row=row, **_fresh()) for row in rows if row.pk not in existing_keys)
+    existing.update(**_reset_fields())
+    Transfer.objects.bulk_create(Transfer(row=row, **_reset_fields()) for row in rows if row.pk not in existing_keys)
 
 
 def _refuse_beyond(limit: Limit, sums: Sums) -> None:
@@ -165,12 +165,12 @@ def _refuse_beyond(limit: Limit, sums: Sums) -> None:
         )
 
 
-def withdraw(*, study: str, rows: Collection[int], who: Any) -> int:
+def withdraw(*, study: str, rows: Collection[int], user: Any) -> int:
     """Withdraw the approval of rows not sent yet; return how many."""
 
     def undo(row: LedgerRow) -> None:
-        post(row, to=State.DUE, who=who, why=_("approval withdrawn"))
-        Transfer.objects.filter(row=row).update(**_fresh())
+        post(row, to=State.DUE, user=user, why=_("approval withdrawn"))
+        Transfer.objects.filter(row=row).update(**_reset_fields())
 
     return _apply_to_each(study, rows, lambda row: row.state == State.APPROVED, undo)
 
@@ -178,7 +178,7 @@ def withdraw(*, study: str, rows: Collection[int], who: Any) -> int:
 # ---- by hand ---------------------------------------------------------------------------------------
 
 
-def mark_paid(*, study: str, rows: Collection[int], who: Any, note: str) -> int:
+def mark_paid(*, study: str, rows: Collection[int], user: Any, note: str) -> int:
     """Mark rows as paid outside Parley; return how many.
 
     Approved rows are included only if Parley does not pay that kind of recruiter, because others could be in payment at
@@ -188,14 +188,16 @@ def mark_paid(*, study: str, rows: Collection[int], who: Any, note: str) -> int:
         NotDone: the note is missing.
     """
     note = _required_note(note)
-    return _apply_to_each(study, rows, may_be_marked_paid, lambda row: post(row, to=State.CONFIRMED, who=who, why=note))
+    return _apply_to_each(
+        study, rows, may_be_marked_paid, lambda row: post(row, to=State.CONFIRMED, user=user, why=note)
+    )
 
 
 def may_be_marked_paid(row: LedgerRow) -> bool:
     return row.state == State.FAILED or (row.state == State.APPROVED and is_by_hand(row))
 
 
-def write_off(*, study: str, rows: Collection[int], who: Any, reason: str) -> int:
+def write_off(*, study: str, rows: Collection[int], user: Any, reason: str) -> int:
     """Write off due or failed rows, which are then never paid; return how many.
 
     Raises:
@@ -206,7 +208,7 @@ def write_off(*, study: str, rows: Collection[int], who: Any, reason: str) -> in
         study,
         rows,
         lambda row: row.state in APPROVABLE,
-        lambda row: post(row, to=State.WRITTEN_OFF, who=who, why=reason),
+        lambda row: post(row, to=State.WRITTEN_OFF, user=user, why=reason),
     )
 
 
@@ -214,21 +216,21 @@ def may_be_written_off(row: LedgerRow) -> bool:
     return row.state in APPROVABLE
 
 
-def put_back(*, study: str, rows: Collection[int], who: Any, reason: str) -> int:
+def put_back(*, study: str, rows: Collection[int], user: Any, reason: str) -> int:
     """Make rows due again that were written off or marked as paid in error; return how many.
 
     Raises:
         NotDone: the reason is missing.
     """
     reason = _required_note(reason)
-    return _apply_to_each(study, rows, may_be_put_back, lambda row: post(row, to=State.DUE, who=who, why=reason))
+    return _apply_to_each(study, rows, may_be_put_back, lambda row: post(row, to=State.DUE, user=user, why=reason))
 
 
 def may_be_put_back(row: LedgerRow) -> bool:
     return row.state == State.WRITTEN_OFF or (row.state == State.CONFIRMED and row.by_hand)
 
 
-def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
+def resolve(*, study: str, row: int, paid: bool, user: Any, note: str) -> None:
     """Record whether an unclear row was paid, after a user checked with the recruiter.
 
     A row that was not paid becomes failed and may be approved again.
@@ -245,7 +247,7 @@ def resolve(*, study: str, row: int, paid: bool, who: Any, note: str) -> None:
         lambda unclear: post(
             unclear,
             to=State.CONFIRMED if paid else State.FAILED,
-            who=who,
+            user=user,
             why=note,
             problem="" if paid else f"{not_paid} {note}",
         ),
@@ -286,7 +288,7 @@ def _locked_limit(study: str, currency: str) -> Limit:
     return Limit.objects.select_for_update().get(study=study, currency=currency)
 
 
-def _fresh() -> dict[str, Any]:
+def _reset_fields() -> dict[str, Any]:
     now = timezone.now()
     return {
         "reference": "", "asked_at": None, "accepted": False, "holder": "", "until": now, "next_at": now, "failures": 0,

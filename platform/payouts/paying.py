@@ -99,27 +99,27 @@ def pay_row(pk: int) -> bool:
 
     Errors are saved in the row; nothing is raised.
     """
-    work = _take(pk)
+    work = _lease_row(pk)
     if work is None:
         return False
     identity = Identity.objects.filter(enrolment=work.row.enrolment_id).first()
-    with _kept_at(work, identity):
+    with _saving_errors(work, identity):
         _advance(work, identity)
     return True
 
 
 @contextmanager
-def _kept_at(work: _Work, identity: Identity | None) -> Iterator[None]:
+def _saving_errors(work: _Work, identity: Identity | None) -> Iterator[None]:
     """Save errors in the row instead of raising them."""
     try:
         yield
     except _LostLease:
         log.info("ledger row %s: another process continues", work.row.uid)
     except Unreachable as error:
-        _later(work, scrubbed(str(error), identity))
+        _retry_later(work, scrubbed(str(error), identity))
     except Exception as error:  # noqa: BLE001  (one payer's error must not stop the others)
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
-        _later(work, _("Failed with {error}; see the server's log.").format(error=type(error).__name__))
+        _retry_later(work, _("Failed with {error}; see the server's log.").format(error=type(error).__name__))
 
 
 def _waiting(max_rows: int) -> list[LedgerRow]:
@@ -148,7 +148,7 @@ def _groups(rows: Sequence[LedgerRow]) -> list[list[int]]:
     return sorted(groups, key=lambda group: positions[group[0]])
 
 
-def _take(pk: int) -> _Work | None:
+def _lease_row(pk: int) -> _Work | None:
     holder, now = uuid.uuid4().hex, timezone.now()
     free = Transfer.objects.filter(
         row=pk,
@@ -186,14 +186,14 @@ def _pay_group(keys: Sequence[int]) -> int:
 
     The steps and their order are the same as for a single row, so that after a crash each row continues alone.
     """
-    works = [work for key in keys if (work := _take(key)) is not None]
+    works = [work for key in keys if (work := _lease_row(key)) is not None]
     identities = Identity.objects.filter(enrolment__in=[work.row.enrolment_id for work in works])
     people = {identity.enrolment_id: identity for identity in identities}
     members = []
     for work in works:
         identity = people.get(work.row.enrolment_id)
         if identity is None:
-            with _kept_at(work, None):
+            with _saving_errors(work, None):
                 _settle_without_identity(work)
         else:
             members.append(_Member(work, identity, order_of(work.row, identity, reference=work.transfer.reference)))
@@ -205,12 +205,12 @@ def _pay_group(keys: Sequence[int]) -> int:
         started_uids = _pay_together(payer, members) if members[0].work.row.state == State.APPROVED else set()
     except Exception as error:  # nothing was sent; saved in each row
         for member in members:
-            with _kept_at(member.work, member.identity):
+            with _saving_errors(member.work, member.identity):
                 raise error
         return len(works)
     for member in members:
         if member.order.uid not in started_uids:
-            with _kept_at(member.work, member.identity):
+            with _saving_errors(member.work, member.identity):
                 _continue(member.work, payer, member.order, member.identity)
     return len(works)
 
@@ -221,7 +221,7 @@ def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID
     references = payer.prepare_all([member.order for member in ready])
     ready = [member for member in ready if member.order.uid in references and not member.work.late]
     for member in ready:
-        with _kept_at(member.work, member.identity):
+        with _saving_errors(member.work, member.identity):
             reference = references[member.order.uid]
             _mark_sent(member.work, reference=reference)
             member.order = order_of(member.work.row, member.identity, reference=reference)
@@ -237,7 +237,7 @@ def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID
             _unanswered(member.work, member.identity, error)
         return {member.order.uid for member in ready}
     for member in sent_members:
-        with _kept_at(member.work, member.identity):
+        with _saving_errors(member.work, member.identity):
             if (answer := answers.get(member.order.uid)) is not None:
                 _save_answer(member.work, answer, member.identity)
             else:  # certainly not paid together with the others
@@ -254,7 +254,7 @@ def _advance(work: _Work, identity: Identity | None) -> None:
         return
     payer = payer_of(work.row)
     if payer is None:
-        _later(
+        _retry_later(
             work,
             _(
                 "Parley no longer pays through this kind of recruiter. Pay this yourself and mark it as paid, or "
@@ -278,7 +278,7 @@ def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order
     """Check and prepare the payment; mark the row as sent and return the order, or None if it cannot continue now."""
     status = payer.assignment_status(order)
     if status == AssignmentStatus.WORKING:
-        _later(work, waiting_reason(status))
+        _retry_later(work, waiting_reason(status))
         return None
     if status not in PAYABLE_STATUSES:
         _end(work, State.FAILED, status_problem(status))
@@ -289,7 +289,7 @@ def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order
             Transfer.objects.filter(pk=work.transfer.pk).update(reference=reference)
         order = order_of(work.row, identity, reference=reference)
     if work.late:
-        _later(work, _("The recruiter is responding slowly; this is retried."))
+        _retry_later(work, _("The recruiter is responding slowly; this is retried."))
         return None
     _mark_sent(work)
     return order
@@ -307,7 +307,7 @@ def _mark_sent(work: _Work, **fields: Any) -> None:
 def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
     """Ask the recruiter to pay; the row is already marked as sent."""
     if work.late:
-        _later(work, _("The recruiter is responding slowly; this is retried."))
+        _retry_later(work, _("The recruiter is responding slowly; this is retried."))
         return
     try:
         answer = payer.pay(order)
@@ -325,7 +325,7 @@ def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
     else:
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
         problem = _("Invalid answer. The payment is looked up before anything else happens.")
-    _later(work, problem, at_least=SETTLING)
+    _retry_later(work, problem, at_least=SETTLING)
 
 
 def _look_up_result(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
@@ -333,7 +333,7 @@ def _look_up_result(work: _Work, payer: Payer, order: Order, identity: Identity)
     transfer = work.transfer
     elapsed = timezone.now() - (transfer.asked_at or work.row.sent_at or work.row.created_at)
     if not transfer.accepted and elapsed < SETTLING:
-        _later(work, work.row.problem, wait=SETTLING - elapsed)
+        _retry_later(work, work.row.problem, wait=SETTLING - elapsed)
         return
     answer = payer.look_up(order)
     may_ask_again = answer.outcome == Outcome.NOT_FOUND or (answer.outcome == Outcome.UNCLEAR and payer.may_repeat)
@@ -358,9 +358,9 @@ def _save_answer(work: _Work, answer: Answer, identity: Identity) -> None:
         else:
             Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).update(accepted=True)
             work.transfer.accepted = True
-            _later(work, reason or _("The recruiter has accepted the order and has not confirmed it yet."))
+            _retry_later(work, reason or _("The recruiter has accepted the order and has not confirmed it yet."))
     elif answer.outcome == Outcome.QUEUED:
-        _later(work, reason, at_least=SETTLING)
+        _retry_later(work, reason, at_least=SETTLING)
     else:
         unclear = _("It is unknown whether this was paid.")
         _end(work, State.UNCLEAR, f"{unclear} {reason}".strip())
@@ -391,7 +391,9 @@ def _end(work: _Work, to: str, problem: str, *, why: str = "") -> None:
         Transfer.objects.filter(pk=work.transfer.pk).update(holder="", until=timezone.now(), failures=0)
 
 
-def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least: timedelta = timedelta(0)) -> None:
+def _retry_later(
+    work: _Work, problem: str, *, wait: timedelta | None = None, at_least: timedelta = timedelta(0)
+) -> None:
     """Release the row and retry after a delay that doubles each time, or leave it for a person to look up."""
     failures = work.transfer.failures
     wait = wait if wait is not None else max(min(FIRST_WAIT * 2 ** min(failures, 10), LONGEST_WAIT), at_least)

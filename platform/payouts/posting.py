@@ -68,11 +68,11 @@ def locked(pk: int) -> LedgerRow:
     return LedgerRow.objects.select_for_update(of=("self",)).get(pk=pk)
 
 
-def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: str = "") -> Posting:
+def post(row: LedgerRow, *, to: str, user: Any = None, why: str = "", problem: str = "") -> Posting:
     """Change the state of a row that this transaction has `locked`, and write the posting.
 
     Args:
-        who: the user who did it; None if automatic.
+        user: the user who did it; None if automatic.
         why: kept in the journal; names no participant.
         problem: shown to the researcher with the row from now on.
 
@@ -88,7 +88,7 @@ def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: st
             )
         )
     now = timezone.now()
-    has_user = who is not None and who.pk is not None
+    has_user = user is not None and user.pk is not None
     posting = Posting.objects.create(
         row=row,
         number=row.postings.count() + 1,
@@ -97,8 +97,8 @@ def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: st
         amount=row.amount,
         currency=row.currency,
         at=now,
-        by=who.get_username()[:150] if has_user else "",
-        by_id=who.pk if has_user else None,
+        by=user.get_username()[:150] if has_user else "",
+        by_id=user.pk if has_user else None,
         why=why[:300],
     )
     row.state, row.problem = to, problem[:300]

@@ -98,7 +98,7 @@ def waiting(studies: Collection[str]) -> dict[str, Waiting]:
     """Return the payments that wait for a researcher, by short name; studies without any are omitted."""
     due, unclear = Q(state=LedgerRow.State.DUE), Q(state=LedgerRow.State.UNCLEAR)
     by_study = LedgerRow.objects.filter(due | unclear, study__in=studies).order_by().values("study")
-    counted = by_study.annotate(
+    study_counts = by_study.annotate(
         due=Count("pk", filter=due), oldest=Min("created_at", filter=due), unclear=Count("pk", filter=unclear)
     )
-    return {counts["study"]: Waiting(counts["due"], counts["oldest"], counts["unclear"]) for counts in counted}
+    return {counts["study"]: Waiting(counts["due"], counts["oldest"], counts["unclear"]) for counts in study_counts}

@@ -143,8 +143,8 @@ def _object(text: str) -> Mapping[str, Json]:
     return content
 
 
-def _mapping(within: Mapping[str, Json], key: str, *, optional: bool = False) -> dict[str, Json]:
-    value = within.get(key, {} if optional else None)
+def _mapping(container: Mapping[str, Json], key: str, *, optional: bool = False) -> dict[str, Json]:
+    value = container.get(key, {} if optional else None)
     if not isinstance(value, dict):
         raise UnreadableGame(_("config.json: {key} is not a JSON object.").format(key=key))
     return value

@@ -26,11 +26,11 @@ FILES = tuple(name.removesuffix("/") for name in MEANINGS)
 
 def write(target: Folder, facts: DatasetFacts, *, cutoff: datetime) -> None:
     """Write all descriptions; Croissant comes last because it lists the others with their hashes."""
-    used = models_used(facts.source, cutoff)
+    uses = models_used(facts.source, cutoff)
     target.write(psych_ds.LISTING, psych_ds.write_folder(target.path, facts))
     target.write(datacite.FILE, _json(datacite.datacite(facts)))
-    target.write(checklist.FILE, "".join(checklist.checklist(facts, used)))
-    target.write(checklist.DATA_FILE, _json(checklist.as_data(facts, used)))
+    target.write(checklist.FILE, "".join(checklist.checklist(facts, uses)))
+    target.write(checklist.DATA_FILE, _json(checklist.as_data(facts, uses)))
     target.close()
     target.write(croissant.FILE, _json(croissant.croissant(facts)))
     target.close()

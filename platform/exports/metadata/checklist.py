@@ -33,15 +33,15 @@ class Item:
     core: bool = True
 
 
-def items(facts: DatasetFacts, used: Sequence[ModelUse]) -> list[Item]:
+def items(facts: DatasetFacts, uses: Sequence[ModelUse]) -> list[Item]:
     """Return every item in GUIDE-LLM's order: core items, then optional ones."""
-    if not used:
+    if not uses:
         return []
-    all_items = (*_core(facts, used), *_optional(facts, used))
+    all_items = (*_core(facts, uses), *_optional(facts, uses))
     return [replace(item, answers=tuple(map(mask, item.answers))) for item in all_items]
 
 
-def as_data(facts: DatasetFacts, used: Sequence[ModelUse]) -> dict[str, Any]:
+def as_data(facts: DatasetFacts, uses: Sequence[ModelUse]) -> dict[str, Any]:
     """Return the checklist as data."""
     return {
         "checklist": "GUIDE-LLM",
@@ -62,7 +62,7 @@ def as_data(facts: DatasetFacts, used: Sequence[ModelUse]) -> dict[str, Any]:
                 "parameters": list(use.parameters),
                 "structured": list(use.structured),
             }
-            for use in used
+            for use in uses
         ],
         "items": [
             {
@@ -72,15 +72,15 @@ def as_data(facts: DatasetFacts, used: Sequence[ModelUse]) -> dict[str, Any]:
                 "from_the_logs": list(item.answers),
                 "open_question": item.question or None,
             }
-            for item in items(facts, used)
+            for item in items(facts, uses)
         ],
     }
 
 
-def checklist(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[str]:
+def checklist(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[str]:
     """Yield the checklist as a document to complete, piece by piece."""
     yield f"# {_plain(facts.title)}: reporting checklist\n\n"
-    if not used:
+    if not uses:
         yield "No language model was called for these data, so there is nothing to report.\n"
         return
     yield (
@@ -91,7 +91,7 @@ def checklist(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[str]:
     )
     for core, heading in ((True, "Core items"), (False, "Optional items")):
         yield f"\n## {heading}\n"
-        for item in items(facts, used):
+        for item in items(facts, uses):
             if item.core == core:
                 yield f"\n### {item.key} {item.title}\n\n"
                 yield "".join(f"- {_plain(answer)}\n" for answer in item.answers)
@@ -99,10 +99,10 @@ def checklist(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[str]:
                     yield f"- **{OPEN}** {item.question}\n"
 
 
-def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
+def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
     contents = [version.content for version in facts.versions]
     agents = _agents(contents)
-    purposes = sorted({purpose for use in used for purpose in use.purposes})
+    purposes = sorted({purpose for use in uses for purpose in use.purposes})
     seats = "as players in games with people" if facts.people else "as players in games without people"
     yield Item(
         "A.1",
@@ -118,7 +118,7 @@ def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
     yield Item(
         "B.1",
         "Models, versions, dates",
-        tuple(_described_use(use) for use in used),
+        tuple(_described_use(use) for use in uses),
         "How large are the models, and where are they documented?",
     )
     yield Item(
@@ -127,11 +127,11 @@ def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
         tuple(
             f"{use.model}: through a programming interface (protocol: {', '.join(use.providers)}; endpoint "
             f"“{use.endpoint}”), one request per call; the endpoint's address is not in the dataset."
-            for use in used
+            for use in uses
         ),
         "Was any endpoint your own machine?",
     )
-    yield Item("B.3", "Settings", tuple(_settings(use) for use in used) + tuple(_agent_settings(agents)))
+    yield Item("B.3", "Settings", tuple(_settings(use) for use in uses) + tuple(_agent_settings(agents)))
     yield Item(
         "B.4",
         "Fine-tuning",
@@ -185,7 +185,7 @@ def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
             "reason, and the model was asked again; both are kept (columns problem, fault, try_number).",
             *(
                 f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
-                for use in used
+                for use in uses
             ),
             "If a model gave no move, the fallback that moved is in decisions, column by.",
         ),
@@ -206,8 +206,8 @@ def _core(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
     )
 
 
-def _optional(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
-    costs = [use.cost for use in used if use.cost is not None]
+def _optional(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
+    costs = [use.cost for use in uses if use.cost is not None]
     cost = f"{sum(costs):,.4f} US dollars for models with a known price." if costs else "No price was known."
     for key, title, answers, question in (
         ("O.1", "Why these models", (), "Why these models: performance, openness, reproducibility, ethics, cost?"),
@@ -215,7 +215,7 @@ def _optional(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
         (
             "O.3",
             "Comparison with others",
-            ((f"{len(used)} models were called: see B.1.",) if len(used) > 1 else ()),
+            ((f"{len(uses)} models were called: see B.1.",) if len(uses) > 1 else ()),
             "With which other models or methods were the results compared?",
         ),
         (
@@ -227,7 +227,7 @@ def _optional(facts: DatasetFacts, used: Sequence[ModelUse]) -> Iterator[Item]:
         ("O.5", "Bias", (), "Which biases of the models could affect your conclusions?"),
         ("O.6", "Conversations", ("All outputs are in the dataset: transcripts.jsonl, messages, llm_calls.",), ""),
         ("O.7", "Ethics", (), "Which board approved the study? How could its results be misused?"),
-        ("O.8", "Computation", (f"{sum(use.calls for use in used):,} calls. {cost}",), ""),
+        ("O.8", "Computation", (f"{sum(use.calls for use in uses):,} calls. {cost}",), ""),
     ):
         yield Item(key, title, answers, question, core=False)
 

@@ -155,11 +155,11 @@ def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
 def _responsible(facts: DatasetFacts) -> dict[str, Any]:
     """Return the responsible-AI part."""
     matches, people = facts.flow["matches"], facts.people
-    kept_out = sum(matches["excluded"].values())
+    excluded_count, seen_count = sum(matches["excluded"].values()), matches["seen"]
     limitations = [
-        f"{kept_out:,} of {matches['seen']:,} matches are excluded by rules listed in flow.json with their counts."
+        f"{excluded_count:,} of {seen_count:,} matches are excluded by rules listed in flow.json with their counts."
         if not facts.excluded
-        else f"{kept_out:,} of {matches['seen']:,} matches are excluded; they are flagged, with the reason.",
+        else f"{excluded_count:,} of {seen_count:,} matches are excluded; they are flagged, with the reason.",
         "Models' answers change with their providers' versions: llm_calls records which model answered, and when.",
     ]
     own_limitations = " ".join(facts.publication.get("limitations", "").split())

@@ -57,7 +57,7 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
     export(played, tmp_path / "two", processes=2, on_progress=steps.append)
     export(played, tmp_path / "helped", processes=2, caller_works=True)
     assert dict(hashes(tmp_path / "one")) == dict(hashes(tmp_path / "two")) == dict(hashes(tmp_path / "helped"))
-    assert [(progress.done, progress.of) for progress in steps] == [(5, 16), (10, 16), (15, 16), (16, 16)]
+    assert [(progress.done, progress.total) for progress in steps] == [(5, 16), (10, 16), (15, 16), (16, 16)]
     assert not list((tmp_path / "two").glob(".pieces*"))
     verification = verify.examine(tmp_path / "two", processes=2)
     assert (verification.differences, verification.matches) == ([], 16)

@@ -22,7 +22,9 @@ def panel_of(db: None) -> Iterator[Callable[..., Any]]:
 
     with ExitStack() as stack:
 
-        def made(key: str = "any_site", *, study: dict[str, Any] | None = None, **fields: Any) -> tuple[Panel, StandIn]:
+        def set_up(
+            key: str = "any_site", *, study: dict[str, Any] | None = None, **fields: Any
+        ) -> tuple[Panel, StandIn]:
             preset = presets.get(key)
             existing = Study.objects.filter(slug="splitting").first()
             panel_study = existing or building.new_study(entry="panel", **(study or {}))
@@ -36,4 +38,4 @@ def panel_of(db: None) -> Iterator[Callable[..., Any]]:
             panel.save()
             return panel, standin
 
-        yield made
+        yield set_up

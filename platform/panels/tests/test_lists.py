@@ -37,7 +37,7 @@ def payment_list(panel, boss) -> PaymentList:
     for worker in ("A1", "B2"):
         _finish(worker)
     _approve(boss)
-    return lists.create(panel.study, who=boss)
+    return lists.create(panel.study, user=boss)
 
 
 def _finish(worker: str) -> Enrolment:
@@ -49,7 +49,7 @@ def _finish(worker: str) -> Enrolment:
 
 def _approve(boss: User) -> None:
     rows = LedgerRow.objects.filter(state__in=("due", "failed")).values_list("pk", flat=True)
-    deciding.approve(study="splitting", rows=list(rows), who=boss)
+    deciding.approve(study="splitting", rows=list(rows), user=boss)
 
 
 def states(worker: str) -> set[str]:
@@ -57,7 +57,9 @@ def states(worker: str) -> set[str]:
 
 
 def reconcile_report(payment_list, panel, boss, text: str, *, rest_failed: bool = False):
-    findings = lists.reconcile(payment_list, panel, lists.read(text.encode(), panel), who=boss, rest_failed=rest_failed)
+    findings = lists.reconcile(
+        payment_list, panel, lists.read(text.encode(), panel), user=boss, rest_failed=rest_failed
+    )
     assert not books.check("splitting")
     return findings
 
@@ -72,10 +74,10 @@ def test_list_has_one_line_per_person_in_the_panels_columns(payment_list, panel)
 
 def test_listed_payment_cannot_be_paid_in_another_way(payment_list, panel, boss):
     with pytest.raises(NotDone):
-        lists.create(panel.study, who=boss)
+        lists.create(panel.study, user=boss)
     rows = list(LedgerRow.objects.values_list("pk", flat=True))
-    assert deciding.withdraw(study="splitting", rows=rows, who=boss) == 0
-    assert deciding.mark_paid(study="splitting", rows=rows, who=boss, note="cash") == 0
+    assert deciding.withdraw(study="splitting", rows=rows, user=boss) == 0
+    assert deciding.mark_paid(study="splitting", rows=rows, user=boss, note="cash") == 0
     assert paying.pay_due() == 0
     assert states("A1") == {"sent"}
 
@@ -84,7 +86,7 @@ def test_matching_payments_are_confirmed_once(payment_list, panel, boss):
     text = HEAD + "A1,3.00\nB2,$3\n"
     assert reconcile_report(payment_list, panel, boss, text).confirmed == 4
     again = reconcile_report(payment_list, panel, boss, text)
-    assert (again.confirmed, again.known) == (0, 2) and states("A1") == states("B2") == {"confirmed"}
+    assert (again.confirmed, again.settled_before) == (0, 2) and states("A1") == states("B2") == {"confirmed"}
     assert b"".join(lists.as_csv(payment_list, panel)).decode().splitlines() == ["id,amount,currency,reference"]
 
 
@@ -103,7 +105,7 @@ def test_different_amount_or_repeated_line_is_unclear(payment_list, panel, boss,
     assert (findings.confirmed, findings.unclear) == (2, 2) and expected_text in findings.remarks[0].reason
     assert expected_text in LedgerRow.objects.filter(state="unclear")[0].problem
     row = LedgerRow.objects.filter(state="unclear")[0]
-    deciding.resolve(study="splitting", row=row.pk, paid=True, who=boss, note="Seen at the panel.")
+    deciding.resolve(study="splitting", row=row.pk, paid=True, user=boss, note="Seen at the panel.")
 
 
 def test_missing_person_stays_open_or_fails(payment_list, panel, boss):
@@ -112,7 +114,7 @@ def test_missing_person_stays_open_or_fails(payment_list, panel, boss):
     reconcile_report(payment_list, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
     assert states("B2") == {"failed"} and states("A1") == {"confirmed"}
     _approve(boss)
-    second = lists.create(panel.study, who=boss)
+    second = lists.create(panel.study, user=boss)
     assert second.number == 2 and reconcile_report(second, panel, boss, HEAD + "B2,3.00\n").confirmed == 2
     assert reconcile_report(payment_list, panel, boss, HEAD + "B2,3.00\n").confirmed == 0
 
@@ -156,7 +158,7 @@ def test_person_who_took_part_twice_has_one_line(panel, boss):
     again, _bonus = finished("A1-again", recruiter=KIND, study="splitting")
     Identity.objects.filter(enrolment=again.enrolment).update(details={"person": "A1"})
     _approve(boss)
-    payment_list = lists.create(panel.study, who=boss)
+    payment_list = lists.create(panel.study, user=boss)
     assert b"A1,6.00" in b"".join(lists.as_csv(payment_list, panel))
     assert reconcile_report(payment_list, panel, boss, HEAD + "A1,6\n").confirmed == 4
 
@@ -165,17 +167,17 @@ def test_erased_participant_is_on_no_list(panel, boss):
     erased, _other = _finish("A1"), _finish("B2")
     _approve(boss)
     Identity.objects.filter(enrolment=erased).delete()
-    payment_list = lists.create(panel.study, who=boss)
+    payment_list = lists.create(panel.study, user=boss)
     assert set(payment_list.rows.values_list("enrolment__identity__worker", flat=True)) == {"B2"}
 
 
 def test_unused_list_is_withdrawn_with_a_reason(payment_list, panel, boss):
     with pytest.raises(NotDone):
-        lists.take_back(payment_list, who=boss, why="  ")
-    assert lists.take_back(payment_list, who=boss, why="The file was lost.") == 4
+        lists.take_back(payment_list, user=boss, why="  ")
+    assert lists.take_back(payment_list, user=boss, why="The file was lost.") == 4
     assert states("A1") == {"failed"} and not books.check("splitting")
     with pytest.raises(NotDone):
-        lists.take_back(payment_list, who=boss, why="Again.")
+        lists.take_back(payment_list, user=boss, why="Again.")
 
 
 def test_amounts_paid_by_the_panel_are_never_due(panel):

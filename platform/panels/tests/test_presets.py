@@ -47,7 +47,7 @@ def boss() -> User:
 def approved(panel: Panel, boss: User) -> None:
     rows = LedgerRow.objects.filter(study=panel.study.slug, state="due").values_list("pk", flat=True)
     if rows:
-        deciding.approve(study=panel.study.slug, rows=list(rows), who=boss)
+        deciding.approve(study=panel.study.slug, rows=list(rows), user=boss)
 
 
 @pytest.mark.parametrize("key", [preset.key for preset in presets.every()])
@@ -85,13 +85,15 @@ def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
         assert not lists.waiting(panel.study).exists()
     else:
         assert elsewhere == ({"base": 3} if panel.pays == "bonuses" else {})
-        payment_list = lists.create(panel.study, who=boss)
+        payment_list = lists.create(panel.study, user=boss)
         written = b"".join(lists.as_csv(payment_list, panel)).decode()
         person_column, amount_column = panel.column_of("person"), panel.column_of("amount")
         rows = {row[person_column]: Decimal(row[amount_column]) for row in csv.DictReader(io.StringIO(written))}
         assert rows == owed and list(panel.list_columns()) == next(csv.reader(io.StringIO(written)))
         report = standin.pay(written, person=person_column, amount=amount_column)
-        findings = lists.reconcile(payment_list, panel, lists.read(report.encode(), panel), who=boss, rest_failed=False)
+        findings = lists.reconcile(
+            payment_list, panel, lists.read(report.encode(), panel), user=boss, rest_failed=False
+        )
         assert findings.confirmed == LedgerRow.objects.filter(state="confirmed").count() > 0
         assert not (findings.unclear or findings.failed or findings.missing or findings.remarks)
         assert {guest.person: guest.paid for guest in standin.guests if guest.paid} == {

@@ -220,7 +220,7 @@ def test_a_dry_run_shows_each_result_and_moves_no_money(client, study, owner, st
     before = (list(LedgerRow.objects.values()), Posting.objects.count())
     keys = [row.pk for row in rows.values()]
     page = client.post(path(study, "try"), {"state": "due", "rows": keys})
-    results = {result.shown.row.pk: result for result in page.context["results"]}
+    results = {result.shown_row.row.pk: result for result in page.context["results"]}
     assert [results[row.pk].verdict for row in rows.values()] == ["pays", "waits", "fails"]
     assert results[rows["A1"].pk].fee == Decimal("0.20")
     assert "someone else" in results[rows["A3"].pk].explanation

@@ -155,14 +155,14 @@ def _pay(recruiter: Recruiter, die_at: int) -> None:
 def _decide(recruiter: Recruiter, action: str, uid: str, boss: User) -> None:
     row = LedgerRow.objects.get(uid=uid)
     actions: dict[str, Callable[[], Any]] = {
-        "approve": lambda: deciding.approve(study=STUDY, rows=[row.pk], who=boss),
-        "withdraw": lambda: deciding.withdraw(study=STUDY, rows=[row.pk], who=boss),
-        "write_off": lambda: deciding.write_off(study=STUDY, rows=[row.pk], who=boss, reason="because"),
+        "approve": lambda: deciding.approve(study=STUDY, rows=[row.pk], user=boss),
+        "withdraw": lambda: deciding.withdraw(study=STUDY, rows=[row.pk], user=boss),
+        "write_off": lambda: deciding.write_off(study=STUDY, rows=[row.pk], user=boss, reason="because"),
         "put_back": lambda: (
-            deciding.put_back(study=STUDY, rows=[row.pk], who=boss, reason="because") if not row.by_hand else None
+            deciding.put_back(study=STUDY, rows=[row.pk], user=boss, reason="because") if not row.by_hand else None
         ),
         "resolve": lambda: deciding.resolve(
-            study=STUDY, row=row.pk, paid=bool(recruiter.paid[uid]), who=boss, note="looked it up"
+            study=STUDY, row=row.pk, paid=bool(recruiter.paid[uid]), user=boss, note="looked it up"
         ),
     }
     with suppress(deciding.NotDone):

@@ -23,7 +23,7 @@ from payouts.tests.test_paying import OPEN, approve, boss, keys, later, states  
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 
 
 class PayingProcess:
@@ -98,7 +98,7 @@ def test_killed_at_every_step(
     """After a lost answer, the next steps look up the result, whether or not the order took effect."""
     paying_process = paying_processes()
     everybody: list[LedgerRow] = []
-    for step in range(1, MOST_STEPS):
+    for step in range(1, MAX_STEPS):
         base, _bonus = finished(f"A{step}")
         everybody.append(base)
         approve(boss, base)
@@ -114,7 +114,7 @@ def test_killed_at_every_step(
         assert standin.times[str(base.uid)] == 1, f"killed at step {step}"
         if status == 0:
             break
-    assert least < step < MOST_STEPS - 1, "every step was tried, and there are as many as expected"
+    assert least < step < MAX_STEPS - 1, "every step was tried, and there are as many as expected"
     assert standin.times == {str(row.uid): 1 for row in everybody}
     assert sum(Decimal(amount) for _uid, amount in standin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
 
@@ -169,7 +169,7 @@ def test_an_approval_can_be_withdrawn_while_the_recruiter_is_asked(
 
     def withdraw_first(requested: str, order: dict[str, str]) -> dict[str, str]:
         if requested == "prepare":
-            deciding.withdraw(study=STUDY, rows=keys(base), who=boss)
+            deciding.withdraw(study=STUDY, rows=keys(base), user=boss)
             connection.close()
         return asks(requested, order)
 

@@ -36,7 +36,7 @@ def keys(*rows: LedgerRow) -> list[int]:
 
 
 def approve(boss: User, *rows: LedgerRow) -> None:
-    deciding.approve(study=STUDY, rows=keys(*rows), who=boss)
+    deciding.approve(study=STUDY, rows=keys(*rows), user=boss)
 
 
 def later(hours: float = 2) -> None:
@@ -296,7 +296,7 @@ def test_an_erased_participant_can_no_longer_be_paid_and_is_not_forgotten(standi
     Identity.objects.all().delete()
     settle()
     assert states(base) == ["unclear"]
-    deciding.resolve(study=STUDY, row=base.pk, paid=True, who=boss, note="seen in the recruiter's list")
+    deciding.resolve(study=STUDY, row=base.pk, paid=True, user=boss, note="seen in the recruiter's list")
     settle()
     assert states(base, bonus) == ["confirmed", "failed"]
 
@@ -307,12 +307,12 @@ def test_an_erased_participant_can_no_longer_be_paid_and_is_not_forgotten(standi
 def test_an_approval_can_be_withdrawn_until_it_is_sent(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
-    assert deciding.withdraw(study=STUDY, rows=keys(base, bonus), who=boss) == 2
+    assert deciding.withdraw(study=STUDY, rows=keys(base, bonus), user=boss) == 2
     settle()
     assert states(base, bonus) == ["due", "due"] and not standin.paid
     approve(boss, base)
     settle()
-    assert deciding.withdraw(study=STUDY, rows=keys(base), who=boss) == 0
+    assert deciding.withdraw(study=STUDY, rows=keys(base), user=boss) == 0
     assert states(base) == ["confirmed"]
 
 
@@ -328,7 +328,7 @@ def test_rows_of_another_study_cannot_be_touched(standin: StandIn, boss: User):
     base, _bonus = finished("A1", study="another")
     with pytest.raises(deciding.NotDone):
         approve(boss, base)
-    assert deciding.write_off(study=STUDY, rows=keys(base), who=boss, reason="mine") == 0
+    assert deciding.write_off(study=STUDY, rows=keys(base), user=boss, reason="mine") == 0
     assert states(base) == ["due"]
 
 
@@ -378,10 +378,10 @@ def test_unclear_rows_are_never_sent_again_automatically_and_a_person_resolves_t
     assert states(base) == ["unclear"] and standin.asked["pay"] == calls_before
 
     with pytest.raises(deciding.NotDone):
-        deciding.resolve(study=STUDY, row=base.pk, paid=paid, who=boss, note="  ")
-    deciding.resolve(study=STUDY, row=base.pk, paid=paid, who=boss, note="asked them")
+        deciding.resolve(study=STUDY, row=base.pk, paid=paid, user=boss, note="  ")
+    deciding.resolve(study=STUDY, row=base.pk, paid=paid, user=boss, note="asked them")
     with pytest.raises(deciding.NotDone, match="no longer unclear"):
-        deciding.resolve(study=STUDY, row=base.pk, paid=not paid, who=boss, note="asked them")
+        deciding.resolve(study=STUDY, row=base.pk, paid=not paid, user=boss, note="asked them")
     if not paid:
         assert states(base) == ["failed"]
         approve(boss, base)
@@ -391,35 +391,35 @@ def test_unclear_rows_are_never_sent_again_automatically_and_a_person_resolves_t
 
 def test_participants_without_a_marketplace_are_paid_by_hand(boss: User):
     base, bonus = finished("code", recruiter="codes")
-    assert deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="cash") == 0, "approved first"
+    assert deciding.mark_paid(study=STUDY, rows=keys(base), user=boss, note="cash") == 0, "approved first"
     approve(boss, base, bonus)
     settle()
     assert states(base, bonus) == ["approved", "approved"], "Parley does not pay them"
     with pytest.raises(deciding.NotDone):
-        deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="")
-    assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), who=boss, note="cash, list 3") == 2
+        deciding.mark_paid(study=STUDY, rows=keys(base), user=boss, note="")
+    assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), user=boss, note="cash, list 3") == 2
     assert states(base, bonus) == ["confirmed", "confirmed"]
     assert base.postings.last().why == "cash, list 3"
-    assert deciding.put_back(study=STUDY, rows=keys(bonus), who=boss, reason="wrong line") == 1
+    assert deciding.put_back(study=STUDY, rows=keys(bonus), user=boss, reason="wrong line") == 1
     assert states(base, bonus) == ["confirmed", "due"]
 
 
 def test_a_row_the_recruiter_may_be_paying_cannot_be_marked_as_paid(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base)
-    assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), who=boss, note="cash") == 0
+    assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), user=boss, note="cash") == 0
     settle()
-    assert deciding.put_back(study=STUDY, rows=keys(base), who=boss, reason="oops") == 0, "the recruiter paid it"
+    assert deciding.put_back(study=STUDY, rows=keys(base), user=boss, reason="oops") == 0, "the recruiter paid it"
     assert states(base, bonus) == ["confirmed", "due"]
 
 
 def test_written_off_rows_are_not_paid_and_can_be_made_due_again(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
-    assert deciding.write_off(study=STUDY, rows=keys(base), who=boss, reason="a colleague's test") == 1
+    assert deciding.write_off(study=STUDY, rows=keys(base), user=boss, reason="a colleague's test") == 1
     with pytest.raises(deciding.NotDone):
         approve(boss, base)
     assert states(base) == ["written_off"]
-    assert deciding.put_back(study=STUDY, rows=keys(base), who=boss, reason="it was no test") == 1
+    assert deciding.put_back(study=STUDY, rows=keys(base), user=boss, reason="it was no test") == 1
     approve(boss, base)
     settle()
     assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
@@ -430,7 +430,7 @@ def test_pay_from_an_outside_experiment_has_its_own_books_and_is_never_paid(boss
     assert states(base, bonus) == ["elsewhere", "elsewhere"]
     with pytest.raises(deciding.NotDone):
         approve(boss, base, bonus)
-    assert deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="x") == 0
+    assert deciding.mark_paid(study=STUDY, rows=keys(base), user=boss, note="x") == 0
     balances = books.balances(STUDY)[STUDY, "USD"]
     assert balances[Account.ELSEWHERE] == -balances[Account.COST_ELSEWHERE] == Decimal("3.00")
     assert balances[Account.COST] == 0
@@ -460,7 +460,7 @@ def test_the_last_page_names_the_right_payment_method(boss: User):
     assert payment_status(elsewhere[0].enrolment) == [
         "This is paid by the experiment that brought you here, together with anything else you earn there."
     ]
-    deciding.write_off(study=STUDY, rows=keys(*by_code), who=boss, reason="a test of ours")
+    deciding.write_off(study=STUDY, rows=keys(*by_code), user=boss, reason="a test of ours")
     assert "decided not to pay" in payment_status(by_code[0].enrolment)[0]
 
 

@@ -49,7 +49,7 @@ def owner(staged) -> Client:
 def pay_all(staged: Any) -> list[LedgerRow]:
     """Approve and send all payments that are due; return all rows as they are afterwards."""
     due_rows = list(LedgerRow.objects.filter(state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=staged.study.slug, rows=due_rows, who=None)
+    deciding.approve(study=staged.study.slug, rows=due_rows, user=None)
     for _time in range(2):  # the bonus waits for the base
         paying.pay_due()
     return list(LedgerRow.objects.all())
@@ -364,7 +364,7 @@ class TestDeciding:
         Assignment.objects.update(submitted_at=timezone.now())
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
         for change, reason in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
-            change(study=staged.study.slug, rows=rows, who=None, reason=reason)
+            change(study=staged.study.slug, rows=rows, user=None, reason=reason)
         assert "make it due again on the page" in text_of(owner.post(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Assignment.objects.get().taken_back_at is None
@@ -382,7 +382,7 @@ class TestDeciding:
         from payouts.deciding import approve
 
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
-        approve(study=staged.study.slug, rows=rows, who=User.objects.get())
+        approve(study=staged.study.slug, rows=rows, user=User.objects.get())
         if unclear:
             with transaction.atomic():
                 for pk in rows:

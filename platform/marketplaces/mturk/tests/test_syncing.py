@@ -105,7 +105,7 @@ class TestAssignments:
         sync(staged)
         assert set(person.ledger.values_list("state", flat=True)) == {"written_off"}
         rows = list(person.ledger.values_list("pk", flat=True))
-        deciding.put_back(study=staged.study.slug, rows=rows[:1], who=None, reason="Paid otherwise.")
+        deciding.put_back(study=staged.study.slug, rows=rows[:1], user=None, reason="Paid otherwise.")
         sync(staged)
         assert set(person.ledger.values_list("state", flat=True)) == {"due", "written_off"}, (
             "unchanged assignments are not recorded again"

@@ -52,7 +52,7 @@ def states(desk) -> Counter[str]:
 
 def approve_due(desk) -> None:
     rows = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
-    deciding.approve(study=desk.study.slug, rows=list(rows.values_list("pk", flat=True)), who=None)
+    deciding.approve(study=desk.study.slug, rows=list(rows.values_list("pk", flat=True)), user=None)
 
 
 def sweep(*, hours: float = 1) -> None:

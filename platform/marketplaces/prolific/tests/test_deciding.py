@@ -94,7 +94,7 @@ def test_rejection_on_prolific_itself_updates_the_ledger(desk, worker):
     sync_now(desk)
     assert states(worker) == {"written_off"}
     row = worker.person.ledger.get(reason="bonus")
-    ledger.put_back(study=desk.study.slug, rows=[row.pk], who=None, reason="Paid otherwise.")
+    ledger.put_back(study=desk.study.slug, rows=[row.pk], user=None, reason="Paid otherwise.")
     sync_now(desk)
     assert states(worker) == {"due", "written_off"}, "unchanged submissions are not stored again"
 
@@ -110,7 +110,7 @@ def test_rejection_undone_on_prolific_is_paid_once(desk, worker):
 
 def test_other_write_offs_are_not_changed(desk, worker):
     rows = list(worker.person.ledger.values_list("pk", flat=True))
-    ledger.write_off(study=desk.study.slug, rows=rows, who=None, reason="They asked for it.")
+    ledger.write_off(study=desk.study.slug, rows=rows, user=None, reason="They asked for it.")
     deciding.reject(desk.publication, worker.person, **REASON)
     desk.standin.market._approve(prolific_submission(desk, worker))
     sync_now(desk)

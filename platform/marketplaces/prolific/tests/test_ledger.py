@@ -28,7 +28,7 @@ STILL_OPEN = ("approved", "sent")
 def pay_all(desk) -> dict[str, LedgerRow]:
     """Approve what is due, run the sweep as if much time had passed, and return the rows by reason."""
     due_rows = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
-    deciding.approve(study=desk.study.slug, rows=list(due_rows.values_list("pk", flat=True)), who=None)
+    deciding.approve(study=desk.study.slug, rows=list(due_rows.values_list("pk", flat=True)), user=None)
     for _round in range(12):
         long_ago = timezone.now() - timedelta(hours=1)
         Transfer.objects.update(next_at=long_ago, until=long_ago, asked_at=long_ago)
@@ -55,7 +55,9 @@ def test_single_failure_only_delays_payment(desk, step, kind):
     if (step, kind) in UNCLEAR_FAILURES:
         assert (rows["base"].state, rows["bonus"].state) == ("confirmed", "unclear")
         assert paid(desk) == {"reward": 1}
-        deciding.resolve(study=desk.study.slug, row=rows["bonus"].pk, paid=False, who=None, note="Checked on Prolific.")
+        deciding.resolve(
+            study=desk.study.slug, row=rows["bonus"].pk, paid=False, user=None, note="Checked on Prolific."
+        )
         rows = pay_all(desk)
     while any(row.state == "failed" for row in rows.values()):
         rows = pay_all(desk)
