@@ -67,7 +67,7 @@ VALUES = st.fixed_dictionaries(
 )
 
 
-def written(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[tuple[Any, ...]]]:
+def written_and_read(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[tuple[Any, ...]]]:
     """Return the examples as read back from CSV and from Parquet."""
     with Folder(folder, names=[], overwrite=True) as target:
         target.open("made_up.csv", header=TABLE.header).write(TABLE.csv_lines(TABLE.values(row) for row in examples))
@@ -88,20 +88,20 @@ def stored(text: str) -> str:
 @example([{**dict.fromkeys(KINDS), **dict.fromkeys(TEXT_KINDS, hostile)} for hostile in ("\ud800", "-1", "=\ud800")])
 @example([{**dict.fromkeys(KINDS), "json": -1, "choice": -1}])
 def test_csv_and_parquet_columns_hold_the_same_values(tmp_path_factory, given_rows):
-    records, packed = written(tmp_path_factory.mktemp("both"), given_rows)
-    assert len(records) == len(packed) == len(given_rows)
-    for given_row, record, values in zip(given_rows, records, packed, strict=True):
-        for kind, cells, value in zip(KINDS, record, values, strict=True):
-            original = given_row[kind]
+    records, parquet_rows = written_and_read(tmp_path_factory.mktemp("both"), given_rows)
+    assert len(records) == len(parquet_rows) == len(given_rows)
+    for row, record, values in zip(given_rows, records, parquet_rows, strict=True):
+        for kind, csv_cell, value in zip(KINDS, record, values, strict=True):
+            original = row[kind]
             assert (value is None) == (original is None), "a missing value differs from an empty text"
             if kind in TEXT_KINDS:
                 # Only CSV is defused, and there only words: a number among them stays a number.
-                assert cells == stored(cell(original)), kind
+                assert csv_cell == stored(cell(original)), kind
                 assert value is None or value == stored(plain(original)), kind
             elif kind == "number" and value is not None:
-                assert float(cells) == value == float(original)
+                assert float(csv_cell) == value == float(original)
             else:
-                assert cells == cell(value) == cell(original), kind
+                assert csv_cell == cell(value) == cell(original), kind
 
 
 def test_columns_have_real_types_and_meanings():

@@ -135,8 +135,8 @@ class TestExcluded:
     def test_cells_are_counted(self, study, tmp_path):
         export(study, tmp_path / "d")
         (cell,) = rows(tmp_path / "d", "cells")
-        counted = (cell["participants"], cell["matches"], cell["matches_in_dataset"])
-        assert counted == ("3", "3", "1") and cell["config_money"] != ""
+        counts = (cell["participants"], cell["matches"], cell["matches_in_dataset"])
+        assert counts == ("3", "3", "1") and cell["config_money"] != ""
 
     def test_decisions_have_rounds_and_refused_attempts(self, tmp_path):
         study = building.new_study()

@@ -215,9 +215,9 @@ class TestToken:
     def test_token_signed_with_another_key_is_refused(self, panel_of, key):
         panel_of(check_by="token", signature="token", public_keys=pem(key))
         claims = {"id": "A1", "exp": time.time() + 60}
-        weak = jwt.encode(claims, "x" * 40, "HS256")
-        none = jwt.encode(claims, None, "none")
-        for token in (weak, none, "a.b.c", "x" * 7000):
+        hmac_token = jwt.encode(claims, "x" * 40, "HS256")
+        unsigned_token = jwt.encode(claims, None, "none")
+        for token in (hmac_token, unsigned_token, "a.b.c", "x" * 7000):
             assert refused(join({"token": token}), "not signed by the panel")
         assert refused(join({"id": "A1"}), "does not contain “token”")
 

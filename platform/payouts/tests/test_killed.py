@@ -97,10 +97,10 @@ def test_killed_at_every_step(
 ):
     """After a lost answer, the next steps look up the result, whether or not the order took effect."""
     paying_process = paying_processes()
-    everybody: list[LedgerRow] = []
+    base_rows: list[LedgerRow] = []
     for step in range(1, MAX_STEPS):
         base, _bonus = finished(f"A{step}")
-        everybody.append(base)
+        base_rows.append(base)
         approve(boss, base)
         if lost:
             standin.fail("pay", lost)
@@ -115,7 +115,7 @@ def test_killed_at_every_step(
         if status == 0:
             break
     assert least < step < MAX_STEPS - 1, "every step was tried, and there are as many as expected"
-    assert standin.times == {str(row.uid): 1 for row in everybody}
+    assert standin.times == {str(row.uid): 1 for row in base_rows}
     assert sum(Decimal(amount) for _uid, amount in standin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
 
 
