@@ -190,11 +190,11 @@ def type_words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
         return json.dumps(schema["const"], ensure_ascii=False)
     if "enum" in schema:
         return "one of " + ", ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-    limits = [template.format(_shown(schema[key])) for key, template in _BOUNDS.items() if key in schema]
+    limits = [template.format(_limit_text(schema[key])) for key, template in _BOUNDS.items() if key in schema]
     return ", ".join([_type(schema, definitions), *limits])
 
 
-def _shown(limit: Json) -> Json:
+def _limit_text(limit: Json) -> Json:
     return number(limit) if isinstance(limit, float) else limit
 
 

@@ -68,10 +68,10 @@ def with_remarks(forms: Sequence[Form], remarks: Sequence[Remark]) -> list[Form]
     """Return the forms as they are worded and enforced when keys are asked for beside a move."""
     if not remarks:
         return list(forms)
-    return [replace(form, model=_remarked(form.model, tuple(remarks))) for form in forms]
+    return [replace(form, model=_model_with_remarks(form.model, tuple(remarks))) for form in forms]
 
 
-def _remarked(model: type[Any], remarks: tuple[Remark, ...]) -> type[Any]:
+def _model_with_remarks(model: type[Any], remarks: tuple[Remark, ...]) -> type[Any]:
     added: dict[str, Any] = {
         remark.key: (str if remark.kind == "text" else float, Field(description=remark.description))
         for remark in remarks

@@ -156,7 +156,7 @@ class Anthropic:
             return _completion(await client.messages.create(**common), enforcement, tools=bool(request.tools))
         draft = Draft(request.on_text)
         async with await client.messages.create(**common, stream=True) as stream:
-            return await _streamed(stream, draft, enforcement, tools=bool(request.tools))
+            return await _read_stream(stream, draft, enforcement, tools=bool(request.tools))
 
 
 def _api_messages(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
@@ -261,7 +261,9 @@ def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
         raise Unreadable(UNREADABLE) from None
 
 
-async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, enforcement: str, *, tools: bool) -> Completion:
+async def _read_stream(
+    stream: anthropic.AsyncStream[Any], draft: Draft, enforcement: str, *, tools: bool
+) -> Completion:
     """Read a stream to its end; one without its last event was cut off."""
     message: Any = None
     output_tokens = stop = None

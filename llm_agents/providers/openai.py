@@ -160,7 +160,7 @@ class OpenAI:
             return _completion(await client.chat.completions.create(**common), enforcement, tools=bool(request.tools))
         draft = Draft(request.on_text)
         async with await client.chat.completions.create(**common, stream=True) as stream:
-            return await _streamed(stream, draft, enforcement, tools=bool(request.tools))
+            return await _read_stream(stream, draft, enforcement, tools=bool(request.tools))
 
 
 def _timeout_error(error: openai.APITimeoutError, request: Request) -> ProviderError:
@@ -250,7 +250,7 @@ def _text(text: object) -> str:
     return text
 
 
-async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, enforcement: str, *, tools: bool) -> Completion:
+async def _read_stream(stream: openai.AsyncStream[Any], draft: Draft, enforcement: str, *, tools: bool) -> Completion:
     """Read a stream to its end; one that ends without a finish reason was cut off."""
     model = usage = stop = completion_id = None
     refused = False

@@ -53,7 +53,7 @@ class Anthropic(Protocol):
         if "format" in (request.get("output_config") or {}) and "json_schema" not in features:
             return "output_config.format: Extra inputs are not permitted"
         messages = request["messages"]
-        return _messages_refused(messages) or _tool_refused(request) or _results_refused(messages)
+        return _messages_problem(messages) or _tool_problem(request) or _results_problem(messages)
 
     def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
         blocks = _blocks(request, reply)
@@ -90,13 +90,13 @@ class Anthropic(Protocol):
         kind = _KINDS.get(failure.status, "api_error" if failure.status >= 500 else "invalid_request_error")
         return {"type": "error", "error": {"type": kind, "message": failure.message}, "request_id": request_id}
 
-    def failing(self, failure: Failure, request_id: str) -> StreamEvent:
+    def failure_event(self, failure: Failure, request_id: str) -> StreamEvent:
         return StreamEvent(self.error(failure, request_id), "error")
 
-    def wrong_key(self, key: str) -> str:
+    def wrong_key_message(self, key: str) -> str:
         return "invalid x-api-key"
 
-    def wrong_model(self, model: str) -> str:
+    def wrong_model_message(self, model: str) -> str:
         return f"model: {model}"
 
     def models(self, names: Sequence[str]) -> Json:
@@ -178,7 +178,7 @@ def _forced_tool(request: Mapping[str, Json]) -> str | None:
 # ---- refusals of the API -----------------------------------------------------------------------
 
 
-def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
+def _messages_problem(messages: Sequence[Mapping[str, Json]]) -> str | None:
     if not messages:
         return "messages: at least one message is required"
     for index, message in enumerate(messages):
@@ -196,7 +196,7 @@ def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
     return None
 
 
-def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
+def _results_problem(messages: Sequence[Mapping[str, Json]]) -> str | None:
     """Check that the next message begins by answering every tool use."""
     unanswered: list[str] = []
     for index, message in enumerate(messages):
@@ -213,7 +213,7 @@ def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
     return "messages: `tool_use` ids were found without `tool_result` blocks" if unanswered else None
 
 
-def _tool_refused(request: Mapping[str, Json]) -> str | None:
+def _tool_problem(request: Mapping[str, Json]) -> str | None:
     tools = request.get("tools") or []
     for index, tool in enumerate(tools):
         if tool.get("input_schema", {}).get("type") != "object":

@@ -86,8 +86,8 @@ class WrongTypes:
     def distorted(self) -> Output:
         """Return the distorted answer."""
         if isinstance(self.answer, str):
-            return _misspelt(self.answer)
-        return Calls(tuple((name, _misspelt(arguments)) for name, arguments in self.answer.calls))
+            return _distorted_object(self.answer)
+        return Calls(tuple((name, _distorted_object(arguments)) for name, arguments in self.answer.calls))
 
 
 @dataclass(frozen=True)
@@ -157,12 +157,14 @@ Answer = Union[  # noqa: UP007 - Slow refers to this union before it is defined
 _DIGITS = "zero one two three four five six seven eight nine".split()
 
 
-def _misspelt(text: str) -> str:
+def _distorted_object(text: str) -> str:
     move = json.loads(text)
-    return json.dumps({key: _distorted(value, odd=index % 2 == 1) for index, (key, value) in enumerate(move.items())})
+    return json.dumps(
+        {key: _distorted_value(value, odd=index % 2 == 1) for index, (key, value) in enumerate(move.items())}
+    )
 
 
-def _distorted(value: Any, *, odd: bool) -> Any:
+def _distorted_value(value: Any, *, odd: bool) -> Any:
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int | float):

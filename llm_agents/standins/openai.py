@@ -49,7 +49,7 @@ class OpenAI(Protocol):
                 return f"Unrecognized request argument supplied: {name}"
         if request.get("stream_options") is not None and not request.get("stream"):
             return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-        return _format_refused(request, features) or _tool_refused(request) or _results_refused(messages)
+        return _format_problem(request, features) or _tool_problem(request) or _results_problem(messages)
 
     def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
         message: dict[str, Json] = {"role": "assistant", "content": reply.text, "refusal": None, "annotations": []}
@@ -103,14 +103,14 @@ class OpenAI(Protocol):
         code = _CODES.get(failure.status)
         return {"error": {"message": failure.message, "type": kind, "param": None, "code": code}}
 
-    def failing(self, failure: Failure, request_id: str) -> StreamEvent:
+    def failure_event(self, failure: Failure, request_id: str) -> StreamEvent:
         return StreamEvent(self.error(failure, request_id))
 
-    def wrong_key(self, key: str) -> str:
+    def wrong_key_message(self, key: str) -> str:
         masked_key = f"{key[:8]}{'*' * max(0, len(key) - 12)}{key[-4:]}"
         return f"Incorrect API key provided: {masked_key}. You can find your API key in your account."
 
-    def wrong_model(self, model: str) -> str:
+    def wrong_model_message(self, model: str) -> str:
         return f"The model `{model}` does not exist or you do not have access to it."
 
     def models(self, names: Sequence[str]) -> Json:
@@ -164,7 +164,7 @@ def _finish_reason(request: Mapping[str, Json], reply: Reply) -> str:
 # ---- refusals of the API -----------------------------------------------------------------------
 
 
-def _format_refused(request: Mapping[str, Json], features: frozenset[str]) -> str | None:
+def _format_problem(request: Mapping[str, Json], features: frozenset[str]) -> str | None:
     response_format = request.get("response_format")
     kind = response_format.get("type") if isinstance(response_format, Mapping) else "text"
     if kind == "text":
@@ -179,11 +179,11 @@ def _format_refused(request: Mapping[str, Json], features: frozenset[str]) -> st
     schema_format = response_format.get("json_schema") if isinstance(response_format, Mapping) else None
     if not isinstance(schema_format, Mapping) or not schema_format.get("name"):
         return "Missing required parameter: 'response_format.json_schema.name'."
-    problem = not_strict(schema_format.get("schema", {})) if schema_format.get("strict") else None
+    problem = why_not_strict(schema_format.get("schema", {})) if schema_format.get("strict") else None
     return f"Invalid schema for response_format '{schema_format['name']}': {problem}" if problem else None
 
 
-def _tool_refused(request: Mapping[str, Json]) -> str | None:
+def _tool_problem(request: Mapping[str, Json]) -> str | None:
     tools = request.get("tools")
     functions = {tool["function"]["name"]: tool["function"] for tool in tools or []}
     if request.get("tool_choice") not in (None, "none") and not functions:
@@ -191,13 +191,13 @@ def _tool_refused(request: Mapping[str, Json]) -> str | None:
     if (forced := _forced_tool(request)) and forced not in functions:
         return f"Invalid value for 'tool_choice': the function '{forced}' is not among 'tools'."
     for name, function in functions.items():
-        problem = not_strict(function.get("parameters", {})) if function.get("strict") else None
+        problem = why_not_strict(function.get("parameters", {})) if function.get("strict") else None
         if problem:
             return f"Invalid schema for function '{name}': {problem}"
     return None
 
 
-def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
+def _results_problem(messages: Sequence[Mapping[str, Json]]) -> str | None:
     """Check that every tool call is answered by the messages right after it, and nothing else is."""
     unanswered: list[str] = []
     for index, message in enumerate(messages):
@@ -228,16 +228,16 @@ _NOT_PERMITTED = (
 )
 
 
-def not_strict(schema: Mapping[str, Any]) -> str | None:
+def why_not_strict(schema: Mapping[str, Any]) -> str | None:
     """Return why a schema cannot be enforced strictly (OpenAI, "Structured Outputs"), or None if it can."""
     if schema.get("type") != "object":
         return f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
     if "anyOf" in schema:
         return "In context=(), 'anyOf' is not permitted at the top level."
-    return _not_strict(schema, ())
+    return _why_not_strict(schema, ())
 
 
-def _not_strict(schema: Mapping[str, Any], context: tuple[str, ...]) -> str | None:
+def _why_not_strict(schema: Mapping[str, Any], context: tuple[str, ...]) -> str | None:
     for keyword in _NOT_PERMITTED:
         if keyword in schema:
             return f"In context={context}, '{keyword}' is not permitted."
@@ -256,5 +256,5 @@ def _not_strict(schema: Mapping[str, Any], context: tuple[str, ...]) -> str | No
         *([(("items",), schema["items"])] if "items" in schema else []),
     ]
     return next(
-        (problem for path, subschema in subschemas if (problem := _not_strict(subschema, (*context, *path)))), None
+        (problem for path, subschema in subschemas if (problem := _why_not_strict(subschema, (*context, *path)))), None
     )

@@ -58,11 +58,11 @@ def answer(request: Mapping[str, Json], *, seed: int = 0, occurrence: int = 1, p
 
 def calls(toolbox: Toolbox, question: Question, rng: Random, *, submit: bool = False) -> Output:
     """Return the next tool calls; with `submit`, only the one that ends the turn."""
-    chosen = toolbox.tools[-1:] if submit else toolbox.next()
+    chosen = toolbox.tools[-1:] if submit else toolbox.next_calls()
     filled = []
     for tool in chosen:
         tool_question = Question((tool.schema,), True, question.rules, question.text, toolbox.refusals)
-        is_lookup = tool is not toolbox.tools[-1] and not tool.notes
+        is_lookup = tool is not toolbox.tools[-1] and not tool.takes_notes
         filled.append((tool.name, _Player(tool_question, rng, is_lookup=is_lookup).move()))
     if toolbox.in_text:
         return in_plain_json(toolbox, *filled[0])
@@ -76,7 +76,7 @@ def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, occurrence
         return {}
     rng, question = Random(f"{seed}/{occurrence}"), question_in(request)
     submission = calls(toolbox, question, rng, submit=True)
-    lookup = calls(replace(toolbox, called=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, rng)
+    lookup = calls(replace(toolbox, called_names=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, rng)
     assert isinstance(submission, Calls) and isinstance(lookup, Calls)
     return tool_kinds(lookup, submission, (toolbox.results or ("",))[-1])
 

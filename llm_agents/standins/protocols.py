@@ -84,15 +84,15 @@ class Protocol(ABC):
         """Return the body of a failure."""
 
     @abstractmethod
-    def failing(self, failure: Failure, request_id: str) -> StreamEvent:
+    def failure_event(self, failure: Failure, request_id: str) -> StreamEvent:
         """Return a failure midway through a stream."""
 
     @abstractmethod
-    def wrong_key(self, key: str) -> str:
+    def wrong_key_message(self, key: str) -> str:
         """Return the message about an unknown key."""
 
     @abstractmethod
-    def wrong_model(self, model: str) -> str:
+    def wrong_model_message(self, model: str) -> str:
         """Return the message about an unknown model."""
 
     @abstractmethod

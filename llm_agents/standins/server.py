@@ -114,7 +114,7 @@ class StandIn:
             return await call.fail(Failure(404, f"no such path: {request.path}", None))
         call.key = key = call.protocol.key(request.headers)
         if self._key is not None and key != self._key:
-            return await call.fail(Failure(401, call.protocol.wrong_key(key or ""), None))
+            return await call.fail(Failure(401, call.protocol.wrong_key_message(key or ""), None))
         try:
             call.request = json.loads(request.body)
             self._calls += 1
@@ -153,7 +153,7 @@ class StandIn:
             case Failure():
                 await call.fail(answer)
             case WrongModel():
-                await call.fail(Failure(404, call.protocol.wrong_model(str(call.request["model"])), None))
+                await call.fail(Failure(404, call.protocol.wrong_model_message(str(call.request["model"])), None))
             case Malformed():
                 await call.send_malformed(answer.body)
             case Refusal():
@@ -243,7 +243,7 @@ class _Call:
             if limit is not None and sent_characters > limit:
                 if failure is None:
                     return self.http.drop()
-                await self.http.piece(self.protocol.failing(failure, self._id).encoded())
+                await self.http.piece(self.protocol.failure_event(failure, self._id).encoded())
                 return await self.http.piece(b"")
             await self.http.piece(event.encoded())
         await self.http.piece(b"")

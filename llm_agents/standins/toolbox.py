@@ -28,7 +28,7 @@ class DescribedTool:
     schema: Schema
 
     @property
-    def notes(self) -> bool:
+    def takes_notes(self) -> bool:
         return _KEEPS_TURN_OPEN in self.help
 
 
@@ -38,13 +38,13 @@ class Toolbox:
 
     Attributes:
         tools: the last one submits.
-        called: names of the tools called so far in this conversation, in order.
+        called_names: names of the tools called so far in this conversation, in order.
         results: their results.
         in_text: tools are called in plain JSON; "call" if a schema wraps the call in a key of this name.
     """
 
     tools: tuple[DescribedTool, ...]
-    called: tuple[str, ...]
+    called_names: tuple[str, ...]
     results: tuple[str, ...]
     in_text: str = ""
 
@@ -53,11 +53,11 @@ class Toolbox:
         """Return the corrections of calls that failed."""
         return tuple(result for result in self.results if result.startswith("Refused."))
 
-    def next(self) -> list[DescribedTool]:
+    def next_calls(self) -> list[DescribedTool]:
         """Return what a sensible player calls now: it looks at everything once, takes a note, and submits."""
         *other_tools, submission = self.tools
-        lookups = [tool for tool in other_tools if not tool.notes and tool.name not in self.called]
-        notes = [tool for tool in other_tools if tool.notes and tool.name not in self.called]
+        lookups = [tool for tool in other_tools if not tool.takes_notes and tool.name not in self.called_names]
+        notes = [tool for tool in other_tools if tool.takes_notes and tool.name not in self.called_names]
         if self.in_text:
             return [*lookups, *notes, submission][:1]
         return lookups or [*notes[:1], submission]
@@ -65,20 +65,20 @@ class Toolbox:
 
 def toolbox_in(request: Mapping[str, Json]) -> Toolbox | None:
     """Return the tools that a call in either protocol offers, or describes in text; None if it does neither."""
-    offered = [_offered(tool) for tool in request.get("tools") or ()]
+    offered = [_described_tool(tool) for tool in request.get("tools") or ()]
     if offered and [tool.name for tool in offered] != ["move"]:
-        called, results = _conversation(request["messages"])
-        return Toolbox(tuple(offered), called, results)
+        called_names, results = _calls_and_results(request["messages"])
+        return Toolbox(tuple(offered), called_names, results)
     return _described_toolbox(request)
 
 
-def _offered(tool: Mapping[str, Json]) -> DescribedTool:
+def _described_tool(tool: Mapping[str, Json]) -> DescribedTool:
     function = tool.get("function", tool)
     schema = function.get("parameters") or function.get("input_schema") or {}
     return DescribedTool(str(function.get("name")), str(function.get("description", "")), schema)
 
 
-def _conversation(messages: Sequence[Mapping[str, Json]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _calls_and_results(messages: Sequence[Mapping[str, Json]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names, results = [], []
     for message in messages:
         names += [call["function"]["name"] for call in message.get("tool_calls") or ()]
@@ -99,7 +99,7 @@ def _described_toolbox(request: Mapping[str, Json]) -> Toolbox | None:
         return None
     schema = ((request.get("response_format") or {}).get("json_schema") or {}).get("schema")
     for tool in request.get("tools") or ():
-        schema = _offered(tool).schema
+        schema = _described_tool(tool).schema
     tools = _tools_in_schema(schema) if schema else _tools_in_description(described)
     help_by_name = {match[1]: match[2] for match in _DESCRIBED_TOOL.finditer(described)}
     described_tools = tuple(DescribedTool(name, help_by_name.get(name, ""), schema) for name, schema in tools)

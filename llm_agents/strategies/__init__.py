@@ -23,8 +23,8 @@ from llm_agents.strategies.prompts import (
     Texts,
     check_persona,
     check_prompts,
-    in_force,
     prompts_of,
+    template_in_force,
 )
 
 __all__ = [
@@ -174,7 +174,7 @@ def prompts_sha256(
         "strategy": strategy or "plain",
         "instructions": template or game.instruction_template(),
         "persona": (persona or "").strip(),
-        "prompts": {name: in_force(name, texts, reasons=reasons) for name in VARIABLES},
+        "prompts": {name: template_in_force(name, texts, reasons=reasons) for name in VARIABLES},
         "short": short,
         "house": [ABOUT_MARKS, WORDING],
     }

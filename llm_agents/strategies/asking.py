@@ -19,8 +19,8 @@ from llm_agents.strategies.prompts import (
     QuestionVariables,
     SystemVariables,
     fill_in,
-    in_force,
     persona_of,
+    template_in_force,
 )
 
 COUNTERS = ("round", "period", "run")
@@ -104,7 +104,7 @@ class Asking:
         return fill_in(name, self._template(name), variables)
 
     def _template(self, name: str) -> str:
-        return in_force(name, self.prompts, reasons=self.strategy.reasons)
+        return template_in_force(name, self.prompts, reasons=self.strategy.reasons)
 
     @cached_property
     def _common(self) -> dict[str, Any]:

@@ -109,7 +109,7 @@ PLAIN = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION)
 REASONED = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION_OF_REASONING)
 
 
-def in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
+def template_in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
     """Return the template of the prompt `name`: the study's own, or the default with or without reasoning first."""
     own_template: str | None = getattr(prompts, name)
     default: str = getattr(REASONED if reasons else PLAIN, name)

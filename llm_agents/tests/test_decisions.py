@@ -43,7 +43,7 @@ def serving(kind, monkeypatch):
         standin.__exit__(None, None, None)
 
 
-async def deciding(kind, calls=None, **options):
+async def decide_first_turn(kind, calls=None, **options):
     play, events = start(GAME, 1)
     return await decide(AgentSpec(kind, "some-model"), play, "player_1", events, calls=calls, **options)
 
@@ -87,7 +87,7 @@ async def test_script_has_no_move_out_of_turn():
 
 async def test_model_gets_the_messages_and_its_answer_is_the_move(serving, kind):
     standin = serving(['I choose\n```json\n{"answer": "20"}\n```'])
-    decision = await deciding(kind)
+    decision = await decide_first_turn(kind)
     assert decision.move == {"answer": 20.0}
     assert decision.tries == 1
     assert decision.raw.startswith("I choose")
@@ -102,7 +102,7 @@ async def test_model_gets_the_messages_and_its_answer_is_the_move(serving, kind)
 async def test_every_call_is_recorded_as_plain_data(serving, kind):
     serving([LEGAL_ANSWER])
     calls = []
-    await deciding(kind, calls)
+    await decide_first_turn(kind, calls)
     (call,) = calls
     assert (call.provider, call.model, call.answered_by) == (kind, "some-model", "some-model-stand-in")
     assert (call.answer, call.problem, call.error, call.try_number) == (LEGAL_ANSWER, None, None, 1)
@@ -114,7 +114,7 @@ async def test_every_call_is_recorded_as_plain_data(serving, kind):
 
 async def test_model_is_corrected_and_asked_again(serving, kind):
     standin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', LEGAL_ANSWER])
-    decision = await deciding(kind)
+    decision = await decide_first_turn(kind)
     assert decision.move == {"answer": 20.0} and decision.tries == 4
     assert [call.problem for call in decision.calls] == [
         "There is no complete JSON object in your answer.",
@@ -137,14 +137,14 @@ async def test_after_the_last_try_there_is_no_legal_move(serving, kind):
     standin = serving(["never"])
     calls = []
     with pytest.raises(errors.NoLegalMove, match="No legal move in 3 tries") as failure:
-        await deciding(kind, calls, tries_after_first=2)
+        await decide_first_turn(kind, calls, tries_after_first=2)
     assert len(standin.requests) == 3
     assert list(failure.value.calls) == calls and len(calls) == 3
 
 
 async def test_empty_answer_is_corrected_too(serving, kind):
     serving(["", LEGAL_ANSWER])
-    decision = await deciding(kind)
+    decision = await decide_first_turn(kind)
     assert decision.tries == 2 and decision.calls[0].answer == ""
 
 
@@ -160,7 +160,7 @@ async def test_parameters_are_sent(serving, kind):
 
 async def test_transient_failure_is_retried_and_every_attempt_recorded(serving, kind):
     standin = serving([Failure(429), Failure(500), LEGAL_ANSWER])
-    decision = await deciding(kind)
+    decision = await decide_first_turn(kind)
     assert decision.tries == 1 and len(standin.requests) == 3
     assert [(call.try_number, call.attempt) for call in decision.calls] == [(1, 1), (1, 2), (1, 3)]
     assert [(call.error or "").partition(":")[0] for call in decision.calls] == ["RateLimited", "Unavailable", ""]
@@ -187,7 +187,7 @@ async def test_failure_is_classified_recorded_and_free_of_keys(serving, kind, an
     serving([answer])
     calls = []
     with pytest.raises(error, match=message) as failure:
-        await deciding(kind, calls, timeout=0.3 if isinstance(answer, Hang) else 20)
+        await decide_first_turn(kind, calls, timeout=0.3 if isinstance(answer, Hang) else 20)
     assert len(calls) == (3 if error in (errors.RateLimited, errors.Unavailable) else 1)
     for call in calls:
         assert call.error.startswith(error.__name__) and call.answer is None
@@ -198,7 +198,7 @@ async def test_failure_is_classified_recorded_and_free_of_keys(serving, kind, an
 async def test_unreachable_endpoint_is_unavailable(serving, kind):
     serving([LEGAL_ANSWER]).__exit__(None, None, None)
     with pytest.raises(errors.Unavailable, match="could not be reached"):
-        await deciding(kind)
+        await decide_first_turn(kind)
 
 
 async def test_without_a_key_nothing_is_sent(serving, kind, monkeypatch):
@@ -207,7 +207,7 @@ async def test_without_a_key_nothing_is_sent(serving, kind, monkeypatch):
         if name.endswith("_KEY"):
             monkeypatch.delenv(name)
     with pytest.raises(errors.NotConfigured, match="_API_KEY is not set"):
-        await deciding(kind)
+        await decide_first_turn(kind)
     assert standin.requests == []
 
 

@@ -101,7 +101,7 @@ def test_the_games_of_the_published_tables_have_free_text():
     assert set(cases_with_text()) >= {"bargaining", "negotiation", "persuasion"}
 
 
-def outside(text: str) -> str:
+def without_words(text: str) -> str:
     """Return the text with players' words replaced by their names."""
     return FENCE.sub(lambda match: f"[{match[1]} writes]", text)
 
@@ -111,7 +111,7 @@ def words_in(text: str) -> list[str]:
     return [json.loads(match[2]) for match in FENCE.finditer(text) if match[1] != "…"]
 
 
-def everything(delivery: Delivered, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+def all_texts_sent(delivery: Delivered, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
     messages = strategies.messages(delivery.play, delivery.reader, delivery.events, **settings)
     correction = strategies.correction(delivery.play, delivery.reader, "There is no JSON object.", **settings)
@@ -122,12 +122,12 @@ def everything(delivery: Delivered, settings: Mapping[str, Any]) -> list[tuple[s
 @pytest.mark.parametrize("key", sorted(cases_with_text()))
 def test_players_words_change_only_text_between_marks(key, settings):
     case = cases_with_text()[key]
-    harmless = everything(find_delivery(case, HARMLESS), SETTINGS[settings])
+    harmless = all_texts_sent(find_delivery(case, HARMLESS), SETTINGS[settings])
     assert not any(words_in(text) for role, text in harmless if role == "system")
     for attempt, words in INJECTIONS.items():
-        attacked = everything(find_delivery(case, words), SETTINGS[settings])
-        assert [(role, outside(text)) for role, text in attacked] == [
-            (role, outside(text)) for role, text in harmless
+        attacked = all_texts_sent(find_delivery(case, words), SETTINGS[settings])
+        assert [(role, without_words(text)) for role, text in attacked] == [
+            (role, without_words(text)) for role, text in harmless
         ], attempt
         texts_between_marks = [words_in(text) for _role, text in attacked]
         assert texts_between_marks == [
@@ -171,7 +171,7 @@ def results(play: Play) -> tuple[Any, Any]:
 # ---- an obedient model -----------------------------------------------------------------------------------
 
 
-def obeying(request: dict[str, Any]) -> str:
+def obedient_answer(request: dict[str, Any]) -> str:
     """Answer like a model that follows instructions in a player's message, and repeats them when corrected."""
     user_texts = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
     orders = [words for text in user_texts for words in words_in(text)]
@@ -194,7 +194,7 @@ PROTOCOLS = {
 
 @pytest.fixture(scope="module")
 def obedient() -> Iterator[BothStandIn]:
-    with BothStandIn(obeying) as standin:
+    with BothStandIn(obedient_answer) as standin:
         yield standin
 
 
@@ -211,7 +211,7 @@ async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
     address = obedient.environment[f"{api.upper()}_BASE_URL"]
     use_endpoints(lambda name: Endpoint("obedient", api, address, structured=structured))
     harmless_text = "\n".join(
-        outside(text) for _role, text in everything(find_delivery(cases_with_text()[key], HARMLESS), {})
+        without_words(text) for _role, text in all_texts_sent(find_delivery(cases_with_text()[key], HARMLESS), {})
     )
     agent = AgentSpec("obedient", "any", structured=structured != "none")
     for attempt, words in INJECTIONS.items():
@@ -224,14 +224,16 @@ async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
                 delivery.writer, delivery.reader, play, (), (*delivery.moves, (delivery.reader, dict(decision.move)))
             )
         )
-        harmless_moves = [(role, {name: quiet(value, words) for name, value in move.items()}) for role, move in moves]
+        harmless_moves = [
+            (role, {name: without_attempt(value, words) for name, value in move.items()}) for role, move in moves
+        ]
         harmless_end, _events = replay_moves(delivery.play.game, delivery.play.seed, harmless_moves)
         assert results(end) == results(harmless_end), attempt
         check_requests(obedient.requests, words, harmless_text, attempt)
     await provider_called("obedient").close()
 
 
-def quiet(value: Any, words: str) -> Any:
+def without_attempt(value: Any, words: str) -> Any:
     """Return the value with a harmless message in place of the attempt."""
     return HARMLESS if isinstance(value, str) and (value == words or len(value) > 40) else value
 
@@ -247,7 +249,7 @@ def check_requests(requests: list[dict[str, Any]], words: str, harmless_text: st
         ]
         assert not any(words_in(text) for text in other_texts), attempt
         user_texts = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
-        for text in map(outside, (*other_texts, *user_texts)):
+        for text in map(without_words, (*other_texts, *user_texts)):
             for part in order_parts(words):
                 assert part not in text or part in harmless_text, (attempt, part, text)
 

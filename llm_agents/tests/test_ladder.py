@@ -44,7 +44,7 @@ def serving():
         wire.close()
 
 
-async def deciding(spec=FIRST, **options):
+async def decide_first_turn(spec=FIRST, **options):
     play, events = start(GAME, 1)
     return await decide(spec, play, "player_1", events, **options)
 
@@ -93,7 +93,7 @@ async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, fail
     failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
     wires = serving(protocol, first=[failing], second=[answer(protocol, LEGAL_ANSWER)])
     calls = []
-    decision = await deciding(ladder=ladder(SECOND), calls=calls)
+    decision = await decide_first_turn(ladder=ladder(SECOND), calls=calls)
     assert (decision.move, decision.by, decision.rung, decision.tries) == ({"answer": 20.0}, "second:b", 1, 1)
     assert decision.calls == tuple(calls)
     calls_made = CALLS.get(failure, 1)
@@ -106,7 +106,7 @@ async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, fail
 async def test_fallback_script_moves_when_all_fail_and_is_flagged(serving, protocol, failure):
     failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
     serving(protocol, first=[failing], second=[failing])
-    decision = await deciding(ladder=ladder(SECOND, script="zero"))
+    decision = await decide_first_turn(ladder=ladder(SECOND, script="zero"))
     assert (decision.move, decision.by, decision.rung, decision.raw) == ({"answer": 0.0}, "script:zero", 2, None)
     assert {call.rung for call in decision.calls} == {0, 1}
 
@@ -119,7 +119,7 @@ async def test_without_a_script_the_last_failure_is_raised(serving, protocol, fa
     serving(protocol, first=[error(401)], second=[failing])
     calls = []
     with pytest.raises(kind):
-        await deciding(ladder=ladder(SECOND), calls=calls)
+        await decide_first_turn(ladder=ladder(SECOND), calls=calls)
     assert calls[0].error.startswith("Rejected") and calls[-1].rung == 1
 
 
@@ -127,7 +127,7 @@ async def test_own_move_is_not_attributed_to_a_fallback(serving, protocol):
     wires = serving(
         protocol, first=[answer(protocol, ILLEGAL_ANSWER), answer(protocol, LEGAL_ANSWER)], second=[error(500)]
     )
-    decision = await deciding(ladder=ladder(SECOND, script="zero"))
+    decision = await decide_first_turn(ladder=ladder(SECOND, script="zero"))
     assert (decision.by, decision.rung, decision.tries, decision.rule_breaks) == (None, 0, 2, 1)
     assert wires["second"].requests == []
 
@@ -135,13 +135,13 @@ async def test_own_move_is_not_attributed_to_a_fallback(serving, protocol):
 async def test_open_circuit_costs_no_call_and_no_time(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, LEGAL_ANSWER)], second=[answer(protocol, LEGAL_ANSWER)])
     breaker.trip("first")
-    decision = await deciding(ladder=ladder(SECOND))
+    decision = await decide_first_turn(ladder=ladder(SECOND))
     assert decision.by == "second:b" and wires["first"].requests == []
 
 
 async def test_rung_may_be_a_script_or_a_deleted_endpoint(serving, protocol):
     serving(protocol, first=[error(401)])
-    decision = await deciding(ladder=ladder(SECOND, AgentSpec("script", "zero")))
+    decision = await decide_first_turn(ladder=ladder(SECOND, AgentSpec("script", "zero")))
     assert (decision.by, decision.rung) == ("script:zero", 2)
 
 
@@ -153,7 +153,7 @@ async def test_whole_decision_has_a_time_limit(serving, protocol):
         third=[answer(protocol, LEGAL_ANSWER)],
     )
     started_at = time.monotonic()
-    decision = await deciding(
+    decision = await decide_first_turn(
         ladder=ladder(SECOND, AgentSpec("third", "c"), call_seconds=0.8, total_seconds=1.2, script="zero")
     )
     assert time.monotonic() - started_at < 2
@@ -164,7 +164,7 @@ async def test_whole_decision_has_a_time_limit(serving, protocol):
 # ---- drafts ------------------------------------------------------------------------------------
 
 
-def streamed(protocol, *pieces, **options):
+def streamed_answer(protocol, *pieces, **options):
     return ScriptedAnswer(stream(protocol, *pieces), **options)
 
 
@@ -172,11 +172,11 @@ async def test_discarded_draft_is_retracted(serving, protocol):
     serving(
         protocol,
         first=[
-            streamed(protocol, '{"ans', 'wer": 500}'),
+            streamed_answer(protocol, '{"ans', 'wer": 500}'),
             ScriptedAnswer(stream(protocol, '{"an', ended=False), cut=True),
             error(500, retry_after_ms="1"),
         ],
-        second=[streamed(protocol, '{"answer"', ": 20}")],
+        second=[streamed_answer(protocol, '{"answer"', ": 20}")],
     )
     pieces, retracted = [], []
 
@@ -184,7 +184,7 @@ async def test_discarded_draft_is_retracted(serving, protocol):
         retracted.append("".join(pieces))
         pieces.clear()
 
-    decision = await deciding(ladder=ladder(SECOND), on_text=pieces.append, on_retract=retract)
+    decision = await decide_first_turn(ladder=ladder(SECOND), on_text=pieces.append, on_retract=retract)
     assert "".join(pieces) == LEGAL_ANSWER == decision.raw
     assert retracted == ['{"answer": 500}', '{"an']
     assert all(call.streamed for call in decision.calls)
@@ -197,7 +197,7 @@ async def test_discarded_draft_is_retracted(serving, protocol):
 async def test_record_says_who_was_asked_and_how(serving, protocol):
     serving(protocol, first=[error(500, retry_after_ms="1"), answer(protocol, LEGAL_ANSWER)])
     spec = AgentSpec("first", "a", strategy="fresh", parameters={"temperature": 0.5, "seed": 7})
-    decision = await deciding(spec, template="Name a number.")
+    decision = await decide_first_turn(spec, template="Name a number.")
     failed, call = decision.calls
     assert (failed.attempt, failed.try_number, failed.answer) == (1, 1, None)
     assert (call.attempt, call.endpoint, call.provider, call.model) == (2, "first", protocol, "a")
@@ -209,21 +209,23 @@ async def test_record_says_who_was_asked_and_how(serving, protocol):
 
 async def test_sent_texts_have_a_hash(serving, protocol):
     serving(protocol, first=[answer(protocol, LEGAL_ANSWER)])
-    hashes = [(await deciding(template=text)).calls[0].prompt_sha256 for text in (None, "One.", "Two.", "One.")]
+    hashes = [
+        (await decide_first_turn(template=text)).calls[0].prompt_sha256 for text in (None, "One.", "Two.", "One.")
+    ]
     assert hashes[1] == hashes[3]
     assert len(set(hashes)) == 3
 
 
 async def test_call_costs_the_endpoints_price(serving, protocol):
     serving(protocol, {"prices": {"a": Price(input=1_000_000, output=0)}}, first=[answer(protocol, LEGAL_ANSWER)])
-    (call,) = (await deciding()).calls
+    (call,) = (await decide_first_turn()).calls
     assert LISTED.cost(call) == 11
 
 
 @pytest.mark.skipif(not hasattr(parsing, "answer_schema"), reason="no schemas of moves")
 async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, LEGAL_ANSWER, tool=protocol == "anthropic")])
-    decision = await deciding(AgentSpec("first", "a", structured=True))
+    decision = await decide_first_turn(AgentSpec("first", "a", structured=True))
     assert decision.move == {"answer": 20.0}
     assert decision.calls[0].structured == ("tool" if protocol == "anthropic" else "json_schema")
     assert wires["first"].bodies[0].keys() & {"response_format", "tools"}

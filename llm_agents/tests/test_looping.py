@@ -35,7 +35,7 @@ PROTOCOLS = ("openai", "anthropic")
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def closed_circuits():
     breaker.reset()
     yield
     breaker.reset()
@@ -48,14 +48,14 @@ class Strict(Well):
         return None
 
 
-def playing(monkeypatch, standin: BothStandIn, protocol: str, periods: int = PERIODS, **spec: Any) -> MatchRecord:
+def play_keeper(monkeypatch, standin: BothStandIn, protocol: str, periods: int = PERIODS, **spec: Any) -> MatchRecord:
     for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
     agent = AgentSpec(protocol, "stand-in", strategy="tools", **{"calls": 6, "restarts": 1, **spec})
     return play_match(configure(Strict, {"periods": periods}), 1, {"keeper": agent})
 
 
-def replayed(record: MatchRecord) -> list[str]:
+def replay_differences(record: MatchRecord) -> list[str]:
     records: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for call in record.calls:
         records.setdefault(("keeper", call.answering), []).append(asdict(call))
@@ -68,10 +68,10 @@ def replayed(record: MatchRecord) -> list[str]:
 def test_every_period_ends_despite_misbehaviour(monkeypatch, protocol, kind, periods):
     misbehaves = [] if kind == "well-behaved" else [Misbehaviour(kind, 3)]
     with BothStandIn(StandInModel(seed=0, delay=0, prose=False, misbehaves=misbehaves)) as standin:
-        record = playing(monkeypatch, standin, protocol, periods)
+        record = play_keeper(monkeypatch, standin, protocol, periods)
     assert record.failed is None and len(record.play.state.yields) == periods
     assert record.play.state.notes
-    assert not replayed(record)
+    assert not replay_differences(record)
     assert all(len(call.tools) or call.problem for call in record.calls)
     sizes = [len(json.dumps(asdict(call))) for call in record.calls]
     assert max(sizes[len(sizes) // 2 :]) < 2 * max(sizes[: len(sizes) // 2])
@@ -81,8 +81,10 @@ def test_every_period_ends_despite_misbehaviour(monkeypatch, protocol, kind, per
 @pytest.mark.parametrize("structured", [True, False])
 def test_every_period_ends_in_plain_json(monkeypatch, protocol, structured):
     with BothStandIn(StandInModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour("prose", 5)])) as standin:
-        record = playing(monkeypatch, standin, protocol, periods=2, plain_tools=True, structured=structured, calls=10)
-    assert record.failed is None and not replayed(record)
+        record = play_keeper(
+            monkeypatch, standin, protocol, periods=2, plain_tools=True, structured=structured, calls=10
+        )
+    assert record.failed is None and not replay_differences(record)
     assert "tools" not in standin.requests[0] or structured
 
 
@@ -90,7 +92,7 @@ def test_every_period_ends_in_plain_json(monkeypatch, protocol, structured):
 def test_agent_that_never_submits_fails_but_keeps_its_notes(monkeypatch, protocol):
     looks, note = Calls((("get_yields", "{}"),)), Calls((("note", '{"note": "n"}'),))
     with BothStandIn([note, looks, looks, looks, looks, looks, looks]) as standin:
-        record = playing(monkeypatch, standin, protocol, calls=3, restarts=1)
+        record = play_keeper(monkeypatch, standin, protocol, calls=3, restarts=1)
     assert record.play.abandoned == "no submission"
     assert record.play.state.notes == ("n",)
     assert len(record.calls) == 6
@@ -106,7 +108,7 @@ def test_calls_are_answered_in_order_up_to_the_submission(monkeypatch, protocol)
     )
     calls_after_submission = Calls((("pump", '{"amount": 1}'), ("pump", '{"amount": 2}'), ("note", '{"note": "late"}')))
     with BothStandIn([several_calls, calls_after_submission]) as standin:
-        record = playing(monkeypatch, standin, protocol, periods=1)
+        record = play_keeper(monkeypatch, standin, protocol, periods=1)
     first, second = record.calls
     assert [tool["fault"] for tool in first.tools] == [None, "unknown", "illegal"]
     assert [tool["fault"] for tool in second.tools] == [None, "ignored", "ignored"]
@@ -252,7 +254,7 @@ class Whisper(Game[Config, Spoken]):
         )
 
 
-def listened(request: dict[str, Any]) -> Calls:
+def listen_then_speak(request: dict[str, Any]) -> Calls:
     """Look up data first, and speak once the tool has answered."""
     has_looked = any(message["role"] == "assistant" for message in request["messages"])
     return Calls((("say", '{"words": "yes"}') if has_looked else ("listen", "{}"),))
@@ -261,7 +263,7 @@ def listened(request: dict[str, Any]) -> Calls:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_players_words_in_tool_results_stay_between_marks(monkeypatch, protocol):
     delivered = []
-    with BothStandIn(listened, keeps_requests=False) as standin:
+    with BothStandIn(listen_then_speak, keeps_requests=False) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         for name, words in INJECTIONS.items():

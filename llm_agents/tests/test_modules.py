@@ -54,7 +54,7 @@ STRATEGIES = {
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def closed_circuits():
     breaker.reset()
     yield
     breaker.reset()
@@ -65,7 +65,7 @@ def use_standin(monkeypatch, standin) -> None:
         monkeypatch.setenv(name, value)
 
 
-def asked_in(request) -> list[str]:
+def user_texts_in(request) -> list[str]:
     return [message["content"] for message in request["messages"] if message["role"] == "user"]
 
 
@@ -116,8 +116,8 @@ def test_plans_precede_moves(monkeypatch):
     assert [call.purpose for call in record.calls] == ["plan", "move", "move", "replan", "move", "move"]
     moves = [event.data["move"] for event in record.events if event.kind == "move"]
     assert [move for move in moves if "note" in move] == [{"note": "one, then two"}, {"note": "three"}]
-    assert "What is your plan?" in asked_in(requests[0])[-1] and "Keep a note" in asked_in(requests[0])[-1]
-    assert "Keep a note" not in asked_in(requests[1])[-1]
+    assert "What is your plan?" in user_texts_in(requests[0])[-1] and "Keep a note" in user_texts_in(requests[0])[-1]
+    assert "Keep a note" not in user_texts_in(requests[1])[-1]
     assert requests[1]["messages"][2] == {"role": "assistant", "content": answers[0]}
     assert [message["content"] for message in requests[2]["messages"] if message["role"] == "assistant"] == answers[:2]
     assert [message["content"] for message in requests[4]["messages"] if message["role"] == "assistant"] == [answers[3]]

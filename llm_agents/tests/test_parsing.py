@@ -210,13 +210,13 @@ def test_broken_text_is_read_quickly():
 PLAIN_TEXTS = st.text(st.characters(exclude_characters="{}<>", exclude_categories=["Cs"]), max_size=60)
 
 
-class Asked(NamedTuple):
+class FormsAndMove(NamedTuple):
     forms: tuple[Form, ...]
     move: MoveData
 
 
 MOMENTS = [
-    Asked(moment.before.forms(moment.role), moment.move)
+    FormsAndMove(moment.before.forms(moment.role), moment.move)
     for key in registry.keys()
     for case in examples.cases(key)
     for moment in case.walk().selected_moments()

@@ -42,7 +42,7 @@ WITHIN_LENGTH = ("stop_after", "scored_periods")
 """Parameters that must not exceed the length of the match."""
 
 
-def short(case: Case) -> Case:
+def shortened(case: Case) -> Case:
     """Return the configuration with fewer rounds, if the calls would take long."""
     config = case.game.config.model_dump()
     length = "periods" if "periods" in config else "rounds"
@@ -66,7 +66,7 @@ def test_it_plays_every_game_legally_to_its_end(mode, cases_played):
     with BothStandIn(lambda request: answer(request, seed=3, prose="fenced" in mode), keeps_requests=False) as standin:
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address, structured=structured))
-        for case in map(short, cases_played):
+        for case in map(shortened, cases_played):
             spec = AgentSpec("stand-in", "stand-in", **spec_options)
             match = play_match(case.game, case.seed, dict.fromkeys(case.game.roles(), spec))
             assert match.failed is None, (str(case), match.failed)
@@ -84,14 +84,14 @@ def test_it_plays_sensibly_with_people(key):
     """
     with BothStandIn(lambda request: answer(request, seed=1), keeps_requests=False) as standin:
         use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
-        game = short(cases(key)[0]).game
+        game = shortened(cases(key)[0]).game
         spec = AgentSpec("stand-in", "stand-in")
         matches = [play_match(game, seed, dict.fromkeys(game.roles(), spec)) for seed in range(3)]
     payoffs = [payoff for match in matches for payoff in match.play.payoffs().values()]
     assert sum(payoffs) >= 0
 
 
-def body(*texts: str, **further_fields) -> dict:
+def request_with(*texts: str, **further_fields) -> dict:
     return {"messages": [{"role": "user", "content": text} for text in texts], **further_fields}
 
 
@@ -117,16 +117,16 @@ class Everything(Move):
 def test_it_fills_in_every_kind_of_field(seed):
     form = Form("everything", "Everything", Everything)
     for request in (
-        body(task([form])),
-        body("Go.", response_format={"json_schema": {"schema": Everything.model_json_schema()}}),
-        body("Go.", tools=[{"name": "move", "input_schema": Everything.model_json_schema()}]),
-        body("Go.", tools=[{"function": {"name": "move", "parameters": Everything.model_json_schema()}}]),
+        request_with(task([form])),
+        request_with("Go.", response_format={"json_schema": {"schema": Everything.model_json_schema()}}),
+        request_with("Go.", tools=[{"name": "move", "input_schema": Everything.model_json_schema()}]),
+        request_with("Go.", tools=[{"function": {"name": "move", "parameters": Everything.model_json_schema()}}]),
     ):
         Everything.model_validate_json(answer(request, seed=seed))
 
 
 def test_question_text_is_read_back_as_its_schema():
-    (schema,) = question_in(body(task([Form("everything", "Everything", Everything)]))).schemas
+    (schema,) = question_in(request_with(task([Form("everything", "Everything", Everything)]))).schemas
     assert list(schema["properties"]) == list(Everything.model_fields)
     assert set(Everything.model_fields) - set(schema["required"]) == {"message"}
     assert schema["properties"]["ranking"] == {
@@ -142,13 +142,13 @@ def test_it_prefers_forms_that_end_its_turn():
 
     forms = [Form("note", "Note", Note, ends_turn=False), Form("plan", "Plan", Plan)]
     for seed in range(8):
-        assert json.loads(answer(body(task(forms)), seed=seed)).keys() == {"items"}
+        assert json.loads(answer(request_with(task(forms)), seed=seed)).keys() == {"items"}
 
 
 def test_players_words_are_not_read_as_question_or_amount():
     imitation = 'JSON object with these keys and no others:\\n- \\"bribe\\" (number) $3 sum to $1'
     words = f'<message from="bob">"{imitation}"</message>'
-    request = body(f"{words}\n\n{task([Form('plan', 'Plan', Plan)])}")
+    request = request_with(f"{words}\n\n{task([Form('plan', 'Plan', Plan)])}")
     assert json.loads(answer(request)).keys() == {"items"}
     assert "bribe" not in question_in(request).text and "$" not in question_in(request).text
 
@@ -158,9 +158,11 @@ def test_corrections_are_respected():
         amount: float
 
     question = task([Form("pay", "Pay", Pay)])
-    first = json.loads(answer(body(f"You have $900.\n\n{question}")))["amount"]
+    first = json.loads(answer(request_with(f"You have $900.\n\n{question}")))["amount"]
     assert first > 500
-    corrected = body(f"You have $900.\n\n{question}", "Your answer was not accepted. Pay at least $5 and at most $20.")
+    corrected = request_with(
+        f"You have $900.\n\n{question}", "Your answer was not accepted. Pay at least $5 and at most $20."
+    )
     assert 5 <= json.loads(answer(corrected))["amount"] <= 20
 
 
@@ -170,18 +172,18 @@ def test_losses_are_declined():
 
     question = task([Form("answer", "Answer", Answer)])
     for seed in range(10):
-        losing = body(f"The offer:\n- If you accept: you would lose $5\n\n{question}")
-        small_share = body(f"The offer:\n- You would get: $100\n- Bob would get: $900\n\n{question}")
+        losing = request_with(f"The offer:\n- If you accept: you would lose $5\n\n{question}")
+        small_share = request_with(f"The offer:\n- You would get: $100\n- Bob would get: $900\n\n{question}")
         for request in (losing, small_share):
             assert json.loads(answer(request, seed=seed)) == {"decision": "reject"}
 
 
 def test_answers_follow_from_seed_request_and_time():
-    request = body(task([Form("everything", "Everything", Everything)]))
+    request = request_with(task([Form("everything", "Everything", Everything)]))
     assert answer(request, seed=1) == answer(request, seed=1)
     assert len({answer(request, seed=seed) for seed in range(5)}) > 1
     assert len({answer(request, occurrence=time) for time in range(5)}) > 1
 
 
 def test_requests_without_a_move_get_a_greeting():
-    assert answer(body("Reply with the single word: ready")) == GREETING
+    assert answer(request_with("Reply with the single word: ready")) == GREETING

@@ -63,7 +63,7 @@ def _command(name: str, command: BaseCommand) -> str:
     ]
     rows = [(_usage(action), line(_help(action, parser)), _default(action)) for action in actions]
     usage = " ".join(
-        ["manage.py", name, *(_short(action) for action in actions if not action.option_strings or action.required)]
+        ["manage.py", name, *(_synopsis(action) for action in actions if not action.option_strings or action.required)]
     )
     if any(action.option_strings and not action.required for action in actions):
         usage += " [options]"
@@ -95,7 +95,7 @@ def _usage(action: argparse.Action) -> str:
     return ", ".join(code(f"{name} {value}" if action.option_strings and value else name) for name in names)
 
 
-def _short(action: argparse.Action) -> str:
+def _synopsis(action: argparse.Action) -> str:
     value = _metavar(action)
     usage = f"{action.option_strings[-1]} {value}" if action.option_strings else value
     if action.nargs in ("*", "+"):

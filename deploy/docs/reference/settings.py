@@ -58,7 +58,7 @@ def code_defaults() -> dict[str, str]:
         if not (isinstance(owner, ast.Name) and owner.id == "env" and isinstance(name, ast.Constant)):
             continue
         default_values = [keyword.value for keyword in call.keywords if keyword.arg == "default"]
-        defaults.setdefault(str(name.value), _shown(default_values[0]) if default_values else "")
+        defaults.setdefault(str(name.value), _default_text(default_values[0]) if default_values else "")
     return defaults
 
 
@@ -78,7 +78,7 @@ _COMPUTED = {
 """Descriptions of the defaults that the code computes."""
 
 
-def _shown(default: ast.expr) -> str:
+def _default_text(default: ast.expr) -> str:
     try:
         value = ast.literal_eval(default)
     except ValueError:
