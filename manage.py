@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def main() -> None:
-    here = Path(__file__).resolve().parent
-    sys.path.insert(0, str(here / "platform"))
+    root = Path(__file__).resolve().parent
+    sys.path.insert(0, str(root / "platform"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 

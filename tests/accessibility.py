@@ -23,10 +23,10 @@ def violations(page: Page, *, within: str = "", rules: Sequence[str] = ()) -> li
     return page.evaluate(RUN_AXE, [within, list(rules)])
 
 
-def violation_lines(found: Sequence[dict[str, Any]], where: str) -> list[str]:
+def violation_lines(violations_found: Sequence[dict[str, Any]], page_name: str) -> list[str]:
     """Return one line per violation: the page, the rule, the elements and how to fix them."""
     return [
-        f"{where}: {violation['id']} ({violation['help']}): "
+        f"{page_name}: {violation['id']} ({violation['help']}): "
         + "; ".join(f"{node['target']} {node['failureSummary']}" for node in violation["nodes"][:3])
-        for violation in found
+        for violation in violations_found
     ]

@@ -138,8 +138,8 @@ def reach_first_turn(slug: str, *, role: str | None = None) -> str:
 def move(path: str, script: str, *, patience: float = 10) -> bool:
     """Make the participant's next move as a scripted player would; return False if the match is over."""
     seat = Seat.objects.get(enrolment=_enrolment_of(path))
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
         play = Match.objects.get(pk=seat.match_id).play()
         if play.over:
             return False
@@ -178,11 +178,11 @@ def page_views(path: str) -> list[dict[str, Any]]:
 def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
     """Return the agent score of this participant's pages, its reasons, and the totals of all pages."""
     rows = list(_enrolment_of(path).behaviour.all())
-    found = score([(row.kind, row.figures) for row in rows])
-    total: Counter[str] = Counter()
+    page_score = score([(row.kind, row.figures) for row in rows])
+    totals: Counter[str] = Counter()
     for row in rows:
-        total.update(row.figures)
-    return found.value, found.reasons, dict(total)
+        totals.update(row.figures)
+    return page_score.value, page_score.reasons, dict(totals)
 
 
 def reported_pages(path: str) -> list[str]:
@@ -192,8 +192,8 @@ def reported_pages(path: str) -> list[str]:
 
 def held_places(slug: str) -> dict[str, int]:
     """Return how many participants hold a place in the study, by "configuration/role"."""
-    held = Placement.objects.filter(HELD, cell__version__study__slug=slug)
-    counted = held.values_list("cell__configuration", "cell__role").annotate(Count("pk"))
+    holding = Placement.objects.filter(HELD, cell__version__study__slug=slug)
+    counted = holding.values_list("cell__configuration", "cell__role").annotate(Count("pk"))
     return {f"{configuration}/{role}": count for configuration, role, count in counted.order_by()}
 
 
@@ -207,12 +207,12 @@ def begin_pilot(slug: str, people: int) -> int:
 def pilot_progress(pilot_id: int) -> dict[str, Any]:
     """Return the progress of a pilot."""
     pilot = Pilot.objects.get(pk=pilot_id)
-    found = report(pilot)
+    progress_report = report(pilot)
     return {
         "status": pilot.status,
-        "ended": found.counts["arrived"] + found.counts["stuck"],
-        "completed": found.completed,
-        "stuck": found.stuck,
+        "ended": progress_report.counts["arrived"] + progress_report.counts["stuck"],
+        "completed": progress_report.completed,
+        "stuck": progress_report.stuck,
         "enrolments": Enrolment.objects.filter(walker__pilot=pilot).count(),
         "matches": Match.objects.filter(seats__enrolment__walker__pilot=pilot).count(),
     }
@@ -225,14 +225,14 @@ def collection_progress(slug: str) -> dict[str, Any]:
 
 def count_complete_matches(slug: str) -> dict[str, int]:
     """Return how many matches a collection has, how many of them are complete, and the number of decisions."""
-    found = {"matches": 0, "replayed": 0, "numbered_without_gaps": 0, "decisions": 0}
+    counts = {"matches": 0, "replayed": 0, "numbered_without_gaps": 0, "decisions": 0}
     for item in Item.objects.filter(collection__slug=slug).select_related("match"):
         log = item.match.log()
-        found["matches"] += 1
-        found["numbered_without_gaps"] += [event.number for event in log] == list(range(1, len(log) + 1))
-        found["replayed"] += replay_events(item.match.configured(), log).payoffs() == item.match.payoffs
-        found["decisions"] += sum(event.kind == "move" for event in log)
-    return found
+        counts["matches"] += 1
+        counts["numbered_without_gaps"] += [event.number for event in log] == list(range(1, len(log) + 1))
+        counts["replayed"] += replay_events(item.match.configured(), log).payoffs() == item.match.payoffs
+        counts["decisions"] += sum(event.kind == "move" for event in log)
+    return counts
 
 
 def add_endpoint(name: str, address: str, protocol: str = "openai") -> None:
@@ -257,20 +257,20 @@ def latest_content(slug: str) -> dict[str, Any]:
 
 def await_failed_attempts(number: int, *, patience: float = 120) -> None:
     """Wait until at least this many attempts to send the latest result to oTree have failed."""
-    _await_delivery(lambda owed: owed.attempts >= number and owed.problem != "", patience)
+    _await_delivery(lambda delivery: delivery.attempts >= number and delivery.problem != "", patience)
 
 
 def await_delivery(*, patience: float = 120) -> int:
     """Wait until the latest result has arrived in oTree; return the number of attempts."""
-    return _await_delivery(lambda owed: owed.state == Delivery.State.DELIVERED, patience).attempts
+    return _await_delivery(lambda delivery: delivery.state == Delivery.State.DELIVERED, patience).attempts
 
 
 def _await_delivery(condition: Callable[[Delivery], bool], patience: float) -> Delivery:
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
-        owed = Delivery.objects.first()
-        if owed is not None and condition(owed):
-            return owed
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        delivery = Delivery.objects.first()
+        if delivery is not None and condition(delivery):
+            return delivery
         time.sleep(0.2)
     raise TimeoutError(f"the latest delivery: {Delivery.objects.values().first()}")
 

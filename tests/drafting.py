@@ -17,8 +17,8 @@ def begin(path: str) -> None:
     _drafts[path] = Draft(seat.match_id, role, answering, people=[seat.role])
 
 
-def add(path: str, piece: str) -> None:
-    _drafts[path].add(piece)
+def add(path: str, text: str) -> None:
+    _drafts[path].add(text)
 
 
 def retract(path: str) -> None:

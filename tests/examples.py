@@ -72,14 +72,14 @@ class Block:
 def blocks(page: Path, *languages: str) -> list[Block]:
     """Return a page's blocks in these languages, in order; all blocks if no language is given."""
     text = page.read_text(encoding="utf-8")
-    found = []
+    page_blocks = []
     for match in _BLOCK.finditer(text):
         code = re.sub(rf"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
         saved = _SAVED_AS.search(text[: match.start()])
         line = text.count("\n", 0, match.start()) + 1
         name = page.relative_to(ROOT).as_posix()
-        found.append(Block(name, line, match["language"].strip(), code, saved[1] if saved else ""))
-    return [block for block in found if not languages or block.language in languages]
+        page_blocks.append(Block(name, line, match["language"].strip(), code, saved[1] if saved else ""))
+    return [block for block in page_blocks if not languages or block.language in languages]
 
 
 def executed_blocks(page: Path) -> list[Block]:

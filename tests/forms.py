@@ -32,10 +32,12 @@ def _values(form: Iterable[Any]) -> dict[str, Any]:
         value = field.value()
         composite = isinstance(value, dict)  # a game's own controls, named FIELD:KEY
         values |= (
-            {f"{field.html_name}:{key}": part for key, part in value.items()} if composite else {field.html_name: value}
+            {f"{field.html_name}:{key}": entry for key, entry in value.items()}
+            if composite
+            else {field.html_name: value}
         )
-    sent = {name: value for name, value in values.items() if value is not None and value is not False}
-    return {name: "on" if value is True else value for name, value in sent.items()}
+    sent_values = {name: value for name, value in values.items() if value is not None and value is not False}
+    return {name: "on" if value is True else value for name, value in sent_values.items()}
 
 
 def _changed(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

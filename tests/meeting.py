@@ -57,10 +57,10 @@ def reach_instructions(slug: str, people: int) -> list[str]:
     return [_advance(slug, ("instructions",)) for _number in range(people)]
 
 
-def _advance(slug: str, until: Sequence[str]) -> str:
+def _advance(slug: str, kinds: Sequence[str]) -> str:
     path = arrive(slug)
     enrolment = _enrolment_of(path)
-    while enrolment.step is not None and enrolment.step["kind"] not in until:
+    while enrolment.step is not None and enrolment.step["kind"] not in kinds:
         answers = {"agree": "yes", "name": "Robin", "code_word": enrolment.code_word}
         people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()

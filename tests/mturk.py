@@ -27,24 +27,24 @@ def study_key(slug: str) -> int:
 
 def backdate_activity(worker: str, minutes: int) -> None:
     """Backdate the worker's arrival and last activity by this many minutes."""
-    then = timezone.now() - timedelta(minutes=minutes)
-    Enrolment.objects.filter(identity__worker=worker).update(last_seen_at=then, arrived_at=then)
+    earlier = timezone.now() - timedelta(minutes=minutes)
+    Enrolment.objects.filter(identity__worker=worker).update(last_seen_at=earlier, arrived_at=earlier)
 
 
 def states(slug: str) -> dict[str, int]:
     """Return how many participants of the study are in each state."""
-    found = Identity.objects.filter(study=slug, recruiter=KEY).values_list("enrolment__state", flat=True)
-    return dict(Counter(found))
+    rows = Identity.objects.filter(study=slug, recruiter=KEY).values_list("enrolment__state", flat=True)
+    return dict(Counter(rows))
 
 
 def await_drop_out(slug: str) -> dict[str, int]:
     """Wait until a participant has dropped out; return the counts by state."""
-    until = time.monotonic() + PATIENCE
-    while not (found := states(slug)).get(State.RETURNED):
-        if time.monotonic() > until:
-            raise TimeoutError(f"nobody dropped out: {found}")
+    deadline = time.monotonic() + PATIENCE
+    while not (counts := states(slug)).get(State.RETURNED):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"nobody dropped out: {counts}")
         time.sleep(0.5)
-    return found
+    return counts
 
 
 def ledger(slug: str) -> list[dict[str, Any]]:
@@ -64,10 +64,10 @@ def ledger(slug: str) -> list[dict[str, Any]]:
 
 def await_pay(slug: str) -> None:
     """Wait until no ledger row of the study is approved or in transit."""
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     open_rows = LedgerRow.objects.filter(study=slug, state__in=["approved", "sent"])
     while open_rows.exists():
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise TimeoutError(f"not paid: {list(open_rows.values('state', 'problem'))}")
         time.sleep(0.2)
 

@@ -23,9 +23,9 @@ def codes_of(slug: str) -> dict[str, str]:
 
 def approve_all(slug: str) -> int:
     """Approve everything due in the study; return the number of rows."""
-    due = list(LedgerRow.objects.filter(study=slug, state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=slug, rows=due, user=User.objects.filter(is_superuser=True).first())
-    return len(due)
+    due_rows = list(LedgerRow.objects.filter(study=slug, state=LedgerRow.State.DUE).values_list("pk", flat=True))
+    deciding.approve(study=slug, rows=due_rows, user=User.objects.filter(is_superuser=True).first())
+    return len(due_rows)
 
 
 def ledger(slug: str) -> dict[str, Any]:

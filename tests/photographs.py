@@ -17,7 +17,7 @@ def photograph(page: Page, name: str, *, sizes: Sequence[dict[str, int]] = (PHON
     """Save the whole page in each size, in light and dark colours, if PHOTOGRAPHS names a folder."""
     if not (folder := os.environ.get("PHOTOGRAPHS")):
         return
-    before = page.viewport_size
+    original_size = page.viewport_size
     file = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     for size in sizes:
         page.set_viewport_size(size)  # type: ignore[arg-type]
@@ -28,5 +28,5 @@ def photograph(page: Page, name: str, *, sizes: Sequence[dict[str, int]] = (PHON
             page.screenshot(path=Path(folder) / f"{file}-{size['width']}-{scheme}.png", full_page=True)
     page.emulate_media(color_scheme="light")
     page.evaluate("document.documentElement.classList.remove('dark')")
-    if before:
-        page.set_viewport_size(before)
+    if original_size:
+        page.set_viewport_size(original_size)

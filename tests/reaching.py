@@ -45,61 +45,61 @@ def launch_second_version(slug: str) -> None:
     launch(study)
 
 
-def reach_state(path: str, until: str) -> str:
+def reach_state(path: str, target: str) -> str:
     """Let this page's participant continue until they reach this state; return their actual state.
 
     For a withdrawal or a returned place, stop at the first turn: the rest happens on the pages and at the recruiter.
     """
     person = Enrolment.objects.get(token=path.split("/")[2])
-    _advance(person, State(until))
+    _advance(person, State(target))
     return Enrolment.objects.values_list("state", flat=True).get(pk=person.pk)
 
 
-def _advance(person: Enrolment, until: State) -> None:
+def _advance(person: Enrolment, target: State) -> None:
     people.show_step(enrolment_id=person.pk)
-    if until == State.ARRIVED:
+    if target == State.ARRIVED:
         return
-    if until == State.DROPPED_OUT:
+    if target == State.DROPPED_OUT:
         _let_enrolment_expire(person)
         return
     building.answer(person, agree="yes")
-    if until == State.CONSENTED:
+    if target == State.CONSENTED:
         return
     building.answer(person, name="Robin")
-    if until in SECOND_VERSION:
-        building.answer(person, question_known="Yes" if until == State.SCREENED_OUT else "No")
-    if until == State.SCREENED_OUT:
+    if target in SECOND_VERSION:
+        building.answer(person, question_known="Yes" if target == State.SCREENED_OUT else "No")
+    if target == State.SCREENED_OUT:
         return
-    building.read_instructions(person, word="certainly-not-it" if until == State.FAILED_CODE_WORD else None)
-    if until in (State.FAILED_CODE_WORD, State.INSTRUCTED):
+    building.read_instructions(person, word="certainly-not-it" if target == State.FAILED_CODE_WORD else None)
+    if target in (State.FAILED_CODE_WORD, State.INSTRUCTED):
         return
     people.show_step(enrolment_id=person.pk)
-    if until in (State.PLAYING, State.WITHDREW, State.RETURNED):
+    if target in (State.PLAYING, State.WITHDREW, State.RETURNED):
         return
-    _play(person, until)
+    _play(person, target)
 
 
-def _play(person: Enrolment, until: State) -> None:
-    if until in GROUP_STATES:
-        actions.end_enrolment(person.get_absolute_url(), until)
+def _play(person: Enrolment, target: State) -> None:
+    if target in GROUP_STATES:
+        actions.end_enrolment(person.get_absolute_url(), target)
         return
     match = Seat.objects.select_related("match").get(enrolment=person).match
-    if until == State.TIMED_OUT:
+    if target == State.TIMED_OUT:
         _let_turn_time_out(person, match)
-    elif until == State.OPPONENT_FAILED:
+    elif target == State.OPPONENT_FAILED:
         with transaction.atomic():
             monitor.end_match(match=match, who=User.objects.filter(is_superuser=True).first(), reason="It hangs.")
-    elif until == State.WAITING:
+    elif target == State.WAITING:
         actions.move(person.get_absolute_url(), "fair", patience=PATIENCE)
         people.show_step(enrolment_id=person.pk)
     else:
         while actions.move(person.get_absolute_url(), "fair", patience=PATIENCE):
             pass
-        if until == State.QUIZ:
+        if target == State.QUIZ:
             building.answer(person)
             people.show_step(enrolment_id=person.pk)
         else:
-            building.answer_quiz(person, correctly=until == State.COMPLETED)
+            building.answer_quiz(person, correctly=target == State.COMPLETED)
 
 
 def _let_enrolment_expire(person: Enrolment) -> None:

@@ -60,9 +60,9 @@ def staff(client: Client, role: Role | None = None) -> User:
 
 
 def post_new_study(client: Client, **changes):
-    given = {"title": "Splitting money", "slug": "splitting", "agents": agents_value("script:fair"), **changes}
+    values = {"title": "Splitting money", "slug": "splitting", "agents": agents_value("script:fair"), **changes}
     address = f"{ADD}?game=bargaining"
-    return client.post(address, new_form_data(client, address, **given))
+    return client.post(address, new_form_data(client, address, **values))
 
 
 def agents_value(*specs: str, **settings: object) -> str:
@@ -194,23 +194,23 @@ def test_saving_an_unchanged_form_keeps_every_agent(client, superuser):
     )
     study.full_clean()
     study.save()
-    before = Study.objects.values().get()
+    row_before = Study.objects.values().get()
     assert client.post(page_of(study), form_data(client.get(page_of(study)))).status_code == 302
-    after = Study.objects.values().get()
+    row_after = Study.objects.values().get()
     fields = ("agents", "lineups", "roles", "quota", "design")
-    assert {name: after[name] for name in fields} == {name: before[name] for name in fields}
+    assert {name: row_after[name] for name in fields} == {name: row_before[name] for name in fields}
     Endpoint.objects.all().delete()
     MEMORY.read()
     rejected = client.post(page_of(study), form_data(client.get(page_of(study))))
     assert "lab:stand-in" in rejected.context["adminform"].form.errors["agents"][0], "refused, not replaced"
-    assert Study.objects.values().get() == after
+    assert Study.objects.values().get() == row_after
 
 
 def test_oracles_are_not_offered_against_people(client, superuser, monkeypatch):
     game = registry.get("beauty_contest")
     monkeypatch.setattr(game, "oracles", frozenset({"level_4"}))
-    shown = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.data
-    assert "level_4" not in shown["scripts"] and "level_1" in shown["scripts"]
+    widget_data = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.data
+    assert "level_4" not in widget_data["scripts"] and "level_1" in widget_data["scripts"]
 
 
 # ---- spending caps ---------------------------------------------------------------------------------------
@@ -270,11 +270,11 @@ def test_invalid_template_is_refused_at_its_field(client, superuser, field, text
 
 def test_prompt_settings_show_variables_and_default_text(client, superuser):
     form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
-    shown = {setting["name"]: setting["help"] for setting in form.fields["agents"].widget.data["settings"]}
-    question = shown["prompt_question"]
+    help_texts = {setting["name"]: setting["help"] for setting in form.fields["agents"].widget.data["settings"]}
+    question = help_texts["prompt_question"]
     assert "{{ news }}" in question and "What happened since the last question" in question
     assert "{{ format_help }}" in question and "Default text" in question and "Alice, Bob" in question
-    assert "{{ rules }}" not in shown["persona"]
+    assert "{{ rules }}" not in help_texts["persona"]
 
 
 def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, superuser):
@@ -283,11 +283,11 @@ def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, super
     address = reverse("admin:studies_study_prompts", args=[study.pk])
     assert address in client.get(page_of(study)).content.decode()
     page = client.get(address, {"preview_question": "2"})
-    shown = page.context["shown"]
-    assert (shown.chosen.role, shown.chosen.question, shown.role_title) == ("alice", 2, "Alice")
-    assert ("+", "You are a retired judge called Alice.") in shown.sent.difference
+    preview = page.context["shown"]
+    assert (preview.chosen.role, preview.chosen.question, preview.role_title) == ("alice", 2, "Alice")
+    assert ("+", "You are a retired judge called Alice.") in preview.sent.difference
     text = page.content.decode()
-    assert shown.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text
+    assert preview.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text
     (frame,) = re.findall(r'<iframe [^>]*sandbox title="[^"]*" srcdoc="([^"]*)"></iframe>', text)
     assert "Bob has made you an offer" in html.unescape(frame)
 
@@ -300,16 +300,16 @@ def test_preview_of_unsaved_values_saves_nothing(client, superuser, saved):
         form, address = page_of(study), reverse("admin:studies_study_prompts", args=[study.pk])
     else:
         form, address = f"{ADD}?game=bargaining", reverse("admin:studies_study_add_prompts")
-    before = list(Study.objects.values())
+    rows_before = list(Study.objects.values())
     typed = form_data(client.get(form), agents=agents_value("anthropic:n", persona=f"{JUDGE}<script>"))
     page = client.post(address, {**typed, "preview_agent": "anthropic:n"})
-    sent = page.context["shown"].sent
-    assert sent.body["system"].startswith("# Who you are\n\nYou are a retired judge called")
-    assert sent.body["tool_choice"]["type"] == "tool"
+    sent_prompt = page.context["shown"].sent
+    assert sent_prompt.body["system"].startswith("# Who you are\n\nYou are a retired judge called")
+    assert sent_prompt.body["tool_choice"]["type"] == "tool"
     assert "called {{ role }}.&lt;script&gt;" in page.content.decode()
-    again = client.post(address, {**dict(page.context["carried"]), "preview_question": "2"})
-    assert again.context["shown"].chosen.question == 2
-    assert list(Study.objects.values()) == before
+    second_preview = client.post(address, {**dict(page.context["carried"]), "preview_question": "2"})
+    assert second_preview.context["shown"].chosen.question == 2
+    assert list(Study.objects.values()) == rows_before
 
 
 def test_preview_explains_why_it_is_unavailable(client, superuser):
@@ -386,10 +386,12 @@ def test_referenced_draft_keeps_its_short_name(client, superuser, reference):
     client.post(page_of(draft), form_data(client.get(page_of(draft)), slug="another"))
     draft.refresh_from_db()
     assert draft.slug == "draft"
-    other = reference.objects.create(study="another")
+    other_reference = reference.objects.create(study="another")
     client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
     assert not Study.objects.filter(slug="draft").exists()
-    assert list(reference.objects.all()) == [other], "the reference must not apply to a later study of the same name"
+    assert list(reference.objects.all()) == [other_reference], (
+        "the reference must not apply to a later study of the same name"
+    )
 
 
 def test_pausing_closing_and_reopening(client, superuser):
@@ -493,9 +495,9 @@ def test_transcript_escapes_text_and_shows_calls(client, superuser):
     )
     pages = [client.get(reverse("admin:matches_match_change", args=[match.pk]), {"step": step}) for step in (2, 3)]
     page = "".join(page.content.decode() for page in pages)
-    for words in ["script>alert(1)</script", "b>prompt</b", "i>answer</i", "u>move</u"]:
-        assert f"<{words}>" not in page
-        assert f"<{words}>".replace("<", "&lt;").replace(">", "&gt;") in page
+    for markup in ["script>alert(1)</script", "b>prompt</b", "i>answer</i", "u>move</u"]:
+        assert f"<{markup}>" not in page
+        assert f"<{markup}>".replace("<", "&lt;").replace(">", "&gt;") in page
     assert person.pseudonym in page and "script:fair" in page
     assert "Started" in page and "Ended" in page
 
@@ -506,8 +508,8 @@ def test_live_matches_are_listed_first(client, superuser):
     finished = building.match_of(building.complete(study, worker="A2"))
     rows = client.get(reverse("admin:matches_match_changelist")).context["cl"].result_list
     assert [match.pk for match in rows] == [live.pk, finished.pk]
-    found = client.get(reverse("admin:matches_match_changelist"), {"study": study.pk, "status__exact": "live"})
-    assert [match.pk for match in found.context["cl"].result_list] == [live.pk]
+    live_page = client.get(reverse("admin:matches_match_changelist"), {"study": study.pk, "status__exact": "live"})
+    assert [match.pk for match in live_page.context["cl"].result_list] == [live.pk]
 
 
 @pytest.mark.parametrize("model", [*READ_ONLY, "recruiters_identity"])

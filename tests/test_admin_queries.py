@@ -58,9 +58,9 @@ def _lookups(page: ModelAdmin[Any]) -> Iterator[str]:
         yield from (f"{field.name}__{lookup}" for lookup in GUESSES)
         yield field.name
         if field.is_relation and field.related_model:
-            for other in field.related_model._meta.get_fields():
-                if isinstance(other, Field):
-                    yield f"{field.name}__{other.name}__regex"
+            for related_field in field.related_model._meta.get_fields():
+                if isinstance(related_field, Field):
+                    yield f"{field.name}__{related_field.name}__regex"
 
 
 def test_lists_accept_only_declared_filters(sample: SampleData) -> None:
@@ -84,16 +84,16 @@ def test_viewer_cannot_guess_a_participants_link(sample: SampleData) -> None:
         ("participants_problemreport", "enrolment__token__regex"),
     ):
         matching = client.get(reverse(f"admin:{model}_changelist"), {lookup: f"{token[:3]}"})
-        other = client.get(reverse(f"admin:{model}_changelist"), {lookup: "###"})
-        assert (matching.status_code, other.status_code) == (400, 400), lookup
+        not_matching = client.get(reverse(f"admin:{model}_changelist"), {lookup: "###"})
+        assert (matching.status_code, not_matching.status_code) == (400, 400), lookup
 
 
 def test_offered_filters_work(sample: SampleData) -> None:
     client = _client(sample.user["superuser"])
     for page in admin.site._registry.values():
-        shown = client.get(_list_url(page)).context["cl"]
-        for list_filter in shown.filter_specs:
-            for choice in list_filter.choices(shown):
+        changelist = client.get(_list_url(page)).context["cl"]
+        for list_filter in changelist.filter_specs:
+            for choice in list_filter.choices(changelist):
                 if "query_string" in choice:
                     assert client.get(_list_url(page) + choice["query_string"]).status_code == 200, choice
         if page.date_hierarchy:

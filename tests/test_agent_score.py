@@ -98,8 +98,8 @@ class FormFillingAgent(Participant):
             schema = {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
             form = {"type": "json_schema", "json_schema": {"name": "fields", "schema": schema}}
             completion = client.chat.completions.create(model="gpt-4o-mini", messages=prompt, response_format=form)
-        written = re.search(r'"message":\s*"([^"]+)"', completion.choices[0].message.content or "")
-        return written[1] if written else MESSAGE
+        match = re.search(r'"message":\s*"([^"]+)"', completion.choices[0].message.content or "")
+        return match[1] if match else MESSAGE
 
 
 class EvenTypingAgent(FormFillingAgent):
@@ -156,8 +156,8 @@ class HumanImitator(Participant):
         self.page.mouse.click(x, y)
 
     def read(self) -> None:
-        words = len(self.page.locator("main").inner_text().split())
-        self.page.wait_for_timeout(words / WORDS_PER_MINUTE * 60_000)
+        word_count = len(self.page.locator("main").inner_text().split())
+        self.page.wait_for_timeout(word_count / WORDS_PER_MINUTE * 60_000)
 
 
 # ---- people ----------------------------------------------------------------------------------------------
@@ -182,8 +182,8 @@ class SkimmingPerson(HumanImitator):
     """A person who skims at twice the speed that counts as fast reading: one reason, but no flag."""
 
     def read(self) -> None:
-        words = len(self.page.locator("main").inner_text().split())
-        self.page.wait_for_timeout(words / (2 * 1500) * 60_000)
+        word_count = len(self.page.locator("main").inner_text().split())
+        self.page.wait_for_timeout(word_count / (2 * 1500) * 60_000)
 
 
 class DictatingPerson(HumanImitator):

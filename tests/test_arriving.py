@@ -11,7 +11,7 @@ from opponents.agents import agents_from_specs
 
 pytestmark = pytest.mark.services
 
-ARRIVALS, QUOTA, LATE = 120, 20, 30
+ARRIVALS, QUOTA, LATE_ARRIVALS = 120, 20, 30
 PATIENCE = 240.0
 """Seconds that a response may take on a busy machine."""
 
@@ -30,25 +30,27 @@ def test_quotas_hold_and_released_places_are_refilled(stack):
     stack.launch_study(study)
     places = 4 * QUOTA
 
-    first = asyncio.run(open_all_links(stack.url, range(ARRIVALS)))
-    pages = [answer.headers["location"] for answer in first]
+    first_answers = asyncio.run(open_all_links(stack.url, range(ARRIVALS)))
+    pages = [answer.headers["location"] for answer in first_answers]
     assert len(set(pages)) == ARRIVALS
     full_cells = {f"{rounds}/{role}": QUOTA for rounds in (0, 1) for role in ("alice", "bob")}
     admitted = asyncio.run(consent_all(stack.url, pages))
     assert len(admitted) == places
     assert places_held(stack) == full_cells
 
-    late = asyncio.run(open_all_links(stack.url, range(ARRIVALS, ARRIVALS + LATE)))
-    assert {answer.status_code for answer in late} == {403}
-    assert all("All places are taken" in answer.text and "try again later" in answer.text for answer in late)
+    late_answers = asyncio.run(open_all_links(stack.url, range(ARRIVALS, ARRIVALS + LATE_ARRIVALS)))
+    assert {answer.status_code for answer in late_answers} == {403}
+    assert all("All places are taken" in answer.text and "try again later" in answer.text for answer in late_answers)
 
     withdrawn = admitted[::4]
     asyncio.run(withdraw_all(stack.url, withdrawn))
     after_withdrawals = places_held(stack)
     assert sum(after_withdrawals.values()) == places - len(withdrawn)
 
-    second = asyncio.run(open_all_links(stack.url, range(ARRIVALS + LATE, ARRIVALS + 3 * LATE)))
-    readmitted = asyncio.run(consent_all(stack.url, [answer.headers["location"] for answer in second]))
+    second_answers = asyncio.run(
+        open_all_links(stack.url, range(ARRIVALS + LATE_ARRIVALS, ARRIVALS + 3 * LATE_ARRIVALS))
+    )
+    readmitted = asyncio.run(consent_all(stack.url, [answer.headers["location"] for answer in second_answers]))
     assert len(readmitted) == len(withdrawn)
     assert places_held(stack) == full_cells
 
@@ -73,8 +75,8 @@ async def consent_all(url: str, pages: list[str]) -> list[str]:
     """Consent on all pages at the same moment; return the pages of participants who got a place."""
     async with client(url) as session:
         await asyncio.gather(*(session.post(page, data={"position": "0", "agree": "yes"}) for page in pages))
-        shown = await asyncio.gather(*(session.get(page) for page in pages))
-    return [page for page, answer in zip(pages, shown, strict=True) if 'name="position" value="1"' in answer.text]
+        answers = await asyncio.gather(*(session.get(page) for page in pages))
+    return [page for page, answer in zip(pages, answers, strict=True) if 'name="position" value="1"' in answer.text]
 
 
 async def withdraw_all(url: str, pages: list[str]) -> None:

@@ -28,7 +28,7 @@ def bids(page: Page):
     return page.locator("form[data-move=bid]")
 
 
-def check_first_screen(page: Page, where: str) -> None:
+def check_first_screen(page: Page, page_name: str) -> None:
     """Check that a phone shows the item, the highest bid, the player's budget and the buttons without scrolling."""
     page.evaluate("scrollTo(0, 0)")
     for selector in (
@@ -40,20 +40,20 @@ def check_first_screen(page: Page, where: str) -> None:
         ".withdraw",
     ):
         box = page.locator(selector).first.bounding_box()
-        assert box is not None and box["y"] + box["height"] <= PHONE["height"], (where, selector, box)
+        assert box is not None and box["y"] + box["height"] <= PHONE["height"], (page_name, selector, box)
 
 
 def bidder_answer(request: Mapping[str, Any]) -> str:
     """Answer as a model that plans, reports its beliefs, and bids only for items without a bid."""
     question = request["messages"][-1]["content"]
-    question = question if isinstance(question, str) else " ".join(part.get("text", "") for part in question)
+    question = question if isinstance(question, str) else " ".join(block.get("text", "") for block in question)
     if "Plan ahead" in question or "Plan again" in question:
         move: dict[str, Any] = {"priorities": {"Gadget B": 3}}
     elif "Update your record" in question:
         move = {"remaining_budget": 20000, "total_profits": {}, "winning_bids": {}}
     else:
-        first = re.search(r"nobody has bid\. The lowest bid is \$?([\d,]+)", question)
-        move = {"bid": int(first[1].replace(",", "")) if first else None}
+        lowest_bid = re.search(r"nobody has bid\. The lowest bid is \$?([\d,]+)", question)
+        move = {"bid": int(lowest_bid[1].replace(",", "")) if lowest_bid else None}
     return f"I think about it first.\n\n{json.dumps(move)}"
 
 
@@ -189,10 +189,10 @@ def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
         expect(page.locator("[data-seat]").first).to_be_visible()
     if game == "english-auction":
         expect(pages[0].locator("form.move, .thinking").first).to_be_visible()
-        first, other = pages if pages[0].locator("form.move").count() else reversed(pages)
+        first, second = pages if pages[0].locator("form.move").count() else reversed(pages)
         first.get_by_role("button", name="Bid the minimum").click()
-        expect(other.locator(".table-bids")).to_contain_text("0")
-        expect(other.locator(".price-path")).to_be_visible()
+        expect(second.locator(".table-bids")).to_contain_text("0")
+        expect(second.locator(".price-path")).to_be_visible()
         return
     for page in pages:
         if game == "item-auction":

@@ -88,9 +88,9 @@ def assert_refused(process: subprocess.CompletedProcess[str], *reasons: str) -> 
 
 def test_each_json_line_is_a_complete_match(manage):
     config = json.dumps({"money": 100, "rounds": None})
-    done = manage("simulate", "bargaining", "--config", config, "--seat", "bob=script:fair", "--seed", "7", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    (line,) = parsed_lines(done)
+    process = manage("simulate", "bargaining", "--config", config, "--seat", "bob=script:fair", "--seed", "7", "--json")
+    assert (process.returncode, process.stderr) == (0, "")
+    (line,) = parsed_lines(process)
     assert list(line) == ["game", "config", "seed", "agents", "events", "payoffs", "metrics"]
     assert (line["game"], line["seed"]) == ("bargaining", 7)
     assert line["agents"] == {"alice": "script:random", "bob": "script:fair"}
@@ -119,9 +119,9 @@ def test_seeds_are_consecutive_and_determine_the_output(manage):
 
 
 def test_output_without_json_is_readable(manage):
-    done = manage("simulate", "bargaining", "--matches", "2")
-    assert done.returncode == 0
-    assert "seed 0:" in done.stdout and "seed 1:" in done.stdout and "alice (script:random)" in done.stdout
+    process = manage("simulate", "bargaining", "--matches", "2")
+    assert process.returncode == 0
+    assert "seed 0:" in process.stdout and "seed 1:" in process.stdout and "alice (script:random)" in process.stdout
 
 
 @pytest.mark.parametrize(("kind", "standin"), [("openai", OpenAIStandIn), ("anthropic", AnthropicStandIn)])
@@ -131,30 +131,30 @@ def test_model_plays_with_the_sdk_environment_variables(manage, kind, standin):
         return '{"alice_gain": "5,000", "bob_gain": 5000}' if "alice_gain" in question else '{"decision": "accept"}'
 
     with standin(answer) as server:
-        done = manage("simulate", "bargaining", "--seat", f"alice={kind}:m", "--seat", "bob=script:fair", "--json",
+        process = manage("simulate", "bargaining", "--seat", f"alice={kind}:m", "--seat", "bob=script:fair", "--json",
                       **server.environment)  # fmt: skip
-    (line,) = parsed_lines(done)
-    assert done.returncode == 0 and "failed" not in line
+    (line,) = parsed_lines(process)
+    assert process.returncode == 0 and "failed" not in line
     assert line["events"][1]["move"] == {"alice_gain": 5000, "bob_gain": 5000}
 
 
 def test_match_and_command_fail_without_a_legal_move(manage):
     with OpenAIStandIn(["I would rather not."]) as server:
-        done = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **server.environment)
-    (line,) = parsed_lines(done)
-    assert done.returncode == 1
+        process = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **server.environment)
+    (line,) = parsed_lines(process)
+    assert process.returncode == 1
     assert "No legal move in 4 tries" in line["failed"]
     assert line["payoffs"] == {"alice": None, "bob": None}
     assert len(server.requests) == 4
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_provider_failure_fails_the_match_and_hides_the_key(manage):
     with AnthropicStandIn([Failure(401, f"invalid key {KEY}")]) as server:
-        done = manage("simulate", "bargaining", "--seat", "bob=anthropic:m", "--json", **server.environment)
-    assert done.returncode == 1
-    assert KEY not in done.stdout + done.stderr
-    assert "did not accept the key" in parsed_lines(done)[0]["failed"]
+        process = manage("simulate", "bargaining", "--seat", "bob=anthropic:m", "--json", **server.environment)
+    assert process.returncode == 1
+    assert KEY not in process.stdout + process.stderr
+    assert "did not accept the key" in parsed_lines(process)[0]["failed"]
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,11 @@ def test_error_is_one_line_in_a_separate_process(manage):
 
 
 def test_replay_reports_how_a_match_ended(manage_here, write_file):
-    done = manage_here("replay", write_file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES}), "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    (line,) = parsed_lines(done)
+    process = manage_here(
+        "replay", write_file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES}), "--json"
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+    (line,) = parsed_lines(process)
     assert list(line) == ["over", "waiting_for", "payoffs", "metrics"]
     assert (line["over"], line["waiting_for"]) == (True, [])
     assert line["payoffs"] == {"alice": 4500, "bob": 4500}
@@ -198,10 +200,10 @@ def test_replay_reports_how_a_match_ended(manage_here, write_file):
 
 
 def test_replay_reports_whose_move_it_is(manage_here, write_file):
-    done = manage_here(
+    process = manage_here(
         "replay", write_file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES[:1]}), "--json"
     )
-    assert parsed_lines(done) == [
+    assert parsed_lines(process) == [
         {"over": False, "waiting_for": ["bob"], "payoffs": {"alice": None, "bob": None}, "metrics": {}}
     ]
 
@@ -253,18 +255,18 @@ def test_missing_file_is_named(manage_here, tmp_path):
 
 def test_prompt_shows_what_a_model_would_be_sent(manage, write_file):
     moves = write_file(MOVES[:1])
-    done = manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("[system]\n# ")
-    assert '"Take it."</message>' in done.stdout
-    assert '"decision" (one of "accept", "reject")' in done.stdout
-    assert manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt").stdout == done.stdout
+    process = manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.startswith("[system]\n# ")
+    assert '"Take it."</message>' in process.stdout
+    assert '"decision" (one of "accept", "reject")' in process.stdout
+    assert manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt").stdout == process.stdout
 
 
 def test_prompt_out_of_turn_shows_what_the_role_knows(manage_here, write_file):
-    done = manage_here("show", "bargaining", "--role", "alice", "--moves", write_file(MOVES[:1]), "--as", "prompt")
-    assert done.returncode == 0
-    assert "It is not your turn now. This is what you know:" in done.stdout
+    process = manage_here("show", "bargaining", "--role", "alice", "--moves", write_file(MOVES[:1]), "--as", "prompt")
+    assert process.returncode == 0
+    assert "It is not your turn now. This is what you know:" in process.stdout
 
 
 def test_config_option_overrides_the_replay_file(manage_here, write_file):
@@ -282,18 +284,18 @@ def test_hidden_values_do_not_change_the_output(manage_here, write_file, form):
     def printed_view(hidden: float) -> str:
         config = {"complete_information": False, "delta_alice": hidden}
         moves = write_file(_replay(config=config, moves=MOVES[:1]))
-        done = manage_here("show", "bargaining", "--role", "bob", "--moves", moves, "--as", form)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        process = manage_here("show", "bargaining", "--role", "bob", "--moves", moves, "--as", form)
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
     assert printed_view(0.95) == printed_view(0.8)
 
 
 def test_page_contains_what_the_prompt_contains(manage_here, write_file):
-    done = manage_here("show", "bargaining", "--role", "bob", "--moves", write_file(MOVES[:1]), "--as", "html")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Take it." in done.stdout and "4,000" in done.stdout
-    assert "csrf" not in done.stdout and "nonce" not in done.stdout
+    process = manage_here("show", "bargaining", "--role", "bob", "--moves", write_file(MOVES[:1]), "--as", "html")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "Take it." in process.stdout and "4,000" in process.stdout
+    assert "csrf" not in process.stdout and "nonce" not in process.stdout
 
 
 @pytest.mark.parametrize(

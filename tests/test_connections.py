@@ -79,10 +79,10 @@ async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str],
         try:
             async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:
                 path = await workers.enter(client, f"/join/{STUDY}/")
-            began = time.monotonic()
-            until = began + SECONDS
+            started_at = time.monotonic()
+            ends_at = started_at + SECONDS
             address = url.removeprefix("http://")
-            await workers.play(address, path, thinking=1.0, since=began, until=until, measured=measured)
+            await workers.play(address, path, thinking=1.0, since=started_at, until=ends_at, measured=measured)
         except Exception as error:  # noqa: BLE001  (the test reports every error)
             errors.append(f"{type(error).__name__}: {error}"[:200])
 

@@ -44,20 +44,21 @@ def open_first_page(stack, page: Page, study: str) -> str:
 
 def await_page_views(stack, path: str, condition: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
     """Return the page views on the server as soon as they meet the condition."""
-    until = time.monotonic() + PATIENCE / 1000
-    while not condition(found := stack.call("tests.actions.page_views", path)):
-        assert time.monotonic() < until, found
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not condition(views := stack.call("tests.actions.page_views", path)):
+        assert time.monotonic() < deadline, views
         time.sleep(0.2)
-    return found
+    return views
 
 
 def test_every_page_reports_its_use_but_not_pasted_text(stack, page: Page, study: str):
-    sent: list[str] = []
+    sent_bodies: list[str] = []
     page.on(
-        "request", lambda request: sent.append(request.post_data or "") if request.url.endswith("/counts") else None
+        "request",
+        lambda request: sent_bodies.append(request.post_data or "") if request.url.endswith("/counts") else None,
     )
-    refused: list[str] = []
-    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    console_errors: list[str] = []
+    page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
     path = open_first_page(stack, page, study)
     page.evaluate(HIDE, True)
     page.wait_for_timeout(300)
@@ -71,14 +72,14 @@ def test_every_page_reports_its_use_but_not_pasted_text(stack, page: Page, study
     walking.expect_over(page)
     walking.press_continue(page)
     page.get_by_role("radio").first.wait_for()
-    found = await_page_views(stack, path, lambda views: [view["kind"] for view in views][-1:] == ["match"])
-    assert [view["kind"] for view in found] == ["consent", "name", "instructions", "match"]
-    consent, *_others, match = found
+    page_views = await_page_views(stack, path, lambda views: [view["kind"] for view in views][-1:] == ["match"])
+    assert [view["kind"] for view in page_views] == ["consent", "name", "instructions", "match"]
+    consent, *_others, match = page_views
     assert consent["hidden"] >= 1 and consent["open_ms"] - consent["visible_ms"] >= 250
     assert (match["pastes"], match["pasted"]) == (1, 37)
     assert match["visible_ms"] > 0
-    assert sent and not any("xxx" in body for body in sent)
-    assert not refused, "the page's policy blocked something"
+    assert sent_bodies and not any("xxx" in body for body in sent_bodies)
+    assert not console_errors, "the page's policy blocked something"
 
 
 def test_closing_a_tab_sends_its_counts(stack, browser: Browser, study: str):
@@ -111,11 +112,11 @@ def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient_br
     page.goto(outer_url)
     frame = page.frame_locator("iframe")
     frame.get_by_role("checkbox").wait_for()
-    before = len(await_page_views(stack, path, bool))
+    views_before = len(await_page_views(stack, path, bool))
     frame.get_by_role("checkbox").check()
     frame.get_by_role("button", name="Begin").click()
     frame.locator("input[name=name]").wait_for()
-    await_page_views(stack, path, lambda views: len(views) > before)
+    await_page_views(stack, path, lambda views: len(views) > views_before)
     context.close()
 
 
@@ -126,12 +127,12 @@ def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     expect_size(page, cells=1, matches=20)
     page.get_by_label("Title").fill("Adults only")
     go_to_step(page, "Consent and surveys")
-    before = page.locator(".field-survey_before")
-    before.get_by_role("button", name="Add a question").click()
-    before.get_by_label("Question text").fill("How old are you?")
-    before.get_by_label("Answer type").select_option("choice")
-    before.get_by_label("Options, one per line").fill("18 or more\nless than 18")
-    before.get_by_role("checkbox", name="less than 18").check()
+    survey_before = page.locator(".field-survey_before")
+    survey_before.get_by_role("button", name="Add a question").click()
+    survey_before.get_by_label("Question text").fill("How old are you?")
+    survey_before.get_by_label("Answer type").select_option("choice")
+    survey_before.get_by_label("Options, one per line").fill("18 or more\nless than 18")
+    survey_before.get_by_role("checkbox", name="less than 18").check()
     go_to_step(page, "Pay")
     page.get_by_label("Screened out by an answer").select_option("base")
     go_to_step(page, "Entry")

@@ -20,9 +20,9 @@ TEMPLATE = ROOT / "deploy" / "parley.env.example"
 def production(folder: Path) -> dict[str, str]:
     """Return the template's environment, filled in as an administrator would."""
     lines = [line for line in TEMPLATE.read_text().splitlines() if line and not line.startswith("#")]
-    given = dict(line.split("=", 1) for line in lines)
-    assert given["SECRET_KEY"] == "", "a key in the template would be used in production"
-    return {**given, "SECRET_KEY": secrets.token_urlsafe(50), "PARLEY_DATA": str(folder)}
+    template = dict(line.split("=", 1) for line in lines)
+    assert template["SECRET_KEY"] == "", "a key in the template would be used in production"
+    return {**template, "SECRET_KEY": secrets.token_urlsafe(50), "PARLEY_DATA": str(folder)}
 
 
 def manage(folder: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -101,24 +101,24 @@ def test_static_files_are_hashed_compressed_and_cached(tmp_path):
 # ---- the wrapper and the manual --------------------------------------------------------------------------
 
 
-def parley(file: Path, *arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
+def parley(file: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
     return subprocess.run(
         [ROOT / "deploy" / "parley", *arguments],
-        env={**environment, "PARLEY_ENV": str(file), **given}, cwd="/", capture_output=True, text=True, timeout=300,
+        env={**environment, "PARLEY_ENV": str(file), **variables}, cwd="/", capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
 
 def test_wrapper_reads_the_environment_verbatim(tmp_path):
     file = tmp_path / "parley.env"
-    given = {**production(tmp_path), "SECRET_KEY": "a $HOME `id` 'b'" + "x" * 50, "LOG_LEVEL": '"ERROR"'}
-    file.write_text("# a comment\n\n" + "\n".join(f"{name}={value}" for name, value in given.items()))
+    variables = {**production(tmp_path), "SECRET_KEY": "a $HOME `id` 'b'" + "x" * 50, "LOG_LEVEL": '"ERROR"'}
+    file.write_text("# a comment\n\n" + "\n".join(f"{name}={value}" for name, value in variables.items()))
     query = (
         "from django.conf import settings as s; print(s.SECRET_KEY, s.DATABASES['default']['NAME'], s.LOGGING['root'])"
     )
     process = parley(file, "shell", "--no-imports", "-c", query)
     assert process.returncode == 0, process.stderr
-    assert given["SECRET_KEY"] in process.stdout and " parley " in process.stdout and "'ERROR'" in process.stdout
+    assert variables["SECRET_KEY"] in process.stdout and " parley " in process.stdout and "'ERROR'" in process.stdout
 
 
 def test_wrapper_refuses_to_start_without_a_configured_database(tmp_path):
@@ -137,12 +137,12 @@ def test_every_command_and_unit_in_the_manual_exists():
     manual = HANDBOOK.read_text()
     commands, services = get_commands(), {"web", "worker", "collector", "beat"}
     examples = re.findall(r"^(?:sudo -u parley )?parley ([a-z_]+)(.*)$", manual, re.MULTILINE)
-    assert {"migrate", "createsuperuser", "check"} <= {name for name, _rest in examples}
-    for name, rest in examples:
+    assert {"migrate", "createsuperuser", "check"} <= {name for name, _arguments in examples}
+    for name, arguments in examples:
         if name in services:
             continue
         parser = load_command_class(commands[name], name).create_parser("parley", name)
-        for option in re.findall(r"--[a-z-]+", rest):
+        for option in re.findall(r"--[a-z-]+", arguments):
             assert option in parser._option_string_actions, f"{name} {option}"
     for unit in re.findall(r"parley-[a-z]+@?", manual):
         if unit.rstrip("@") in ("parley-web", "parley-worker", "parley-collector", "parley-beat"):
@@ -194,7 +194,7 @@ def test_sentry_gets_errors_without_tokens_or_local_values(tmp_path):
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_words: object) -> None:
+        def log_message(self, *_arguments: object) -> None:
             pass
 
     with HTTPServer(("127.0.0.1", 0), SentryProject) as project:
@@ -208,7 +208,7 @@ def test_sentry_gets_errors_without_tokens_or_local_values(tmp_path):
         process = manage(tmp_path, "shell", "--no-imports", "-c", fail, SENTRY_DSN=dsn, LOG_LEVEL="ERROR")
         project.shutdown()
     assert process.returncode == 0, process.stderr
-    sent = b"".join(bodies)
-    assert b"ValueError" in sent and b"failed at" in sent
-    assert b"token0123456789" not in sent
-    assert b"said-by-somebody" not in sent
+    sent_text = b"".join(bodies)
+    assert b"ValueError" in sent_text and b"failed at" in sent_text
+    assert b"token0123456789" not in sent_text
+    assert b"said-by-somebody" not in sent_text

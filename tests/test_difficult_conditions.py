@@ -71,15 +71,15 @@ def test_offline_answer_is_kept_when_leaving_the_page(stack, phone: Page):
 
 def test_error_names_the_field_and_disappears_when_corrected(stack, phone: Page):
     open_first_turn(stack, phone, "difficult-error", "bargaining", "alice", "script:fair")
-    own, error = phone.get_by_label("You get", exact=True), phone.locator("form.move [data-error]")
-    own.fill("half of it")
+    own_gain, error = phone.get_by_label("You get", exact=True), phone.locator("form.move [data-error]")
+    own_gain.fill("half of it")
     phone.get_by_role("button", name="Send the offer").click()
     expect(error).to_have_text("“You get” must be a number, for example 12.5.")
-    expect(own).to_be_focused()
-    expect(own).to_have_attribute("aria-invalid", "true")
-    own.fill("5000")
+    expect(own_gain).to_be_focused()
+    expect(own_gain).to_have_attribute("aria-invalid", "true")
+    own_gain.fill("5000")
     expect(error).to_be_hidden()
-    expect(own).not_to_have_attribute("aria-invalid", "true")
+    expect(own_gain).not_to_have_attribute("aria-invalid", "true")
 
 
 def test_rejection_is_announced_with_the_amount(stack, phone: Page):
@@ -102,10 +102,10 @@ def test_offer_and_answers_are_on_the_first_screen(stack, phone: Page, game: str
 
 def expect_on_first_screen(page: Page) -> None:
     """Check that facts and answers are visible without scrolling, and that answers are large enough for a thumb."""
-    for part in page.locator(".facts-line, .offer h2, .offer dl, form.move button:visible").all():
-        box = part.bounding_box()
-        assert box is not None and box["y"] >= 0, part
-        assert box["y"] + box["height"] <= PHONE["height"], part.inner_text()
+    for element in page.locator(".facts-line, .offer h2, .offer dl, form.move button:visible").all():
+        box = element.bounding_box()
+        assert box is not None and box["y"] >= 0, element
+        assert box["y"] + box["height"] <= PHONE["height"], element.inner_text()
     for button in page.locator("form.move button:visible").all():
         box = button.bounding_box()
         assert box is not None and box["height"] >= 44, button.inner_text()

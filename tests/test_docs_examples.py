@@ -63,31 +63,31 @@ QUICK = ("simulate", "show")
 
 
 def test_every_code_block_is_run_or_has_a_reason():
-    found = [block for page in PAGES for block in blocks(page)]
-    assert [str(b) for b in found if b.language not in EXECUTED_LANGUAGES | UNEXECUTED_LANGUAGES] == [], (
+    all_blocks = [block for page in PAGES for block in blocks(page)]
+    assert [str(b) for b in all_blocks if b.language not in EXECUTED_LANGUAGES | UNEXECUTED_LANGUAGES] == [], (
         "name the block's language: sh, python, r or text"
     )
-    known = {(block.page, block.first_line) for block in found}
-    assert NOT_RUN.keys() <= known, "NOT_RUN lists blocks that no longer exist"
-    assert TESTED_ELSEWHERE.keys() <= {block.page for block in found}
+    first_lines = {(block.page, block.first_line) for block in all_blocks}
+    assert NOT_RUN.keys() <= first_lines, "NOT_RUN lists blocks that no longer exist"
+    assert TESTED_ELSEWHERE.keys() <= {block.page for block in all_blocks}
 
 
 def test_every_command_and_option_exists():
     commands = get_commands()
-    known = {name for name, _help in targets()}
+    make_targets = {name for name, _help in targets()}
     mistakes = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        mistakes += [f"{page.name}: make {name}" for name in MAKE.findall(text) if name not in known]
-        for found in MANAGE.finditer(text):
-            if found["command"] not in commands:
-                mistakes.append(f"{page.name}: {found[0]}")
+        mistakes += [f"{page.name}: make {name}" for name in MAKE.findall(text) if name not in make_targets]
+        for match in MANAGE.finditer(text):
+            if match["command"] not in commands:
+                mistakes.append(f"{page.name}: {match[0]}")
                 continue
-            command = load_command_class(commands[found["command"]], found["command"])
-            parser = command.create_parser("manage.py", found["command"])
+            command = load_command_class(commands[match["command"]], match["command"])
+            parser = command.create_parser("manage.py", match["command"])
             options = {option for action in parser._actions for option in action.option_strings}
             mistakes += [
-                f"{page.name}: {found[0]}" for option in OPTION.findall(found["rest"]) if option not in options
+                f"{page.name}: {match[0]}" for option in OPTION.findall(match["rest"]) if option not in options
             ]
     assert mistakes == []
 
@@ -116,8 +116,8 @@ def test_documented_labels_exist_on_pages():
     ]
     kinds = {".py", ".html", ".js"}
     files = (p for folder in folders for p in folder.rglob("*") if p.suffix in kinds and "migrations" not in p.parts)
-    shown = "\n".join(path.read_text(encoding="utf-8") for path in files if "tests" not in path.parts)
-    visible_text = re.sub(r"\s+", " ", shown).lower()
+    source_text = "\n".join(path.read_text(encoding="utf-8") for path in files if "tests" not in path.parts)
+    visible_text = re.sub(r"\s+", " ", source_text).lower()
     missing = []
     for page in PAGES:
         text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -204,36 +204,38 @@ def run(folder: Path, script: str, **variables: str) -> str:
         "HOME": str(folder), "LANG": "C.UTF-8", "PARLEY_DATA": str(folder / "var"), "PYTHONPATH": "platform:.",
         "SECRET_KEY": "examples", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **variables,
     }  # fmt: skip
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=900,
     )  # fmt: skip
-    assert done.returncode == 0, f"{script}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
+    assert process.returncode == 0, f"{script}\n{process.stdout[-2000:]}\n{process.stderr[-4000:]}"
+    return process.stdout
 
 
 def script_of(page: Path, folder: Path) -> str:
     """Return a page's commands in order as one shell script, which runs its Python and R code as one program each."""
     name = page.relative_to(ROOT).as_posix()
-    parts: list[str] = []
+    commands: list[str] = []
     programs: dict[str, str] = {"python": PREAMBLES.get(name, ""), "r": ""}
     listed = executed_blocks(page)
-    last = {block.language: block for block in listed}
+    last_blocks = {block.language: block for block in listed}
     for block in listed:
         code = block.code
-        for word, value in PLACEHOLDERS.get(name, {}).items():
-            code = code.replace(word, value)
+        for placeholder, value in PLACEHOLDERS.get(name, {}).items():
+            code = code.replace(placeholder, value)
         if block.saved_as:
             (folder / block.saved_as).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.saved_as).write_text(code)
         elif block.language in programs:
             programs[block.language] += code
-            if block is last[block.language]:
+            if block is last_blocks[block.language]:
                 (folder / f"example.{block.language}").write_text(programs[block.language])
-                parts.append(".venv/bin/python example.python" if block.language == "python" else "Rscript example.r")
+                commands.append(
+                    ".venv/bin/python example.python" if block.language == "python" else "Rscript example.r"
+                )
         else:
-            parts.append(code)
-    return "\n".join(parts)
+            commands.append(code)
+    return "\n".join(commands)
 
 
 TESTED_PAGES = [p for p in PAGES if executed_blocks(p) and p.relative_to(ROOT).as_posix() not in TESTED_ELSEWHERE]

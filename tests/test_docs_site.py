@@ -56,8 +56,8 @@ def test_every_command_and_option_is_in_the_reference():
 
 def test_every_setting_is_explained():
     explained = {name: meaning for name, meaning, _value in settings.entries()}
-    read = settings.code_defaults()
-    assert read and read.keys() <= explained.keys()
+    defaults = settings.code_defaults()
+    assert defaults and defaults.keys() <= explained.keys()
     assert [name for name, meaning in explained.items() if not meaning and name not in ("DEBUG", "LOG_LEVEL")] == []
 
 
@@ -98,9 +98,11 @@ def test_files_named_in_architecture_exist():
     listed = [
         p.relative_to(ROOT).as_posix() for f in FOLDERS for p in (ROOT / f).rglob("*") if "__pycache__" not in p.parts
     ]
-    known = {f"/{path}" for path in listed} | {f"/{path}/" for path in listed} | {f"/{folder}/" for folder in FOLDERS}
+    existing = (
+        {f"/{path}" for path in listed} | {f"/{path}/" for path in listed} | {f"/{folder}/" for folder in FOLDERS}
+    )
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     paths = set(re.findall(r"`([\w./-]+(?:/|\.(?:py|js|html|md|yaml|conf)))`", page))
     assert len(paths) > 100
-    missing = {name for name in paths if not any(path.endswith(f"/{name}") for path in known)}
+    missing = {name for name in paths if not any(path.endswith(f"/{name}") for path in existing)}
     assert missing == set()

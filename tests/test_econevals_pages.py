@@ -27,13 +27,13 @@ PeriodAction = Callable[[Page, int], None]
 """A function that submits the period with this number, counted from 0."""
 
 
-def check_large_text(page: Page, where: str) -> None:
+def check_large_text(page: Page, page_name: str) -> None:
     """Check that doubling the text size does not make the page wider than a phone."""
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     width = page.evaluate("document.scrollingElement.scrollWidth")
     too_wide = page.evaluate(TOO_WIDE) if width > PHONE["width"] else []
     page.evaluate("document.documentElement.style.fontSize = ''")
-    assert not too_wide, (where, width, too_wide)
+    assert not too_wide, (page_name, width, too_wide)
 
 
 def buy(page: Page, period: int) -> None:
@@ -106,8 +106,8 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     slug = f"bench-{key.replace('_', '-')}"
     study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **length}, "entry": "codes"}
     roles = configure(game, config).roles()
-    others = agents_from_specs("script:tit_for_tat") if len(roles) > 1 else {}
-    stack.launch_study({**study, "roles": [roles[0]], "agents": others})
+    agents = agents_from_specs("script:tit_for_tat") if len(roles) > 1 else {}
+    stack.launch_study({**study, "roles": [roles[0]], "agents": agents})
     page = phone(stack.reach_first_turn(slug))
     if config.get("practice"):
         expect(page.locator("main")).to_contain_text("it does not count")

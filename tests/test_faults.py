@@ -49,8 +49,8 @@ def replies_after(stack, slug: str) -> list[str]:
 
 def moves_until(stack, slug: str, number: int, seconds: float) -> list[str]:
     """Return the moves as soon as there are this many; fail after this many seconds."""
-    until = time.monotonic() + seconds
-    while len(moves := stack.moves(slug)) < number and time.monotonic() < until:
+    deadline = time.monotonic() + seconds
+    while len(moves := stack.moves(slug)) < number and time.monotonic() < deadline:
         time.sleep(0.2)
     assert len(moves) >= number, f"only {moves} after {seconds} s"
     return moves

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GLOSSARY = ROOT / "docs" / "glossary.md"
 FOLDERS = ("deploy", "docs", "games", "llm_agents", "platform", "static", "templates", "tests")
-WRITTEN = {".css", ".html", ".js", ".json", ".md", ".py", ".sh", ".txt", ".yaml"}
+SUFFIXES = {".css", ".html", ".js", ".json", ".md", ".py", ".sh", ".txt", ".yaml"}
 LEFT_OUT = ("vendor", "migrations", "__pycache__", "format_1", "format_2", "format_3", "format_4")
 """Third-party code, and files that never change: old migrations, and datasets in old formats."""
 
@@ -23,10 +23,10 @@ def patterns() -> dict[str, str]:
 
 
 def files() -> Iterator[Path]:
-    yield from (path for path in ROOT.glob("*") if path.suffix in WRITTEN or path.name == "Makefile")
+    yield from (path for path in ROOT.glob("*") if path.suffix in SUFFIXES or path.name == "Makefile")
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in WRITTEN and not set(LEFT_OUT) & set(path.relative_to(ROOT).parts):
+            if path.suffix in SUFFIXES and not set(LEFT_OUT) & set(path.relative_to(ROOT).parts):
                 yield path
 
 

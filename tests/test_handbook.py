@@ -65,7 +65,7 @@ def test_manual_works_from_installation_to_upgrade(machine: Path):
         script = script.replace(
             "parley createsuperuser\n", f"parley createsuperuser\n{user_command.format(create_user)}"
         )
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "-euxo", "pipefail", "-c", f"{script}\n{user_command.format(user_exists)}"],
             cwd=machine, capture_output=True, text=True, timeout=900,
             env={
@@ -76,7 +76,7 @@ def test_manual_works_from_installation_to_upgrade(machine: Path):
         )  # fmt: skip
     finally:
         postgres.stop()
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert process.returncode == 0, f"{process.stdout[-2000:]}\n{process.stderr[-4000:]}"
     calls = (machine / "called").read_text()
     for unit in ("parley-web", "parley-worker@1", "parley-collector", "parley-beat"):
         assert unit in calls

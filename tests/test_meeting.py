@@ -57,16 +57,16 @@ def expect_turn(page: Page) -> None:
     expect(page.locator('form.move input[name="answer"]')).to_be_visible()
 
 
-def check_page(page: Page, where: str) -> None:
+def check_page(page: Page, page_name: str) -> None:
     """Check that the page is readable on a phone and accessible."""
-    problems = violation_lines(violations(page), where)
+    problems = violation_lines(violations(page), page_name)
     assert not problems, problems
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], where
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], page_name
     small_buttons = page.evaluate(
         "[...document.querySelectorAll('main button')].filter((button) => button.offsetParent"
         " && button.getBoundingClientRect().height < 44).map((button) => button.textContent)"
     )
-    assert not small_buttons, (where, small_buttons)
+    assert not small_buttons, (page_name, small_buttons)
 
 
 RECORD_CHIME = """
@@ -167,9 +167,9 @@ CONTRACT_ANSWERS = {
 
 def sign_contract(request: dict[str, Any]) -> str:
     """Return the model's answer to the step of the contract whose key is in the question."""
-    words = request["messages"][-1]["content"]
+    question = request["messages"][-1]["content"]
     return json.dumps(
-        next((answer for key, answer in CONTRACT_ANSWERS.items() if f'"{key}"' in words), {"action": "A0"})
+        next((answer for key, answer in CONTRACT_ANSWERS.items() if f'"{key}"' in question), {"action": "A0"})
     )
 
 
@@ -236,23 +236,23 @@ def test_people_see_their_partners_past_actions(stack, phone: OpenPage):
 
 def test_participant_who_closes_the_lobby_keeps_the_place(stack, phone: OpenPage):
     launch(stack, "closing", human_seats=3)
-    (path, page), (_other, other) = bring_to_lobby(stack, phone, "closing", 2)
-    expect(other.locator("#missing")).to_have_text("One more player is needed.")
+    (path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "closing", 2)
+    expect(other_page.locator("#missing")).to_have_text("One more player is needed.")
     page.close()
-    expect(other.locator("#missing")).to_have_text("2 more players are needed.")
+    expect(other_page.locator("#missing")).to_have_text("2 more players are needed.")
     bring_to_lobby(stack, phone, "closing")
-    expect(other.locator("#missing")).to_have_text("One more player is needed.")
+    expect(other_page.locator("#missing")).to_have_text("One more player is needed.")
     expect_turn(phone(path))
-    expect_turn(other)
+    expect_turn(other_page)
 
 
 def test_withdrawing_leaves_the_lobby_at_once(stack, phone: OpenPage):
     launch(stack, "withdrawing", human_seats=3)
-    (_path, page), (_other, other) = bring_to_lobby(stack, phone, "withdrawing", 2)
-    expect(other.locator("#missing")).to_have_text("One more player is needed.")
+    (_path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "withdrawing", 2)
+    expect(other_page.locator("#missing")).to_have_text("One more player is needed.")
     page.get_by_role("link", name="Leave the study").click()
     page.locator("main button").first.click()
-    expect(other.locator("#missing")).to_have_text("2 more players are needed.")
+    expect(other_page.locator("#missing")).to_have_text("2 more players are needed.")
 
 
 class TestIncompleteGroup:
@@ -274,9 +274,9 @@ class TestIncompleteGroup:
     @pytest.mark.slow
     def test_fewer_seats_are_played(self, stack, phone: OpenPage):
         launch(stack, "fewer", lobby_seconds=10, lobby_after="fewer")
-        (_number, page), (_other, other) = bring_to_lobby(stack, phone, "fewer", 2)
+        (_path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "fewer", 2)
         expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
-        expect(other.locator("[data-seat]")).to_have_count(3)
+        expect(other_page.locator("[data-seat]")).to_have_count(3)
 
 
 class TestUnresponsivePlayer:

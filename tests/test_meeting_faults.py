@@ -35,8 +35,8 @@ class Person:
     async def take_part(self) -> None:
         """Continue from the instructions through lobby and game to the last page."""
         await self.may_arrive.wait()
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
             await asyncio.sleep(self.rng.uniform(0.3, 1.2))
             try:
                 if await self._load_and_act():
@@ -73,21 +73,21 @@ class Person:
         await self.client.post(self.path, data={"position": position[1]})
 
 
-async def kill_services(stack, people: list[Person], last: asyncio.Event) -> None:
+async def kill_services(stack, people: list[Person], last_may_arrive: asyncio.Event) -> None:
     """Kill each service while people are in the lobby, and again while they are in rounds.
 
-    `last` lets the last person arrive; until then, the last group is waiting in the lobby.
+    `last_may_arrive` lets the last person arrive; until then, the last group is waiting in the lobby.
     """
-    for where in ("lobby", "round"):
+    for stage in ("lobby", "round"):
         for name in SERVICES:
             async with asyncio.timeout(PATIENCE):
-                while not any(person.where == where for person in people):
+                while not any(person.where == stage for person in people):
                     await asyncio.sleep(0.02)
             stack.kill(name)
             async with asyncio.timeout(PATIENCE):
                 while not await asyncio.to_thread(stack.is_healthy):
                     await asyncio.sleep(0.2)
-        last.set()
+        last_may_arrive.set()
 
 
 @pytest.mark.slow

@@ -151,13 +151,13 @@ def test_keyboard_steps_through_a_match_without_scripts(stack, page: Page, desk:
     walking.offer(page, "990", "10", role="alice", message="<img src=x onerror='parent.document.title=1'>hello")
     walking.expect_turn(page, "answer")
     desk.locator("#m-live tbody tr a").first.click(timeout=PATIENCE)
-    place = desk.locator(".step-place")
-    expect(place).to_contain_text("of")
+    step_text = desk.locator(".step-place")
+    expect(step_text).to_contain_text("of")
     desk.wait_for_load_state("networkidle")  # wait until the script that handles the keys has loaded
     desk.keyboard.press("Home")
-    expect(place).to_contain_text("Step 1 of")
+    expect(step_text).to_contain_text("Step 1 of")
     desk.keyboard.press("ArrowRight")
-    expect(place).to_contain_text("Step 2 of")
+    expect(step_text).to_contain_text("Step 2 of")
     assert desk.url.endswith("?step=2")
     expect(desk.locator("#s-event")).to_contain_text("hello")
     alice, bob = desk.frame_locator("#s-screen-alice iframe"), desk.frame_locator("#s-screen-bob iframe")
@@ -172,9 +172,9 @@ def test_keyboard_steps_through_a_match_without_scripts(stack, page: Page, desk:
     expect(desk.locator("#s-after")).to_have_attribute("aria-current", "true")
     desk.go_back()
     expect(desk.locator("#s-before")).to_have_attribute("aria-current", "true")
-    expect(place).to_contain_text("Step 2 of")
+    expect(step_text).to_contain_text("Step 2 of")
     desk.go_back()
-    expect(place).to_contain_text("Step 1 of")
+    expect(step_text).to_contain_text("Step 1 of")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -187,7 +187,9 @@ def test_monitor_and_transcript_are_accessible_on_a_phone(stack, page: Page, des
     for _page in ("monitor", "transcript"):
         desk.reload()
         assert desk.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
-        found = violations(desk, within=".parley")
-        assert [(violation["id"], [node["target"] for node in violation["nodes"]]) for violation in found] == []
+        violations_found = violations(desk, within=".parley")
+        assert [
+            (violation["id"], [node["target"] for node in violation["nodes"]]) for violation in violations_found
+        ] == []
         desk.locator("#m-live tbody tr a, .step-place").first.click(timeout=PATIENCE)
         desk.wait_for_load_state("load")

@@ -211,7 +211,7 @@ def accept_without_browser(standin: StandIn, worker: str) -> tuple[Assignment, s
     return assignment, open_link(assignment, standin).headers["location"]
 
 
-def open_link(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Response:
+def open_link(assignment: Assignment, standin: StandIn, **changes: str) -> httpx.Response:
     """Open the link of an assignment; return Parley's response."""
     link = {
         "assignmentId": assignment.id,
@@ -219,16 +219,16 @@ def open_link(assignment: Assignment, standin: StandIn, **other: str) -> httpx.R
         "workerId": assignment.worker,
         "turkSubmitTo": standin.url,
     }
-    return httpx.get(f"{assignment.hit.address}?{urlencode({**link, **other})}", timeout=60)
+    return httpx.get(f"{assignment.hit.address}?{urlencode({**link, **changes})}", timeout=60)
 
 
 def submit_last_page(stack: Any, path: str) -> httpx.Response:
     """Post the form of a worker's last page as their browser would."""
-    last = httpx.get(f"{stack.url}{path}", timeout=60).text
-    found = re.search(r'<form method="post" action="([^"]+/mturk/externalSubmit)">(.*?)</form>', last, re.S)
-    assert found, last
-    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', found[2]))
-    return httpx.post(found[1], data=fields, timeout=60)
+    last_page = httpx.get(f"{stack.url}{path}", timeout=60).text
+    form = re.search(r'<form method="post" action="([^"]+/mturk/externalSubmit)">(.*?)</form>', last_page, re.S)
+    assert form, last_page
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form[2]))
+    return httpx.post(form[1], data=fields, timeout=60)
 
 
 def test_two_workers_are_recruited_paid_and_exported(browser, stack, researcher, standin, tmp_path):
@@ -312,8 +312,8 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     standin.market.leave(returned)
     stack.call("tests.mturk.backdate_activity", "AGONE", 30)
     (task,) = standin.market.hits.values()
-    again = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=returned.id)
-    paths["AAGAIN"] = open_link(again, standin).headers["location"]
+    reassigned = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=returned.id)
+    paths["AAGAIN"] = open_link(reassigned, standin).headers["location"]
     assert stack.call("tests.reaching.reach_state", paths["AAGAIN"], "completed") == "completed"
     assert submit_last_page(stack, paths["AAGAIN"]).status_code == 200
     assert open_link(arrived, standin, workerId="no worker").status_code == 400
@@ -329,10 +329,10 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     expect(researcher.page.get_by_text("is not responding properly").first).to_be_visible(timeout=SLOW_MACHINE)
     standin.behave()
     researcher.refresh()
-    found = stack.call("tests.mturk.await_drop_out", researcher.slug)
+    states = stack.call("tests.mturk.await_drop_out", researcher.slug)
     single_player_states = [str(state) for state in State if state not in GROUP_STATES]
-    assert found == {**dict.fromkeys(single_player_states, 1), "completed": 6}
-    assert sum(found.values()) == 20
+    assert states == {**dict.fromkeys(single_player_states, 1), "completed": 6}
+    assert sum(states.values()) == 20
     screens = {name: httpx.get(f"{stack.url}{path}", timeout=60) for name, path in paths.items()}
     assert not [name for name, page in screens.items() if page.status_code != 200 or "<h1" not in page.text]
     assert "You returned this assignment" in screens["AGONE"].text

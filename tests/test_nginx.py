@@ -77,13 +77,13 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
     stack.call("deploy.bench.study.launch", STUDY)
     process = children.start([str(NGINX), "-c", str(folder / "nginx.conf"), "-p", str(folder)], log=folder / "said.txt")
     try:
-        until = time.monotonic() + 20
+        deadline = time.monotonic() + 20
         while True:
             try:
                 httpx.get(f"https://127.0.0.1:{port}/health/", verify=False, timeout=5)
                 break
             except httpx.TransportError:
-                assert process.poll() is None and time.monotonic() < until, (folder / "said.txt").read_text()
+                assert process.poll() is None and time.monotonic() < deadline, (folder / "said.txt").read_text()
                 time.sleep(0.1)
         yield Proxy(port, plain, folder)
     finally:
@@ -151,7 +151,7 @@ def test_page_reloads_while_the_web_server_is_down(stack, proxy: Proxy):
         assert 'http-equiv="refresh"' in page.text
     finally:
         stack.restart("web")
-    until = time.monotonic() + 60
-    while not stack.is_healthy() and time.monotonic() < until:
+    deadline = time.monotonic() + 60
+    while not stack.is_healthy() and time.monotonic() < deadline:
         time.sleep(0.2)
     assert httpx.get(f"{proxy.url}/health/", verify=False, timeout=30).status_code == 200

@@ -43,8 +43,8 @@ def django_db_modify_db_settings() -> Iterator[None]:
 @pytest.fixture
 def pump_page(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
     """Yield the page of a participant whose turn it is to pump."""
-    known = registry.get
-    monkeypatch.setattr(registry, "get", lambda key: Terrace if key == "terrace" else known(key))
+    original_get = registry.get
+    monkeypatch.setattr(registry, "get", lambda key: Terrace if key == "terrace" else original_get(key))
     step = {
         "kind": "match", "game": "terrace", "config": {"periods": 6, "highest_flow": 9}, "role": "keeper", "agents": {},
         "purpose": "demo",

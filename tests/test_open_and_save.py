@@ -49,12 +49,12 @@ def superuser(client: Client) -> User:
 def check_unchanged(client: Client, row: models.Model) -> None:
     """Open the row's page, post the form as shown, and check that the row is the same."""
     rows = type(row)._base_manager.filter(pk=row.pk)
-    before = _values_of(rows)
+    values_before = _values_of(rows)
     address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
     answer = client.post(address, form_data(client.get(address)))
     if answer.status_code != 302:
         raise AssertionError(dict(answer.context["adminform"].form.errors))
-    assert _values_of(rows) == before
+    assert _values_of(rows) == values_before
 
 
 def _values_of(rows: Any) -> dict[str, Any]:
@@ -68,8 +68,10 @@ def _values_of(rows: Any) -> dict[str, Any]:
 def test_every_saving_form_is_tested(superuser):
     request = RequestFactory().get("/")
     request.user = superuser
-    others = {model for model in admin.site._registry if model not in FORMS}
-    saved = {model._meta.label for model in others if admin.site._registry[model].has_change_permission(request)}
+    untested_models = {model for model in admin.site._registry if model not in FORMS}
+    saved = {
+        model._meta.label for model in untested_models if admin.site._registry[model].has_change_permission(request)
+    }
     assert saved <= NOTHING_TO_SAVE
 
 

@@ -35,13 +35,13 @@ LOSS = "10%"
 @pytest.fixture(scope="session", autouse=True)
 def program() -> Path:
     """Return oTree's program, installed if missing; OTREE_PROGRAM can name another one."""
-    named = os.environ.get("OTREE_PROGRAM")
-    if not named:
+    named_program = os.environ.get("OTREE_PROGRAM")
+    if not named_program:
         process = subprocess.run([ROOT / "deploy/setup/otree.sh"], capture_output=True, text=True)
         if process.returncode:
             reason = (process.stderr.strip() or "no message").splitlines()[-1]
             pytest.skip(f"oTree cannot be installed here: {reason}")
-    return Path(named) if named else ROOT / ".venv-otree" / "bin" / "otree"
+    return Path(named_program) if named_program else ROOT / ".venv-otree" / "bin" / "otree"
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def return_link(page: Page) -> str:
     return str(page.get_by_role("link", name="Back to the experiment").get_attribute("href"))
 
 
-def code_of(back: str) -> str:
-    return back.rpartition("/")[2]
+def code_of(return_url: str) -> str:
+    return return_url.rpartition("/")[2]
 
 
 def play(page: Page, role: str) -> None:
@@ -247,8 +247,8 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
     assert all(float(row["player.payoff"]) > 0 for row in results.values())
 
 
-def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
-    """Kill oTree before a game ends, and restart it after at least `away` seconds and two failed attempts.
+def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, min_seconds: float) -> tuple[int, float]:
+    """Kill oTree before a game ends, and restart it after at least `min_seconds` seconds and two failed attempts.
 
     Return how many attempts were needed to send the result, and how long oTree was down.
     """
@@ -258,33 +258,33 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, aw
     experiment.server.kill()
     killed = time.monotonic()
     answer_quiz(page)
-    back = return_link(page)
+    return_url = return_link(page)
     page.context.close()  # the participant does not return, so Parley must send the result
     stack.call("tests.actions.await_failed_attempts", 2)
-    time.sleep(max(0.0, away - (time.monotonic() - killed)))
+    time.sleep(max(0.0, min_seconds - (time.monotonic() - killed)))
     experiment.server.start()
-    away = time.monotonic() - killed
+    seconds_down = time.monotonic() - killed
     attempts = stack.call("tests.actions.await_delivery", patience=240)
     stack.halt("web")
     try:
-        again = browser.new_context().new_page()
-        again.goto(back)
-        finish(again)  # oTree uses the result that was sent; it cannot ask for it now
-        again.context.close()
+        page_after = browser.new_context().new_page()
+        page_after.goto(return_url)
+        finish(page_after)  # oTree uses the result that was sent; it cannot ask for it now
+        page_after.context.close()
         waiting.get_by_role("button", name="I have finished").click()
         expect(waiting.get_by_text("nothing is lost")).to_be_visible()
         waiting.context.close()
     finally:
         stack.restart("web")
-    row = experiment.player(code_of(back))
+    row = experiment.player(code_of(return_url))
     assert row["player.parley_ending"] == "completed"
     assert float(row["player.payoff"]) > 0
-    assert len(experiment.turns(code_of(back))) == 2
-    return attempts, away
+    assert len(experiment.turns(code_of(return_url))) == 2
+    return attempts, seconds_down
 
 
 def test_result_reaches_otree_after_a_crash(browser, stack, experiment):
-    attempts, _away = kill_and_restart(browser, stack, experiment, away=0)
+    attempts, _seconds_down = kill_and_restart(browser, stack, experiment, min_seconds=0)
     assert attempts > 2
 
 
@@ -317,13 +317,13 @@ def test_participant_continues_after_closing_either_page(browser, stack, experim
 def test_repeated_links_results_and_pages_count_once(browser, stack, experiment):
     page = start_participant(browser, experiment.session())
     link = str(page.get_by_role("link", name="Go to the game").get_attribute("href"))
-    waiting = page.url
+    waiting_url = page.url
     play(page, "alice")
     answer_quiz(page)
-    last, back = page.url, return_link(page)
-    code = code_of(back)
+    last_url, return_url = page.url, return_link(page)
+    code = code_of(return_url)
     stack.call("tests.actions.await_delivery")
-    page.goto(back)
+    page.goto(return_url)
     expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
     first_result = experiment.player(code)
     ledger, enrolments = stack.call("tests.actions.ledger", STUDY), stack.call("tests.actions.count_enrolments", STUDY)
@@ -331,19 +331,19 @@ def test_repeated_links_results_and_pages_count_once(browser, stack, experiment)
     # Opening the same link again, here or in another browser, leads to the last page and starts no second game.
     for browsing in (page, browser.new_context().new_page()):
         browsing.goto(link)
-        assert browsing.url == last
+        assert browsing.url == last_url
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
     # The same result arrives again through oTree's REST API, and then a forged, better one.
     ((name, result),) = stack.call("tests.actions.otree_vars", STUDY, code).items()
-    for sent in (result, {**result, "payoff_cents": 99_900}):
+    for posted_result in (result, {**result, "payoff_cents": 99_900}):
         address = f"{experiment.server.url}/api/participant_vars/{code}"
         key = {"otree-rest-key": experiment.server.rest_key}
-        httpx.post(address, json={"vars": {name: sent}}, headers=key, timeout=30).raise_for_status()
+        httpx.post(address, json={"vars": {name: posted_result}}, headers=key, timeout=30).raise_for_status()
     # The participant opens Play again, and Done twice.
-    page.goto(waiting)
-    page.goto(back)
+    page.goto(waiting_url)
+    page.goto(return_url)
     finish(page)
-    page.goto(back)
+    page.goto(return_url)
     page.context.close()
 
     now = experiment.player(code)
@@ -381,10 +381,10 @@ RESULT = {
 """The result that Parley sends for a participant who has played."""
 
 
-def request(server: Otree, method: str, path: str, **sent: Any) -> httpx.Response:
+def request(server: Otree, method: str, path: str, **options: Any) -> httpx.Response:
     """Return oTree's response, following redirects."""
     # Loading certificates, which are not needed here, would take longer than the request.
-    return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **sent)
+    return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **options)
 
 
 def enter_session(server: Otree, link: str) -> str:
@@ -411,25 +411,27 @@ def advance(server: Otree, session: str, code: str, *, pages: int) -> None:
 def test_late_results_of_advanced_participants_are_paid(points_server):
     session_config = {"session_config_name": "with_parley", "num_participants": 2}
     session = request(points_server, "POST", "/api/sessions", json=session_config).raise_for_status().json()
-    early, late = (enter_session(points_server, session["session_wide_url"]) for _i in range(2))
-    advance(points_server, session["code"], early, pages=2)  # past the survey and Play, to the survey after the game
-    advance(points_server, session["code"], late, pages=3)
+    early_code, late_code = (enter_session(points_server, session["session_wide_url"]) for _i in range(2))
+    advance(
+        points_server, session["code"], early_code, pages=2
+    )  # past the survey and Play, to the survey after the game
+    advance(points_server, session["code"], late_code, pages=3)
 
     # One result arrives before the last page. The other arrives after it and is recorded by the report.
-    send_result(points_server, early, RESULT)
-    advance(points_server, session["code"], early, pages=1)
-    assert "$1.93" in current_page(points_server, early)
+    send_result(points_server, early_code, RESULT)
+    advance(points_server, session["code"], early_code, pages=1)
+    assert "$1.93" in current_page(points_server, early_code)
     report = f"/AdminReport/{session['code']}"
     assert "Parley did not answer" in request(points_server, "GET", report).text, "the other result is missing"
-    send_result(points_server, late, {**RESULT, "turns": [TURN, {"number": 2}]})
+    send_result(points_server, late_code, {**RESULT, "turns": [TURN, {"number": 2}]})
     assert request(points_server, "GET", report).status_code == 500
-    send_result(points_server, late, RESULT)
+    send_result(points_server, late_code, RESULT)
     for _i in range(2):
         assert request(points_server, "GET", report).text.count("completed") == 2
     experiment = Experiment(points_server, alone=[])
     rows = {row["participant.code"]: row for row in experiment.rows()}
     turns = experiment.rows("export_app_custom")
-    for code in (early, late):
+    for code in (early_code, late_code):
         assert (rows[code]["player.payoff"], rows[code]["participant.payoff"]) == ("193.0", "193.0")
         assert [turn["number"] for turn in turns if turn["participant"] == code] == ["1"]
 
@@ -446,8 +448,8 @@ def test_otree_bots_skip_the_game(points_server):
 
 def is_logged(server: Otree, text: str, *, patience: float = 30) -> bool:
     """Return whether the server logs this text in time."""
-    until = time.monotonic() + patience
-    while text not in server.log() and time.monotonic() < until:
+    deadline = time.monotonic() + patience
+    while text not in server.log() and time.monotonic() < deadline:
         time.sleep(0.1)
     return text in server.log()
 
@@ -473,8 +475,8 @@ def test_result_reaches_otree_on_postgresql_after_an_outage(browser, stack, prog
     database = PrivatePostgres(durable=True)
     server = Otree(tmp_path / "otree", program, database_url=database.start())
     try:
-        attempts, away = kill_and_restart(browser, stack, start_experiment(server, stack), away=MINUTE)
+        attempts, seconds_down = kill_and_restart(browser, stack, start_experiment(server, stack), min_seconds=MINUTE)
     finally:
         server.stop()
         database.stop()
-    assert away >= MINUTE and attempts > 2
+    assert seconds_down >= MINUTE and attempts > 2

@@ -47,5 +47,5 @@ def test_outage_is_logged_as_one_line_a_minute() -> None:
     assert [logging.Formatter().format(record) for record in logged] == [
         "the database is unavailable: OperationalError"
     ]
-    other = record_of(ValueError("a fault of ours"))
-    assert log_filter.filter(other) and "Traceback" in logging.Formatter().format(other)
+    other_record = record_of(ValueError("a fault of ours"))
+    assert log_filter.filter(other_record) and "Traceback" in logging.Formatter().format(other_record)

@@ -72,8 +72,8 @@ class Inspector:
         if page.url not in self.weights:
             self._check_weight(page.url, name)
 
-    def _axe(self, page: Page, where: str, rules: Sequence[str]) -> None:
-        self.problems += violation_lines(violations(page, rules=rules), where)
+    def _axe(self, page: Page, page_name: str, rules: Sequence[str]) -> None:
+        self.problems += violation_lines(violations(page, rules=rules), page_name)
 
     def _check_weight(self, url: str, name: str) -> None:
         context = self.browser.new_context(viewport=DESKTOP)
@@ -153,13 +153,13 @@ def test_inspector_finds_every_fault(stack, page: Page, browser: Browser):
     page.goto(f"{stack.url}/wrong")
     inspector = Inspector(browser)
     inspector.inspect(page, "wrong")
-    found = "\n".join(inspector.problems)
-    assert "wrong, dark, 1280 px: color-contrast" in found
-    assert "wrong, light, 360 px: color-contrast" not in found
-    assert "html-has-lang" in found
-    assert "px wide on a phone" in found
-    assert "px wide with text of twice its size" in found
-    assert 'too small to touch: 30 px: <button style="height: 30px">' in found
+    problems = "\n".join(inspector.problems)
+    assert "wrong, dark, 1280 px: color-contrast" in problems
+    assert "wrong, light, 360 px: color-contrast" not in problems
+    assert "html-has-lang" in problems
+    assert "px wide on a phone" in problems
+    assert "px wide with text of twice its size" in problems
+    assert 'too small to touch: 30 px: <button style="height: 30px">' in problems
 
 
 def test_pages_before_admission(stack, page: Page, inspector: Inspector, study: str):

@@ -58,10 +58,10 @@ def test_approved_payments_can_be_withdrawn_until_sent(stack, page: Page, slug: 
     expect(page.get_by_text("payments are waiting for approval")).to_be_visible()
     apply_action(page, "Approve")
 
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     unanswered = page.locator(".pay-list li").filter(has_text="not responding")
     while not unanswered.count():
-        assert time.monotonic() < until, page.locator(".pay-list").inner_text()
+        assert time.monotonic() < deadline, page.locator(".pay-list").inner_text()
         pay_page(stack, page, slug, "approved")
     expect(page.locator("body")).not_to_contain_text("A1WORKER")
     apply_action(page, "Withdraw the approval")
@@ -100,5 +100,7 @@ def test_pay_page_is_accessible(stack, page: Page, slug: str, width: int):
         open_page()
         page.locator(".parley").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        found = violations(page, within=".parley")
-        assert [(violation["id"], [node["target"] for node in violation["nodes"]]) for violation in found] == []
+        violations_found = violations(page, within=".parley")
+        assert [
+            (violation["id"], [node["target"] for node in violation["nodes"]]) for violation in violations_found
+        ] == []

@@ -54,13 +54,13 @@ def wait_for_round(page: Page, number: int) -> None:
 
 def test_seller_sees_the_quality_and_writes_messages(stack, page: Page, tmp_path: Path):
     slug = enter_game(stack, page, "alice", "words-sold", "script:trusting")
-    for number, (quality, words) in enumerate(
+    for number, (quality, message) in enumerate(
         [("Low quality", "A fine <i>thing</i>"), ("High quality", "Do not take it"), ("Low quality", "=SUM(1)")],
         start=1,
     ):
         wait_for_round(page, number)
         expect(page.locator(".persuasion-product")).to_contain_text(quality)
-        page.locator('textarea[name="message"]').fill(words)
+        page.locator('textarea[name="message"]').fill(message)
         page.locator("form.move button[type=submit]:visible").click()
     row = finish(stack, page, slug, tmp_path / "d")
     assert (row["sold"], row["sold_low"], row["high_quality_rounds"]) == ("2", "2", "1")

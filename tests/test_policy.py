@@ -100,11 +100,11 @@ def test_pages_before_admission(client: Client):
 
 def test_every_step_of_a_study(client: Client):
     study = launched_study()
-    wrong = {"consent": {}, "name": {"name": "A"}, "instructions": {}, "quiz": {}}
+    invalid_answers = {"consent": {}, "name": {"name": "A"}, "instructions": {}, "quiz": {}}
     for kind in STEP_KINDS:
         visitor = Visitor(arrived_participant(study, worker=kind)).walk_to(kind)
         check_policy(visitor.see())
-        refused = visitor.send(**wrong[kind]) if kind in wrong else visitor.move(alice_gain="much")
+        refused = visitor.send(**invalid_answers[kind]) if kind in invalid_answers else visitor.move(alice_gain="much")
         assert refused.status_code in (200, 303), kind
         check_policy(visitor.see())
     for page in ("leave", "problem"):

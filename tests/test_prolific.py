@@ -118,8 +118,8 @@ class Worker:
         assert answer.status_code == 302, answer.text
         self.path = urlsplit(answer.headers["location"]).path
 
-    def walk(self, until: str) -> None:
-        self.stack.call("tests.reaching.reach_state", self.path, until)
+    def walk(self, state: str) -> None:
+        self.stack.call("tests.reaching.reach_state", self.path, state)
 
     def leave(self) -> None:
         httpx.post(f"{self.stack.url}{self.path}leave/", timeout=60)
@@ -152,13 +152,13 @@ def refresh(stack, page: Page, slug: str) -> None:
 def pay(stack, slug: str) -> dict:
     """Approve everything that is due, wait until nothing is in transit, and return the ledger."""
     stack.call("tests.offering.approve_all", slug)
-    until = time.monotonic() + PAYMENT_TIMEOUT
-    while time.monotonic() < until:
-        found = stack.call("tests.offering.ledger", slug)
-        if not {"approved", "sent"} & set(found["states"]):
-            return found
+    deadline = time.monotonic() + PAYMENT_TIMEOUT
+    while time.monotonic() < deadline:
+        ledger = stack.call("tests.offering.ledger", slug)
+        if not {"approved", "sent"} & set(ledger["states"]):
+            return ledger
         time.sleep(1)
-    pytest.fail(f"not paid in time: {found}")
+    pytest.fail(f"not paid in time: {ledger}")
 
 
 def check_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
@@ -244,8 +244,8 @@ def test_twenty_workers_reach_every_state(stack, page: Page, browser: Browser, s
         worker.load_page()
         if worker.state in ENDED and worker.state != "returned":
             worker.press_back_button()
-    late = next(worker for name, worker in workers.items() if name.startswith("quiz"))
-    standin.market.complete(late.submission.id, "NOCODE")
+    late_worker = next(worker for name, worker in workers.items() if name.startswith("quiz"))
+    standin.market.complete(late_worker.submission.id, "NOCODE")
     refresh(stack, page, slug)
     page.get_by_role("link", name="Tasks and workers").click()
     expect(page.get_by_text("Submitted on Prolific, but has not finished here.")).to_be_visible()

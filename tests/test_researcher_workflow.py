@@ -34,9 +34,9 @@ class Stopwatch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        began = time.monotonic()
+        started_at = time.monotonic()
         yield
-        self.seconds += time.monotonic() - began
+        self.seconds += time.monotonic() - started_at
 
 
 def test_researcher_gets_from_setup_to_a_dataset_quickly(
@@ -161,8 +161,8 @@ def export(page: Page, folder: Path) -> Path:
         page.get_by_role("button", name="Download").click(timeout=researching.PATIENCE)
     with zipfile.ZipFile(download.value.path()) as archive:
         archive.extractall(folder)
-    (found,) = folder.iterdir()
-    return found
+    (dataset,) = folder.iterdir()
+    return dataset
 
 
 def check_frozen_content(content: dict[str, Any]) -> None:
@@ -177,13 +177,13 @@ def check_frozen_content(content: dict[str, Any]) -> None:
 
 def check_dataset(folder: Path, *, first_price: str) -> None:
     """Check that the dataset verifies and contains only the match that a person played, none of the pilot's."""
-    found = examine(folder)
-    assert (found.differences, found.matches) == ([], 1)
+    examined = examine(folder)
+    assert (examined.differences, examined.matches) == ([], 1)
     (match,) = rows(folder, "matches")
     assert (match["player_alice"], match["in_dataset"]) == ("human", "TRUE")
     assert len(rows(folder, "participants")) == 1
     decisions = rows(folder, "decisions")
-    assert len(decisions) == found.decisions >= 2
+    assert len(decisions) == examined.decisions >= 2
     assert decisions[0]["role"] == "alice" and float(decisions[0]["move_price"]) == float(first_price)
 
 

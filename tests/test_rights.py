@@ -449,7 +449,7 @@ class SampleData:
 
     def key(self, model: str) -> Any:
         """Return the primary key of a row of `model` (written as in page names) that belongs to the visible study."""
-        found: dict[str, Callable[[], Any]] = {
+        finders: dict[str, Callable[[], Any]] = {
             "studies_study": lambda: self.study,
             "collecting_collection": lambda: self.collection,
             "collecting_item": lambda: self.collection.items.first(),
@@ -477,7 +477,7 @@ class SampleData:
             "auth_user": lambda: self.user["staff"],
             "audit_record": lambda: Record.objects.filter(of_kind="studies.study", of_key=self.study.pk).first(),
         }
-        find = found.get(model)
+        find = finders.get(model)
         return find().pk if find else apps.get_model(*model.split("_", 1)).objects.values_list("pk", flat=True).first()
 
     @property
@@ -491,8 +491,8 @@ class SampleData:
         parts = url.route.split("/")
         model = f"{parts[1]}_{parts[2]}" if len(parts) > 2 else ""
 
-        def part_value(found: re.Match[str]) -> str:
-            name = found[1].split(":")[-1]
+        def part_value(match: re.Match[str]) -> str:
+            name = match[1].split(":")[-1]
             if name == "slug":
                 return "seen-collection" if "collection" in url.name else "seen-slug"
             if name == "enrolment":
@@ -630,10 +630,10 @@ def test_owners_manage_members_but_one_owner_remains(sample: SampleData):
         assert "There must be an owner" in response.content.decode()
         assert sample.study.members.get(user=sample.user["owner"]).role == Role.OWNER
     for invalid in ({"person": "99999", "role": "editor"}, {"person": "x", "role": "viewer"}, {"role": "editor"}, {}):
-        before = list(sample.study.members.values_list("user", "role"))
+        members_before = list(sample.study.members.values_list("user", "role"))
         owner.post(f"{page}set/", invalid)
         owner.post(f"{page}set/", {"person": staff.pk, "role": "king"})
-        assert list(sample.study.members.values_list("user", "role")) == before
+        assert list(sample.study.members.values_list("user", "role")) == members_before
     records = Record.objects.filter(action="rights_changed", by="the-owner", of_key=sample.study.pk).order_by("pk")
     assert [record.details["role"] for record in records] == ["editor", None]
 

@@ -189,15 +189,15 @@ def test_survey_is_written_and_shown(stack, desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("With questions")
     go_to_step(desk, "Consent and surveys")
-    before = desk.locator(".field-survey_before")
-    before.get_by_role("button", name="Add a question").click()
-    before.get_by_label("Question text").fill("How old are you?")
-    before.get_by_label("Answer type").select_option("number")
-    before.get_by_label("Minimum").fill("18")
-    before.get_by_role("button", name="Add a question").click()
-    before.get_by_label("Question text").nth(1).fill("Do you trust others?")
-    before.get_by_label("Answer type").nth(1).select_option("scale")
-    before.get_by_role("button", name="Move up: Question 2").click()
+    survey_before = desk.locator(".field-survey_before")
+    survey_before.get_by_role("button", name="Add a question").click()
+    survey_before.get_by_label("Question text").fill("How old are you?")
+    survey_before.get_by_label("Answer type").select_option("number")
+    survey_before.get_by_label("Minimum").fill("18")
+    survey_before.get_by_role("button", name="Add a question").click()
+    survey_before.get_by_label("Question text").nth(1).fill("Do you trust others?")
+    survey_before.get_by_label("Answer type").nth(1).select_option("scale")
+    survey_before.get_by_role("button", name="Move up: Question 2").click()
     go_to_step(desk, "Entry")
     desk.get_by_label("Who may enter").select_option("open")
     desk.get_by_role("button", name="Save").click()
@@ -227,9 +227,10 @@ def test_form_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str, rule
         go_to_step(desk, title)
         if title == "Consent and surveys":
             desk.get_by_role("button", name="Add a question").first.click()
-        found = violations(desk, within=".parley-steps, .parley-guided, .parley-estimates", rules=rules)
+        violations_found = violations(desk, within=".parley-steps, .parley-guided, .parley-estimates", rules=rules)
         problems += [
-            f"{title}: {violation['id']} {[node['target'] for node in violation['nodes'][:3]]}" for violation in found
+            f"{title}: {violation['id']} {[node['target'] for node in violation['nodes'][:3]]}"
+            for violation in violations_found
         ]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")
@@ -321,9 +322,10 @@ def test_plan_form_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str
         desk.locator("[name=rule]").select_option(rule)
         if rule == "listed":
             desk.get_by_role("button", name="Add a line-up").click()
-        found = violations(desk, within="#collection_form", rules=rules)
+        violations_found = violations(desk, within="#collection_form", rules=rules)
         problems += [
-            f"{rule}: {violation['id']} {[node['target'] for node in violation['nodes'][:3]]}" for violation in found
+            f"{rule}: {violation['id']} {[node['target'] for node in violation['nodes'][:3]]}"
+            for violation in violations_found
         ]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")

@@ -30,8 +30,8 @@ def test_typed_amounts_are_read_as_the_server_reads_them(page: Page, typed: str)
     page.locator("[name=bob_gain]").fill("1")
     page.locator("[name=alice_gain]").fill(typed)
     amount = read(Offer, {"alice_gain": typed}).get("alice_gain")
-    other = page.locator("[name=bob_gain]").input_value()
+    bob_gain = page.locator("[name=bob_gain]").input_value()
     if isinstance(amount, int | float):
-        assert float(other) == pytest.approx(10_000 - amount)
+        assert float(bob_gain) == pytest.approx(10_000 - amount)
     else:
-        assert other == "1", "an amount that the server refuses must change nothing"
+        assert bob_gain == "1", "an amount that the server refuses must change nothing"

@@ -46,9 +46,9 @@ def run_server(*options: str) -> Iterator[tuple[dict[str, str], str]]:
             output = "".join(lines)
             yield dict(re.findall(r"export (\w+)=(\S+)", output)), output
             process.send_signal(signal.SIGINT)
-            rest = process.communicate(timeout=TIMEOUT)[0]
+            remaining_output = process.communicate(timeout=TIMEOUT)[0]
             assert process.returncode == 0
-            assert re.fullmatch(r"Stopped after \d+ calls\.\n", rest)
+            assert re.fullmatch(r"Stopped after \d+ calls\.\n", remaining_output)
         finally:
             process.kill()
 
@@ -82,17 +82,17 @@ def server() -> Iterator[dict[str, str]]:
 def test_plays_every_game_in_both_protocols(server, game, protocol):
     config = GAMES.get(game, "{}")
     role = configure(registry.get(game), json.loads(config)).roles()[-1]
-    done = simulate(server, game, "--config", config, "--seat", f"{role}={protocol}:stand-in")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f"{role} ({protocol}:stand-in)" in done.stdout
+    process = simulate(server, game, "--config", config, "--seat", f"{role}={protocol}:stand-in")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert f"{role} ({protocol}:stand-in)" in process.stdout
 
 
 def test_suggested_command_works():
     with run_server("--port", str(free_port()), "--prose", "--seed", "5") as (variables, output):
         arguments = re.search(r"manage\.py simulate (.+)", output)[1].split()
-        done = simulate(variables, *arguments)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "alice (openai:stand-in)" in done.stdout and "bob (anthropic:stand-in)" in done.stdout
+        process = simulate(variables, *arguments)
+        assert (process.returncode, process.stderr) == (0, "")
+        assert "alice (openai:stand-in)" in process.stdout and "bob (anthropic:stand-in)" in process.stdout
         answer = send_question(variables).choices[0].message.content
         assert answer.startswith("I have weighed") and "```json\n{" in answer
 
@@ -107,8 +107,8 @@ def test_same_seed_plays_the_same_match():
 
 
 def test_next_free_port_is_used_and_announced():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as blocker:
+        port = blocker.getsockname()[1]
         with run_server("--port", str(port)) as (variables, output):
             assert f"Port {port} is in use." in output
             assert int(variables["OPENAI_BASE_URL"].split(":")[2].removesuffix("/v1")) > port
@@ -177,6 +177,6 @@ def test_misbehaviours_are_set_on_the_command_line():
 )
 def test_invalid_options_are_explained(options, reason):
     command = [sys.executable, "-m", "llm_agents.standins", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT)
-    assert done.returncode == 2
-    assert reason in done.stderr and "Traceback" not in done.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT)
+    assert process.returncode == 2
+    assert reason in process.stderr and "Traceback" not in process.stderr

@@ -31,9 +31,9 @@ def standin(tmp_path):
     ) as process:
         assert process.stdout is not None and process.stderr is not None
         line = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        assert found is not None, line + process.stderr.read()
-        yield found[0]
+        address = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert address is not None, line + process.stderr.read()
+        yield address[0]
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == 0
 

@@ -24,8 +24,8 @@ TIMEOUT = 20.0
 
 
 def eventually(condition: Callable[[], object], seconds: float = TIMEOUT) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
         if condition():
             return True
         time.sleep(0.05)
@@ -42,11 +42,11 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.parametrize("name", ["redis", "web", "worker", "collector", "beat"])
 def test_killed_service_is_restarted(stack: Stack, name: str):
-    before = stack.pids
+    pids_before = stack.pids
     stack.kill(name)
-    assert eventually(lambda: stack.pids.get(name, before[name]) != before[name])
+    assert eventually(lambda: stack.pids.get(name, pids_before[name]) != pids_before[name])
     assert {other: pid for other, pid in stack.pids.items() if other != name} == {
-        other: pid for other, pid in before.items() if other != name
+        other: pid for other, pid in pids_before.items() if other != name
     }
     assert eventually(stack.is_healthy)
 

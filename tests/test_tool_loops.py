@@ -38,15 +38,15 @@ def slow_model(stack, name: str) -> Iterator[OpenAIStandIn]:
 
 def kill_repeatedly(stack, service: str, standin: OpenAIStandIn, is_over: Callable[[], bool]) -> None:
     """Kill the service at a different call of each of several periods, then wait until the match is over."""
-    until = time.monotonic() + TIMEOUT
+    deadline = time.monotonic() + TIMEOUT
     for number in range(KILLS):
         expected = len(standin.requests) + 2 + number  # each time during another call of a period
         while len(standin.requests) < expected:
-            assert time.monotonic() < until, f"only {len(standin.requests)} calls arrived"
+            assert time.monotonic() < deadline, f"only {len(standin.requests)} calls arrived"
             time.sleep(0.05)
         stack.kill(service)
     while not is_over():
-        assert time.monotonic() < until, "the match did not continue"
+        assert time.monotonic() < deadline, "the match did not continue"
         time.sleep(0.3)
 
 
@@ -56,8 +56,8 @@ def test_live_match_continues(stack):
         kill_repeatedly(
             stack, "worker", standin, lambda: stack.call("tests.actions.summarise_tool_match", match)["over"]
         )
-        found = stack.call("tests.actions.summarise_tool_match", match)
-        check_complete(found, len(standin.requests))
+        summary = stack.call("tests.actions.summarise_tool_match", match)
+        check_complete(summary, len(standin.requests))
 
 
 def test_collection_match_continues(stack):
@@ -71,11 +71,11 @@ def test_collection_match_continues(stack):
         check_complete(summary(), len(standin.requests))
 
 
-def check_complete(found: dict, calls: int) -> None:
+def check_complete(summary: dict, calls: int) -> None:
     """Check that the model submitted each period once, and that every finished call was recorded."""
-    assert found["status"] == "finished"
-    assert found["submissions"] == PERIODS and not found["by_others"]
-    assert found["replayed"] and found["differences"] == []
-    assert found["played"] == PERIODS, "one call per period must be its move"
-    assert PERIODS <= found["notes"] <= PERIODS + KILLS
-    assert calls - KILLS <= found["calls"] <= calls
+    assert summary["status"] == "finished"
+    assert summary["submissions"] == PERIODS and not summary["by_others"]
+    assert summary["replayed"] and summary["differences"] == []
+    assert summary["played"] == PERIODS, "one call per period must be its move"
+    assert PERIODS <= summary["notes"] <= PERIODS + KILLS
+    assert calls - KILLS <= summary["calls"] <= calls

@@ -16,18 +16,18 @@ pytestmark = pytest.mark.services
 
 
 async def answer(handler: pages.PagesHandler, path: str) -> tuple[int, bytes]:
-    sent: list[dict] = []
+    sent_messages: list[dict] = []
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> dict:
         return messages.pop() if messages else await asyncio.Future()
 
     async def send(message: dict) -> None:
-        sent.append(message)
+        sent_messages.append(message)
 
     scope = {**AsyncRequestFactory()._base_scope(path=path), "headers": [(b"host", b"127.0.0.1")]}
     await handler(scope, receive, send)
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+    return sent_messages[0]["status"], b"".join(message.get("body", b"") for message in sent_messages)
 
 
 async def test_concurrent_pages_share_a_few_threads(monkeypatch):

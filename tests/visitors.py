@@ -98,8 +98,8 @@ class Visitor:
             "match": self.agree,
         }
         self.see()
-        for earlier in STEP_KINDS[: STEP_KINDS.index(kind)]:
-            assert answers[earlier]().status_code == 302, earlier
+        for kind_before in STEP_KINDS[: STEP_KINDS.index(kind)]:
+            assert answers[kind_before]().status_code == 302, kind_before
             self.see()
         return self
 

@@ -26,13 +26,13 @@ def consent_and_name(page: Page, name: str = "Robin") -> None:
 
 def hidden_code_word(page: Page) -> str:
     """Return the code word that the instructions ask participants to remember."""
-    found = re.search(r"remember the word (\w+):", page.locator("main").inner_text())
-    assert found, "the instructions contain no code word"
-    return found[1]
+    match = re.search(r"remember the word (\w+):", page.locator("main").inner_text())
+    assert match, "the instructions contain no code word"
+    return match[1]
 
 
-def read_instructions(page: Page, *, word: str | None = None) -> None:
-    page.locator('input[name="code_word"]').fill(word or hidden_code_word(page))
+def read_instructions(page: Page, *, code_word: str | None = None) -> None:
+    page.locator('input[name="code_word"]').fill(code_word or hidden_code_word(page))
     page.locator('main button[type="submit"]').click()
 
 
