@@ -171,8 +171,8 @@ def test_saved_values_are_shown_again(client, superuser):
     assert form["parameter_rounds_none"].value() is True
     assert form["parameter_complete_information"].value() is False
     assert client.post(page_of(study), form_data(client.get(page_of(study)), title="Renamed")).status_code == 302
-    again = Study.objects.get()
-    assert (again.title, again.config, again.agents) == ("Renamed", study.config, study.agents)
+    saved_study = Study.objects.get()
+    assert (saved_study.title, saved_study.config, saved_study.agents) == ("Renamed", study.config, study.agents)
 
 
 def test_saving_an_unchanged_form_keeps_every_agent(client, superuser):
@@ -292,9 +292,9 @@ def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, super
     assert "Bob has made you an offer" in html.unescape(frame)
 
 
-@pytest.mark.parametrize("saved", [False, True])
-def test_preview_of_unsaved_values_saves_nothing(client, superuser, saved):
-    if saved:
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_preview_of_unsaved_values_saves_nothing(client, superuser, is_saved):
+    if is_saved:
         post_new_study(client)
         study = Study.objects.get()
         form, address = page_of(study), reverse("admin:studies_study_prompts", args=[study.pk])
@@ -348,8 +348,8 @@ def test_launch_and_try_the_link(client, superuser):
     assert link, "the page shows the link for participants"
     assert study.versions.get().sha256 in page
     visitor = Client()
-    started = visitor.post(link[1].removeprefix("http://testserver"))
-    assert started.status_code == 302
+    answer = visitor.post(link[1].removeprefix("http://testserver"))
+    assert answer.status_code == 302
     assert Enrolment.objects.count() == 1
     status = client.get(page_of(study)).context["status"]
     assert (status.arrived, status.live, status.completed) == (1, 1, 0)
@@ -447,9 +447,9 @@ def test_lab_codes_have_a_kind_and_an_expiry(client, superuser):
 
 def test_uploaded_codes_can_be_deleted_unless_in_use(client, superuser):
     study = building.new_study()
-    upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
+    upload_url = reverse("admin:studies_study_upload_codes", args=[study.pk])
     file = SimpleUploadedFile("codes.csv", "code;label\nANTON-01;<b>Zoë</b>\nBERTA-02;\n".encode("utf-8-sig"))
-    page = client.post(upload, {"file": file, "kind": "resumable"}, follow=True).content.decode()
+    page = client.post(upload_url, {"file": file, "kind": "resumable"}, follow=True).content.decode()
     assert "2 codes imported" in page and "&lt;b&gt;Zoë" in page and "<b>Zoë" not in page
     client.get("/join/splitting/?code=ANTON-01")
     delete = reverse("admin:studies_study_delete_codes", args=[study.pk])
@@ -463,13 +463,13 @@ def test_uploaded_codes_can_be_deleted_unless_in_use(client, superuser):
 
 def test_invalid_code_file_is_explained_and_changes_nothing(client, superuser):
     study = building.new_study()
-    upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
+    upload_url = reverse("admin:studies_study_upload_codes", args=[study.pk])
     lines = "\n".join(f"=HYPERLINK{i}" for i in range(150))
-    answer = client.post(upload, {"file": SimpleUploadedFile("codes.csv", f"code\nGOODCODE\n{lines}".encode())})
+    answer = client.post(upload_url, {"file": SimpleUploadedFile("codes.csv", f"code\nGOODCODE\n{lines}".encode())})
     page = answer.content.decode()
     assert answer.status_code == 422 and "The file was not imported" in page
     assert "Please fix 150 problems" in page and "Only the first 100 are shown" in page
-    assert client.post(upload, {}).status_code == 302
+    assert client.post(upload_url, {}).status_code == 302
     assert not LabCode.objects.exists() and not Record.objects.filter(action="codes_made").exists()
 
 
@@ -504,12 +504,12 @@ def test_transcript_escapes_text_and_shows_calls(client, superuser):
 
 def test_live_matches_are_listed_first(client, superuser):
     study = building.new_study()
-    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
-    finished = building.match_of(building.complete(study, worker="A2"))
+    live_match = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    finished_match = building.match_of(building.complete(study, worker="A2"))
     rows = client.get(reverse("admin:matches_match_changelist")).context["cl"].result_list
-    assert [match.pk for match in rows] == [live.pk, finished.pk]
+    assert [match.pk for match in rows] == [live_match.pk, finished_match.pk]
     live_page = client.get(reverse("admin:matches_match_changelist"), {"study": study.pk, "status__exact": "live"})
-    assert [match.pk for match in live_page.context["cl"].result_list] == [live.pk]
+    assert [match.pk for match in live_page.context["cl"].result_list] == [live_match.pk]
 
 
 @pytest.mark.parametrize("model", [*READ_ONLY, "recruiters_identity"])

@@ -29,7 +29,7 @@ STUDY = {
 
 def run(example: str, environment: dict[str, str], folder: Path) -> str:
     """Run an example, which must succeed; return its output."""
-    ran = subprocess.run(
+    process = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", example],
         env={**os.environ, **environment},
         cwd=folder,
@@ -37,8 +37,8 @@ def run(example: str, environment: dict[str, str], folder: Path) -> str:
         text=True,
         timeout=300,
     )
-    assert ran.returncode == 0, f"{example}\n{ran.stdout}{ran.stderr}"
-    return ran.stdout
+    assert process.returncode == 0, f"{example}\n{process.stdout}{process.stderr}"
+    return process.stdout
 
 
 def test_api_examples_work(stack, tmp_path):
@@ -46,16 +46,16 @@ def test_api_examples_work(stack, tmp_path):
     stack.reach_first_turn(slug)
     token = stack.call("tests.actions.api_token", slug, ["read", "export", "manage"])
     environment = {"PARLEY": stack.url, "TOKEN": token, "STUDY": slug}
-    printed = [run(example, environment, tmp_path) for example in EXAMPLES]
-    assert len(printed) == 8
-    assert '"slug": "api-examples"' in printed[0]
-    assert '"live": 1' in printed[1]
-    assert '"matches": []' in printed[2], "nothing is finished yet"
-    assert '"uid"' in printed[3] and '"playing"' in printed[4]
-    assert printed[5] == "", "nothing has changed"
-    with zipfile.ZipFile(tmp_path / "dataset.zip") as packed:
-        packed.extractall(tmp_path / "dataset")
+    outputs = [run(example, environment, tmp_path) for example in EXAMPLES]
+    assert len(outputs) == 8
+    assert '"slug": "api-examples"' in outputs[0]
+    assert '"live": 1' in outputs[1]
+    assert '"matches": []' in outputs[2], "nothing is finished yet"
+    assert '"uid"' in outputs[3] and '"playing"' in outputs[4]
+    assert outputs[5] == "", "nothing has changed"
+    with zipfile.ZipFile(tmp_path / "dataset.zip") as archive:
+        archive.extractall(tmp_path / "dataset")
     (folder,) = (tmp_path / "dataset").iterdir()
     assert verify(folder) == []
-    assert '"paused"' in printed[7] and '"launched"' in printed[7]
+    assert '"paused"' in outputs[7] and '"launched"' in outputs[7]
     assert not any(token[-43:] in stack.log(name) for name in stack.services)

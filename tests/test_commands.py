@@ -211,8 +211,8 @@ def test_replay_reports_whose_move_it_is(manage_here, write_file):
 def test_simulated_moves_replay_to_the_same_result(manage, write_file):
     (line,) = parsed_lines(manage("simulate", "bargaining", "--seed", "11", "--json"))
     moves = [{"role": e["role"], "move": e["move"]} for e in line["events"] if e["kind"] == "move"]
-    played = write_file({"game": line["game"], "config": line["config"], "seed": line["seed"], "moves": moves})
-    (repeated,) = parsed_lines(manage("replay", played, "--json"))
+    replay_file = write_file({"game": line["game"], "config": line["config"], "seed": line["seed"], "moves": moves})
+    (repeated,) = parsed_lines(manage("replay", replay_file, "--json"))
     assert (repeated["payoffs"], repeated["metrics"]) == (line["payoffs"], line["metrics"])
 
 
@@ -270,10 +270,10 @@ def test_prompt_out_of_turn_shows_what_the_role_knows(manage_here, write_file):
 
 
 def test_config_option_overrides_the_replay_file(manage_here, write_file):
-    played = write_file(_replay(config={"money": 777_000}, moves=[]))
-    from_file = manage_here("show", "bargaining", "--role", "bob", "--moves", played, "--as", "prompt")
+    replay_file = write_file(_replay(config={"money": 777_000}, moves=[]))
+    from_file = manage_here("show", "bargaining", "--role", "bob", "--moves", replay_file, "--as", "prompt")
     overridden = manage_here(
-        "show", "bargaining", "--role", "bob", "--moves", played, "--config", "{}", "--as", "prompt"
+        "show", "bargaining", "--role", "bob", "--moves", replay_file, "--config", "{}", "--as", "prompt"
     )
     assert "$777,000" in from_file.stdout
     assert "$777,000" not in overridden.stdout and "$10,000" in overridden.stdout
@@ -315,10 +315,10 @@ def test_invalid_show_commands_are_explained(manage_here, write_file, arguments,
 
 
 def test_seat_option_accepts_ranges_and_lists(manage_here):
-    played = manage_here(
+    process = manage_here(
         "simulate", "beauty_contest", "--seat", "p2..p4=script:rational", "--seat", "p1,p5=script:level_1", "--json"
     )
-    assert json.loads(played.stdout)["agents"] == {
+    assert json.loads(process.stdout)["agents"] == {
         "p1": "script:level_1", **{f"p{seat}": "script:rational" for seat in (2, 3, 4)}, "p5": "script:level_1"
     }  # fmt: skip
     for invalid in ("p2..p9", "p4..p2", "p2,p2"):

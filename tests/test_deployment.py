@@ -48,8 +48,8 @@ def test_second_factor_is_required_and_cookies_need_tls(tmp_path):
 
 
 def test_data_sealed_with_a_fallback_key_stays_readable(tmp_path):
-    seal = "import sealing; print(sealing.seal('words', purpose=b'test'))"
-    sealed = manage(tmp_path, "shell", "--no-imports", "-c", seal, SECRET_KEY="old" * 20).stdout.strip()
+    seal_command = "import sealing; print(sealing.seal('words', purpose=b'test'))"
+    sealed = manage(tmp_path, "shell", "--no-imports", "-c", seal_command, SECRET_KEY="old" * 20).stdout.strip()
     unseal = f"import sealing; print(sealing.unseal({sealed!r}, purpose=b'test'))"
     for fallbacks, expected in (("", "None"), (f"older,{'old' * 20}", "words")):
         process = manage(tmp_path, "shell", "--no-imports", "-c", unseal, SECRET_KEY_FALLBACKS=fallbacks)

@@ -315,31 +315,31 @@ class TestUnresponsivePlayer:
 
     def test_default_moves_until_the_person_is_back(self, stack, seated):
         table = seated("policy-default", on_timeout="default")
-        silent = table["p3"][1]
+        silent_page = table["p3"][1]
         for number in (1, 2):
             self.play_round(table, number)
-        expect(silent.get_by_text("Are you there?")).to_be_visible(timeout=30_000)
-        check_page(silent, "are you there")
+        expect(silent_page.get_by_text("Are you there?")).to_be_visible(timeout=30_000)
+        check_page(silent_page, "are you there")
         expect(table["p1"][1].locator('[data-seat="p3"]')).to_have_attribute("data-note", "away")
-        silent.get_by_role("button", name="I'm back").click()
+        silent_page.get_by_role("button", name="I'm back").click()
         self.play_round(table, 3)
-        expect_turn(silent)
-        submit_number(silent, 33)
+        expect_turn(silent_page)
+        submit_number(silent_page, 33)
         expect_turn(table["p1"][1])
         assert stack.call("tests.meeting.movers", table["p3"][0], "p3")[-1] in (None, "clock")
 
     @pytest.mark.slow
     def test_agent_takes_the_seat_of_an_absent_person(self, stack, phone: OpenPage, seated):
         table = seated("policy-agent", on_timeout="agent", fills_in="script:rational")
-        path, silent = table["p3"]
-        silent.close()
+        path, silent_page = table["p3"]
+        silent_page.close()
         for number in (1, 2, 3, 4):
             self.play_round(table, number)
         expect(table["p1"][1].get_by_role("button", name="Continue")).to_be_visible()
         assert stack.call("tests.meeting.movers", path, "p3") == ["script:rational"] * 4
-        returned = phone(path)
-        expect(returned.get_by_role("heading", level=1)).to_have_text("A program is now playing for you")
-        check_page(returned, "replaced")
+        returned_page = phone(path)
+        expect(returned_page.get_by_role("heading", level=1)).to_have_text("A program is now playing for you")
+        check_page(returned_page, "replaced")
 
 
 FIRST_RUN_ANSWER = '{"understanding": "low wins", "popular_answer": 30, "reason": "a guess", "answer": 20}'

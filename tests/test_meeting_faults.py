@@ -101,13 +101,13 @@ def test_twenty_groups_finish_although_services_are_killed(stack):
     paths = stack.call("tests.meeting.reach_instructions", "killed", GROUPS * PEOPLE_PER_GROUP)
 
     async def run() -> None:
-        first, last = asyncio.Event(), asyncio.Event()
-        first.set()
+        all_may_arrive, last_may_arrive = asyncio.Event(), asyncio.Event()
+        all_may_arrive.set()
         limits = httpx.Limits(max_connections=30)
         async with httpx.AsyncClient(base_url=stack.url, timeout=10, limits=limits, follow_redirects=True) as client:
-            people = [Person(client, path, last if path == paths[-1] else first) for path in paths]
+            people = [Person(client, path, last_may_arrive if path == paths[-1] else all_may_arrive) for path in paths]
             walks = (person.take_part() for person in people)
-            await asyncio.gather(kill_services(stack, people, last), *walks)
+            await asyncio.gather(kill_services(stack, people, last_may_arrive), *walks)
 
     asyncio.run(run())
     number = len(paths)

@@ -120,7 +120,7 @@ def test_fallback_script_continues_the_game(stack, standins, browser: Browser, g
         page = context.new_page()
         page.goto(stack.url + move_against(stack, standins, game, kind, script=registry.get(game).default_script))
         next_form = page.locator("form.move").first
-        over = page.get_by_role("button", name="Continue")
-        expect(next_form.or_(over).first, kind).to_be_visible(timeout=TIMEOUT)
+        continue_button = page.get_by_role("button", name="Continue")
+        expect(next_form.or_(continue_button).first, kind).to_be_visible(timeout=TIMEOUT)
         assert "could not continue" not in page.locator("main").inner_text(), kind
     context.close()

@@ -167,8 +167,8 @@ def test_keyboard_steps_through_a_match_without_scripts(stack, page: Page, desk:
     expect(bob.locator("main")).to_contain_text("<img src=x")
     assert bob.locator("img[src=x]").count() == 0
     outer_frame = desk.locator("#s-screen-bob iframe")
-    inside = bob.locator("main").evaluate("main => main.scrollHeight")
-    assert outer_frame.bounding_box()["height"] >= inside
+    content_height = bob.locator("main").evaluate("main => main.scrollHeight")
+    assert outer_frame.bounding_box()["height"] >= content_height
     expect(desk.locator("#s-after")).to_have_attribute("aria-current", "true")
     desk.go_back()
     expect(desk.locator("#s-before")).to_have_attribute("aria-current", "true")

@@ -216,16 +216,16 @@ def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
 
 def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
     link = in_pairs.session()
-    waiting = [start_participant(browser, link) for _number in range(2)]
-    for page in waiting:
+    waiting_pages = [start_participant(browser, link) for _number in range(2)]
+    for page in waiting_pages:
         page.get_by_role("link", name="Go to the game").click()
         walking.consent_and_name(page)
         walking.read_instructions(page)
-    for page in waiting:
+    for page in waiting_pages:
         expect(page.get_by_text("(you)")).to_be_visible(timeout=walking.TURN)
-    offers = [page for page in waiting if page.get_by_text("Alice (you)").count()]
+    offers = [page for page in waiting_pages if page.get_by_text("Alice (you)").count()]
     (alice,) = offers
-    (bob,) = [page for page in waiting if page is not alice]
+    (bob,) = [page for page in waiting_pages if page is not alice]
     walking.offer(alice, "6000", "4000", role="alice")
     walking.expect_turn(bob, "answer")
     walking.answer(bob, "accept")
@@ -253,17 +253,17 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, mi
     Return how many attempts were needed to send the result, and how long oTree was down.
     """
     link = experiment.session()
-    page, waiting = start_participant(browser, link), start_participant(browser, link)
+    page, waiting_page = start_participant(browser, link), start_participant(browser, link)
     play(page, "alice")
     experiment.server.kill()
-    killed = time.monotonic()
+    killed_at = time.monotonic()
     answer_quiz(page)
     return_url = return_link(page)
     page.context.close()  # the participant does not return, so Parley must send the result
     stack.call("tests.actions.await_failed_attempts", 2)
-    time.sleep(max(0.0, min_seconds - (time.monotonic() - killed)))
+    time.sleep(max(0.0, min_seconds - (time.monotonic() - killed_at)))
     experiment.server.start()
-    seconds_down = time.monotonic() - killed
+    seconds_down = time.monotonic() - killed_at
     attempts = stack.call("tests.actions.await_delivery", patience=240)
     stack.halt("web")
     try:
@@ -271,9 +271,9 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, mi
         page_after.goto(return_url)
         finish(page_after)  # oTree uses the result that was sent; it cannot ask for it now
         page_after.context.close()
-        waiting.get_by_role("button", name="I have finished").click()
-        expect(waiting.get_by_text("nothing is lost")).to_be_visible()
-        waiting.context.close()
+        waiting_page.get_by_role("button", name="I have finished").click()
+        expect(waiting_page.get_by_text("nothing is lost")).to_be_visible()
+        waiting_page.context.close()
     finally:
         stack.restart("web")
     row = experiment.player(code_of(return_url))
@@ -290,7 +290,7 @@ def test_result_reaches_otree_after_a_crash(browser, stack, experiment):
 
 def test_participant_continues_after_closing_either_page(browser, stack, experiment):
     page = start_participant(browser, experiment.session())
-    context, waiting = page.context, page.url
+    context, waiting_url = page.context, page.url
     page.get_by_role("link", name="Go to the game").click()
     walking.consent_and_name(page)
     instructions = page.url
@@ -298,7 +298,7 @@ def test_participant_continues_after_closing_either_page(browser, stack, experim
     # Parley's page is closed, and then oTree's too.
     page.close()
     page = context.new_page()
-    page.goto(waiting)
+    page.goto(waiting_url)
     page.get_by_role("link", name="Go to the game").click()
     expect(page.locator('input[name="code_word"]')).to_be_visible()
     assert page.url == instructions

@@ -81,17 +81,17 @@ def test_next_free_port_is_used_if_the_port_is_taken():
 
 
 def test_stacks_that_start_together_take_different_ports():
-    preferred = free_port()
+    first_port = free_port()
     ports = {}
     for _ in range(2):
-        port, reserved = hold_port(preferred)
-        ports[port] = reserved  # the open socket reserves the port
-    for reserved in ports.values():
-        reserved.close()
+        port, reservation = hold_port(first_port)
+        ports[port] = reservation  # the open socket reserves the port
+    for reservation in ports.values():
+        reservation.close()
     assert len(ports) == 2
-    port, reserved = hold_port(preferred)
-    reserved.close()
-    assert port == preferred
+    port, reservation = hold_port(first_port)
+    reservation.close()
+    assert port == first_port
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])

@@ -17,8 +17,8 @@ def test_no_symbolic_link_is_tracked():
     """A tracked link to an environment on one machine would break `make` on every other machine."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git repository, but unpacked from an archive")
-    listed = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert [line for line in listed.stdout.splitlines() if line.startswith(LINK)] == []
+    tracked_files = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [line for line in tracked_files.stdout.splitlines() if line.startswith(LINK)] == []
 
 
 def test_every_vendored_script_keeps_its_licence():

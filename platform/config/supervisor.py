@@ -238,7 +238,7 @@ class Stack:
         Raises:
             StackError: the command failed; contains its output.
         """
-        finished = subprocess.run(
+        process = subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
             env=self.environment,
             cwd=ROOT,
@@ -247,11 +247,11 @@ class Stack:
             stdin=subprocess.DEVNULL,
             umask=PRIVATE_UMASK,
         )
-        if finished.returncode:
+        if process.returncode:
             command = " ".join(["manage.py", *arguments])
-            output = f"{finished.stdout}{finished.stderr}".strip()
-            raise StackError(f"{command} exited with {finished.returncode}: {output}")
-        return finished.stdout
+            output = f"{process.stdout}{process.stderr}".strip()
+            raise StackError(f"{command} exited with {process.returncode}: {output}")
+        return process.stdout
 
     def call(self, name: str, *arguments: Any, **keywords: Any) -> Any:
         """Call a function by its dotted name with the stack's data, JSON in and out.
@@ -353,12 +353,12 @@ class Stack:
         if now >= service.restart_at:
             self._start_service(service)
 
-    def _wait_until(self, name: str, ready: Callable[[], bool], patience: float) -> None:
+    def _wait_until(self, name: str, is_ready: Callable[[], bool], patience: float) -> None:
         deadline = time.monotonic() + patience
-        while not ready():
+        while not is_ready():
             process = self.services[name].process
-            died = self._supervisor_thread is None and process is not None and process.poll() is not None
-            if died or time.monotonic() > deadline:
+            has_died = self._supervisor_thread is None and process is not None and process.poll() is not None
+            if has_died or time.monotonic() > deadline:
                 raise StackError(f"{name} does not answer. {self._log_path(name)}:\n{self.log(name)[-3000:]}")
             time.sleep(0.05)
 

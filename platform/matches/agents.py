@@ -37,9 +37,9 @@ _writers = Writers("turn-writer", 6)
 
 def answer_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> None:
     """Answer an agent's turn and wait until it is done; see `begin_turn`."""
-    thinking = begin_turn(match_uid=match_uid, role=role, answering=answering)
-    if thinking is not None:
-        thinking.result()
+    future = begin_turn(match_uid=match_uid, role=role, answering=answering)
+    if future is not None:
+        future.result()
 
 
 def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[None] | None:
@@ -80,8 +80,8 @@ def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
         match, play, role, agent, Host(_writers, current_prices), template=match.texts.get("instructions")
     )
     decision = asyncio.run_coroutine_threadsafe(_decide_with_draft(question), background_loop()).result()
-    if question.played is not None:
-        mark_played(question.played)
+    if question.played_call is not None:
+        mark_played(question.played_call)
     return decision
 
 

@@ -57,7 +57,7 @@ class Question:
         answers: the role's earlier raw answers, by the number of the resulting move.
         template: instructions that replace the game's own.
         calls: every model call made for it, in order.
-        played: key of the stored call whose answer is the move; None if no model's is.
+        played_call: key of the stored call whose answer is the move; None if no model's is.
     """
 
     match: Match
@@ -69,7 +69,7 @@ class Question:
     events: list[Event] = field(default_factory=list)
     answers: dict[int, str] = field(default_factory=dict)
     calls: list[CallRecord] = field(default_factory=list)
-    played: int | None = None
+    played_call: int | None = None
     _stored: int = 0
 
     @property
@@ -116,8 +116,8 @@ class Question:
         result = services.submit_move(
             match_id=self.match.pk, role=self.role, answering=self.answering, move=decision.move, by=decision.by
         )
-        if self.played is not None:
-            mark_played(self.played)
+        if self.played_call is not None:
+            mark_played(self.played_call)
         return result
 
     # ---- hooks of a decision ------------------------------------
@@ -132,9 +132,9 @@ class Question:
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
-        played = await self.host.writers.retry(self._store, list(calls))
+        played_call = await self.host.writers.retry(self._store, list(calls))
         self._stored += len(calls)
-        self.played = played or self.played
+        self.played_call = played_call or self.played_call
 
     @transaction.atomic
     def _store(self, calls: Sequence[CallRecord]) -> int | None:

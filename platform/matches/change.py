@@ -75,8 +75,8 @@ class Change:
         Raises:
             Refused: nothing was changed.
         """
-        if by is None and (taker := self.absences.get(role, {}).get("agent")):
-            by = taker["spec"]
+        if by is None and (seated_agent := self.absences.get(role, {}).get("agent")):
+            by = seated_agent["spec"]
         elif by is None:
             self.welcome_back(role)
         next_play, events = games.play.submit(self.play, role, move, by=by)
@@ -183,13 +183,13 @@ class Change:
             setattr(self.match, name, value)
         if quietly or self.match.driven:
             return
-        opened = [
+        agent_turns = [
             turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._turns_before.get(role)
         ]
         announce.when_committed(
             self.match,
             self.play,
-            turns=opened,
+            turns=agent_turns,
             frames_for=self._extended | self._returned
             if self.play.step == self._step_before and not self.play.over
             else None,

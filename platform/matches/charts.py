@@ -54,15 +54,15 @@ def draw(chart: Chart) -> Drawing:
 
     lines = []
     for index, series in enumerate(chart.series):
-        placed = [(*place(x, y), x == chart.mark) for x, y in series.points]
-        lines.append(Line(series.name, index, " ".join(f"{x},{y}" for x, y, _now in placed), tuple(placed)))
-    middle = sorted(set(xs))[len(set(xs)) // 2]
+        dots = [(*place(x, y), x == chart.mark) for x, y in series.points]
+        lines.append(Line(series.name, index, " ".join(f"{x},{y}" for x, y, _now in dots), tuple(dots)))
+    middle_x = sorted(set(xs))[len(set(xs)) // 2]
     return Drawing(
         width=WIDTH,
         height=HEIGHT,
         lines=tuple(lines),
         y_ticks=tuple((place(x_low, value)[1], _short_number(value)) for value in _ticks(y_low, y_high)),
-        x_ticks=tuple((place(value, 0)[0], f"{value:g}") for value in sorted({x_low, middle, x_high})),
+        x_ticks=tuple((place(value, 0)[0], f"{value:g}") for value in sorted({x_low, middle_x, x_high})),
         floor=HEIGHT - BOTTOM,
         rows=_rows(chart),
         mark=place(chart.mark, 0)[0] if chart.mark is not None and x_low <= chart.mark <= x_high else None,

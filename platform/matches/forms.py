@@ -380,12 +380,12 @@ def _value(field: Field, text: str) -> Any:
 
 
 def _number(text: str, *, integer: bool) -> float | int | str:
-    typed = _TYPED.fullmatch(text)
-    if typed is None or (typed[1] and typed[2]):
+    match = _TYPED.fullmatch(text)
+    if match is None or (match[1] and match[2]):
         return text
-    digits = typed[3].strip()
+    digits = match[3].strip()
     plain = digits.replace(",", "") if _GROUPED.fullmatch(digits) else digits
-    sign = "-" if {typed[1], typed[2]} & {"-", "−"} else ""
+    sign = "-" if {match[1], match[2]} & {"-", "−"} else ""
     try:
         if integer and _NO_CENTS.fullmatch(plain):
             plain = plain.partition(".")[0]
@@ -441,9 +441,9 @@ def _fill(field: Field, name: str, value: Any, posted: dict[str, str]) -> None:
 
 
 def _as_lines(field: Field, value: Any) -> str:
-    simple = field.shape and field.parts[0].kind != "text"
-    if simple and isinstance(value, list):
+    is_simple = field.shape and field.parts[0].kind != "text"
+    if is_simple and isinstance(value, list):
         return "\n".join(map(_text, value))
-    if simple and isinstance(value, dict):
+    if is_simple and isinstance(value, dict):
         return "\n".join(f"{key}: {_text(element)}" for key, element in value.items())
     return json.dumps(value)

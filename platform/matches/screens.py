@@ -51,8 +51,8 @@ def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
     for role in play.waiting_for():
         if role in agents:
             name = play.game.role_title(role)
-            typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
-            writes = typed and bool(forms.text_fields(play.forms(role)))
+            is_typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
+            writes = is_typed and bool(forms.text_fields(play.forms(role)))
             limit, consequence = _wait_limit(match, agents[role])
             awaited.append(AwaitedAgent(role, name, writes, limit, _limit_texts(name, limit, consequence)))
     return tuple(awaited)
@@ -135,8 +135,8 @@ def awaited_text(play: Play) -> str:
     if not names:
         return ""
     *most, last = names
-    listed = _("{names} and {last}").format(names=", ".join(most), last=last) if most else last
-    return _("Waiting for {names}. This page updates automatically.").format(names=listed)
+    names_text = _("{names} and {last}").format(names=", ".join(most), last=last) if most else last
+    return _("Waiting for {names}. This page updates automatically.").format(names=names_text)
 
 
 def view_for(play: Play, role: Role) -> View:
@@ -233,12 +233,12 @@ def render_screen(
     key = play.game.key
     context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
     context["after"] = select_template([f"{key}/after.html", "play/nothing.html"]).template.name
-    ends = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
+    endings = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
     context["form_templates"] = [
         (
             form,
             select_template([f"{key}/form_{form.name}.html", "play/form.html"]).template.name,
-            ends.get(form.name, ()),
+            endings.get(form.name, ()),
         )
         for form in open_forms
     ]

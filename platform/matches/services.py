@@ -372,8 +372,8 @@ def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> No
     if turn is not None and turn.answering == answering and turn.shown_at is None:
         change.mark_shown(role, at)
         change.write(quietly=True)
-        waiting = Enrolment.objects.filter(seats__match=match_id, seats__role=role, state=State.WAITING)
-        waiting.update(state=State.PLAYING)
+        waiting_enrolments = Enrolment.objects.filter(seats__match=match_id, seats__role=role, state=State.WAITING)
+        waiting_enrolments.update(state=State.PLAYING)
 
 
 @transaction.atomic

@@ -50,8 +50,8 @@ class MatchStep(Step):
         return "game" in self.step and registry.get(self.step["game"]).slow_setup
 
     def prepare(self, position: int) -> None:
-        opened = Seat.objects.filter(enrolment=self.enrolment, step=position)
-        if self.slow and not opened.exists():
+        seats = Seat.objects.filter(enrolment=self.enrolment, step=position)
+        if self.slow and not seats.exists():
             services.prepare(game=self.step["game"], config=self.step["config"], seed=self.seed)
 
     def enter(self) -> None:
@@ -75,8 +75,10 @@ class MatchStep(Step):
     def state_now(self) -> State:
         """Return the waiting state while someone else has to move."""
         seat = self.seat()
-        waits = seat is not None and seat.match.status == Match.Status.LIVE and seat.role not in seat.match.open_turns()
-        return State.WAITING if waits else self.state
+        is_waiting = (
+            seat is not None and seat.match.status == Match.Status.LIVE and seat.role not in seat.match.open_turns()
+        )
+        return State.WAITING if is_waiting else self.state
 
     def context(self) -> dict[str, Any]:
         seat = self.seat()

@@ -43,8 +43,8 @@ def time_out_overdue() -> None:
 
 def leave_for_ended_enrolments() -> None:
     """Remove participants whose enrolment has ended elsewhere (withdrew, dropped out) from their live matches."""
-    deserted = Seat.objects.filter(
+    deserted_seats = Seat.objects.filter(
         match__status=Match.Status.LIVE, enrolment__ended_at__isnull=False, left_at__isnull=True
     )
-    for match_id, role, state in deserted.values_list("match", "role", "enrolment__state"):
+    for match_id, role, state in deserted_seats.values_list("match", "role", "enrolment__state"):
         services.leave(match_id=match_id, reason=state, role=role)

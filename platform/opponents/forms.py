@@ -62,8 +62,8 @@ class EndpointForm(forms.ModelForm):
     @property
     def _pending_key(self) -> str:
         """Return the encrypted key that was entered for this endpoint when another field was invalid."""
-        pending = (self.session or {}).get(TYPED_KEY) or {}
-        return pending.get("key", "") if self.is_bound and pending.get("of") == self.instance.pk else ""
+        pending_key = (self.session or {}).get(TYPED_KEY) or {}
+        return pending_key.get("key", "") if self.is_bound and pending_key.get("of") == self.instance.pk else ""
 
     @sensitive_variables()
     def _previously_typed(self) -> str:
@@ -95,10 +95,10 @@ class EndpointForm(forms.ModelForm):
 
     def full_clean(self) -> None:
         super().full_clean()
-        refused = [name for name in SENSITIVE_FIELDS if name in self._errors]
-        if refused:
+        invalid_names = [name for name in SENSITIVE_FIELDS if name in self._errors]
+        if invalid_names:
             self.data = self.data.copy()
-            for name in refused:
+            for name in invalid_names:
                 self.data[self.add_prefix(name)] = ""
         if self.is_bound:
             self._keep_typed()

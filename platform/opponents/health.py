@@ -68,7 +68,7 @@ def health(since: timedelta = HOUR, *, budget_of: str | None = None) -> list[End
         calls = calls.filter(budget_of=budget_of)
     times = _times(calls)
     circuits = open_circuits()
-    counted = calls.values("endpoint", "model").annotate(
+    rows = calls.values("endpoint", "model").annotate(
         calls=Count("pk"),
         errors=Count("pk", filter=Q(outcome=Outcome.FAILED)),
         rule_breaks=Count("pk", filter=Q(outcome=Outcome.RULE_BREAK)),
@@ -88,15 +88,15 @@ def health(since: timedelta = HOUR, *, budget_of: str | None = None) -> list[End
             unpriced=row["unpriced"],
             open_until=circuits.get(row["endpoint"]),
         )
-        for row in sorted(counted, key=lambda row: (row["endpoint"], row["model"]))
+        for row in sorted(rows, key=lambda row: (row["endpoint"], row["model"]))
     ]
 
 
-def percentile(ordered: Sequence[float], percent: float) -> float | None:
+def percentile(sorted_values: Sequence[float], percent: float) -> float | None:
     """Return the smallest value that at least `percent` percent do not exceed (nearest rank)."""
-    if not ordered:
+    if not sorted_values:
         return None
-    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
+    return sorted_values[max(0, math.ceil(len(sorted_values) * percent / 100) - 1)]
 
 
 def _times(calls: QuerySet[Call]) -> dict[tuple[str, str], list[float]]:

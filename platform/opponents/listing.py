@@ -22,16 +22,16 @@ MAX_MODELS = 500
 
 def usable_endpoints() -> list[tuple[str, str]]:
     """Return (name, title) of every endpoint that agents can use: those from the admin, then the presets."""
-    stored = [(endpoint.name, endpoint.title) for endpoint in MEMORY.all() if not endpoint.refusal]
-    replaced = {endpoint.name for endpoint in MEMORY.all()}
-    return [*stored, *((name, preset.title) for name, preset in PRESETS.items() if name not in replaced)]
+    stored_endpoints = [(endpoint.name, endpoint.title) for endpoint in MEMORY.all() if not endpoint.refusal]
+    stored_names = {endpoint.name for endpoint in MEMORY.all()}
+    return [*stored_endpoints, *((name, preset.title) for name, preset in PRESETS.items() if name not in stored_names)]
 
 
 def priced_models(name: str) -> list[str]:
     """Return an endpoint's models with known prices."""
-    stored = MEMORY.get(name)
-    listed = (model.removeprefix(f"{name}:") for model in PRICES if model.startswith(f"{name}:"))
-    return sorted({*(stored.prices if stored else ()), *listed})
+    stored_endpoint = MEMORY.get(name)
+    list_priced = (model.removeprefix(f"{name}:") for model in PRICES if model.startswith(f"{name}:"))
+    return sorted({*(stored_endpoint.prices if stored_endpoint else ()), *list_priced})
 
 
 def listed_models(name: str) -> list[str]:

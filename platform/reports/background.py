@@ -60,8 +60,8 @@ def stop(dataset: Dataset) -> bool:
 
 def write_report(report_id: int) -> None:
     """Write a queued report; do nothing if another process has taken it."""
-    queued = Report.objects.filter(pk=report_id, state=Report.State.QUEUED)
-    if not queued.update(state=Report.State.RUNNING, alive_at=timezone.now()):
+    queued_report = Report.objects.filter(pk=report_id, state=Report.State.QUEUED)
+    if not queued_report.update(state=Report.State.RUNNING, alive_at=timezone.now()):
         return
     report = Report.objects.select_related("dataset").get(pk=report_id)
     try:
@@ -87,8 +87,8 @@ def _write_report(report: Report, folder: Path) -> None:
             archive.write(path, f"{report}/{path.relative_to(report_folder)}")
     with archive_path.open("rb") as file:
         report.file.save(f"{report.dataset.uid}-report.zip", File(file), save=False)
-    ready = {"state": Report.State.READY, "file": report.file.name, "size": archive_path.stat().st_size}
-    if not Report.objects.filter(pk=report.pk, state=Report.State.RUNNING).update(**ready):
+    changes = {"state": Report.State.READY, "file": report.file.name, "size": archive_path.stat().st_size}
+    if not Report.objects.filter(pk=report.pk, state=Report.State.RUNNING).update(**changes):
         report.file.delete(save=False)  # stopped in the meantime
 
 
@@ -118,8 +118,8 @@ def _follow_progress(report: Report, lines: IO[str]) -> str:
             message = line.strip() or message
             continue
         number, total, name = int(progress[1]), int(progress[2]), progress[3]
-        running = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
-        if not running.update(done=number - 1, expected=total, now=name[:60], alive_at=timezone.now()):
+        running_report = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
+        if not running_report.update(done=number - 1, expected=total, now=name[:60], alive_at=timezone.now()):
             raise Stopped
     return message
 
@@ -130,8 +130,8 @@ def _safe_environment(environment: os._Environ[str]) -> dict[str, str]:
 
 
 def _fail(report: Report, reason: str) -> None:
-    running = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
-    running.update(state=Report.State.FAILED, reason=reason[:400])
+    running_report = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
+    running_report.update(state=Report.State.FAILED, reason=reason[:400])
 
 
 def _enqueue(report: Report) -> None:

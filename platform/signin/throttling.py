@@ -69,10 +69,15 @@ def lockout_page(
     username = (credentials or {}).get("username") or request.POST.get("username", "")
     failures = AccessAttempt.objects.filter(username=username, ip_address=address_of(request))
     last_failure = failures.order_by("-attempt_time").values_list("attempt_time", flat=True).first() or timezone.now()
-    until = last_failure + settings.AXES_COOLOFF_TIME
-    remaining = max(until - timezone.now(), timedelta(minutes=1))
+    blocked_until = last_failure + settings.AXES_COOLOFF_TIME
+    remaining = max(blocked_until - timezone.now(), timedelta(minutes=1))
     minutes = -(-int(remaining.total_seconds()) // 60)
-    context = {**admin.site.each_context(request), "title": _("Too many attempts"), "until": until, "minutes": minutes}
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Too many attempts"),
+        "until": blocked_until,
+        "minutes": minutes,
+    }
     page = render(request, "signin/barred.html", context, status=429)
     page["Retry-After"] = str(minutes * 60)
     page["Cache-Control"] = "no-store"

@@ -69,8 +69,8 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
 
 
 def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
-    busy = [Failure(503)] * 3
-    with OpenAIStandIn([*busy, ACCEPT]) as standin:
+    failures = [Failure(503)] * 3
+    with OpenAIStandIn([*failures, ACCEPT]) as standin:
         use_standin(monkeypatch, standin)
         match = match_with("openai:stand-in", retries=0)
         agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
@@ -93,13 +93,13 @@ def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
         use_standin(monkeypatch, standin)
         match = match_with("openai:stand-in")
         monkeypatch.setattr(services, "submit_move", refuse)
-        thinking = agents.begin_turn(match_uid=match.uid, role="bob", answering=2)
+        future = agents.begin_turn(match_uid=match.uid, role="bob", answering=2)
         deadline = time.monotonic() + 10
         while not Call.objects.filter(match_uid=match.uid).exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert not thinking.done()
+        assert not future.done()
         outage.clear()
-        thinking.result(timeout=20)
+        future.result(timeout=20)
     match.refresh_from_db()
     assert match.status == Match.Status.FINISHED
     assert [call.outcome for call in Call.objects.filter(match_uid=match.uid)] == [Call.Outcome.MOVE]

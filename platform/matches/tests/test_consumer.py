@@ -142,10 +142,10 @@ class Page:
 
 @asynccontextmanager
 async def page(person: Enrolment) -> AsyncIterator[Page]:
-    opened = Page(person.token)
-    assert await opened.connect()
-    yield opened
-    await opened.disconnect()
+    opened_page = Page(person.token)
+    assert await opened_page.connect()
+    yield opened_page
+    await opened_page.disconnect()
 
 
 def log_of(match: Match) -> list[tuple[int, str, str]]:

@@ -129,14 +129,14 @@ def test_a_busy_endpoint_is_retried(monkeypatch):
 
 
 def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
-    first = 'Hm. {"decision": "reject"} That is my answer.'
+    first_answer = 'Hm. {"decision": "reject"} That is my answer.'
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
-    with OpenAIStandIn([first, offer]) as standin:
+    with OpenAIStandIn([first_answer, offer]) as standin:
         use_standin(monkeypatch, standin)
         match = answer_open_turn(answer_open_turn(waiting()))
     assert match.status == Match.Status.LIVE
     texts = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
-    assert texts == [first]
+    assert texts == [first_answer]
 
 
 @pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])

@@ -46,12 +46,12 @@ def moves_of(seed: int, config: dict) -> list[tuple[str, dict]]:
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 10_000), first=FACTORS, second=FACTORS, role=st.sampled_from(["alice", "bob"]))
-def test_others_discount_factor_stays_hidden(seed, first, second, role):
-    hidden = "delta_bob" if role == "alice" else "delta_alice"
+@given(seed=st.integers(0, 10_000), factor=FACTORS, other_factor=FACTORS, role=st.sampled_from(["alice", "bob"]))
+def test_others_discount_factor_stays_hidden(seed, factor, other_factor, role):
+    hidden_factor = "delta_bob" if role == "alice" else "delta_alice"
     common = {"complete_information": False, "rounds": None}
-    moves = moves_of(seed, {**common, hidden: first})
-    assert_same_screens(role, moves, seed, {**common, hidden: first}, {**common, hidden: second})
+    moves = moves_of(seed, {**common, hidden_factor: factor})
+    assert_same_screens(role, moves, seed, {**common, hidden_factor: factor}, {**common, hidden_factor: other_factor})
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -46,10 +46,10 @@ def open_turn(match: Match) -> OpenTurn:
 
 
 def make_overdue(match: Match) -> None:
-    past = timezone.now() - timedelta(seconds=1)
+    a_second_ago = timezone.now() - timedelta(seconds=1)
     match.refresh_from_db()
-    turns = {role: replace(turn, deadline=past) for role, turn in match.open_turns().items()}
-    Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=past)
+    turns = {role: replace(turn, deadline=a_second_ago) for role, turn in match.open_turns().items()}
+    Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=a_second_ago)
 
 
 def submit(match: Match, role: str, move: dict, answering: int | None = None) -> services.MoveResult:

@@ -111,8 +111,8 @@ def test_agent_that_never_submits_is_replaced(monkeypatch):
     note, move = match.events.filter(kind="move").order_by("number")
     assert note.data["move"] == {"note": "five is safe"}
     assert move.data["by"] == "rules"
-    offered = [call.record["offered"] for call in Call.objects.order_by("pk")]
-    assert offered[2] == offered[5] == ["pump"]
+    offered_tools = [call.record["offered"] for call in Call.objects.order_by("pk")]
+    assert offered_tools[2] == offered_tools[5] == ["pump"]
 
 
 def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
@@ -120,13 +120,13 @@ def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
     with OpenAIStandIn([LOOK_UP, NOTE, Hang(30), LOOK_UP, PUMP]) as service:
         use_standin(monkeypatch, service)
         match = open_well(periods=1)
-        first = match.open_turns()["keeper"].answering
-        dying = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
+        first_answering = match.open_turns()["keeper"].answering
+        future = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first_answering)
         wait_for(lambda: len(service.requests) == 3)
-        dying.cancel()
+        future.cancel()
         leases.give_back_all()
         match.refresh_from_db()
-        assert match.open_turns()["keeper"].answering > first
+        assert match.open_turns()["keeper"].answering > first_answering
         match = answer_open_turn(match)
     assert match.status == Match.Status.FINISHED
     assert moves(match) == [{"note": "five is safe"}, {"amount": 1}]
@@ -137,24 +137,24 @@ def test_no_other_worker_takes_a_turn_renumbered_by_a_note(monkeypatch):
     with OpenAIStandIn([NOTE, Slow(2.0, PUMP)]) as service:
         use_standin(monkeypatch, service)
         match = open_well(periods=1)
-        first = match.open_turns()["keeper"].answering
-        thinking = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
+        first_answering = match.open_turns()["keeper"].answering
+        future = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first_answering)
         wait_for(lambda: moves(match))
         match.refresh_from_db()
         renumbered = match.open_turns()["keeper"].answering
         assert leases.leased_turns(match.pk) == {("keeper", renumbered)}
         assert agents.begin_turn(match_uid=match.uid, role="keeper", answering=renumbered) is None
-        thinking.result(20)
+        future.result(20)
     assert moves(match) == [{"note": "five is safe"}, {"amount": 1}]
 
 
 def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
-    plain = [
+    plain_answers = [
         json.dumps({"tool": "get_yields", "arguments": {}}),
         json.dumps({"tool": "pump", "arguments": {"amount": 1}}),
     ]
     refusal = Failure(400, "Unrecognized request argument supplied: tools", None)
-    with OpenAIStandIn([refusal, *plain]) as service:
+    with OpenAIStandIn([refusal, *plain_answers]) as service:
         use_standin(monkeypatch, service)
         match = answer_open_turn(open_well(agent="openai:no-tools", periods=1))
     assert match.status == Match.Status.FINISHED

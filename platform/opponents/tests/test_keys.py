@@ -70,9 +70,9 @@ def test_keys_are_encrypted_with_a_fresh_nonce():
 
 def test_key_is_not_in_a_database_dump():
     endpoint_with_key()
-    out = io.StringIO()
-    call_command("dumpdata", "opponents", stdout=out)
-    assert "ours" in out.getvalue() and SECRET not in out.getvalue()
+    dump = io.StringIO()
+    call_command("dumpdata", "opponents", stdout=dump)
+    assert "ours" in dump.getvalue() and SECRET not in dump.getvalue()
 
 
 def test_key_is_not_in_a_repr():

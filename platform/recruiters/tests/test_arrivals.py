@@ -49,9 +49,9 @@ class TestLabCodes:
         assert Enrolment.objects.count() == 1
 
     def test_code_leads_to_the_last_page_of_a_closed_study(self, study, code):
-        first = join(code=code)["Location"]
+        address = join(code=code)["Location"]
         Study.objects.update(status=Study.Status.CLOSED)
-        assert join(code=code)["Location"] == first
+        assert join(code=code)["Location"] == address
 
     def test_each_code_is_one_participant(self, code):
         other_code = LabCode.objects.create(study="splitting").code
@@ -142,11 +142,11 @@ class TestMechanicalTurk:
             assert join(**link).status_code == 400
 
     def test_second_assignment_of_a_worker_is_refused(self):
-        first = join(**COMPLETE)["Location"]
+        address = join(**COMPLETE)["Location"]
         answer = join(**{**COMPLETE, "assignmentId": "A2"})
         assert answer.status_code == 403
         assert "already started" in text_of(answer)
-        assert first not in answer.content.decode()
+        assert address not in answer.content.decode()
         assert Enrolment.objects.count() == 1
 
     def test_same_assignment_of_another_worker_is_another_participant(self):

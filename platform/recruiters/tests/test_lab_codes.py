@@ -174,7 +174,7 @@ class TestTaking:
 
 # ---- what each kind does on arrival -------------------------------------------------------------------------
 
-DOOR = "/join/splitting?code=ANTON-01"
+LINK = "/join/splitting?code=ANTON-01"
 
 
 @pytest.mark.django_db
@@ -185,55 +185,55 @@ class TestOnce:
         return LabCode.objects.create(study="splitting", code="ANTON-01", kind=LabCode.Kind.ONCE)
 
     def test_opening_the_link_starts_nothing(self):
-        page = Client().get(DOOR)
+        page = Client().get(LINK)
         assert page.status_code == 200 and "Begin" in text_of(page)
         assert not Enrolment.objects.exists()
 
     def test_same_browser_resumes(self):
         own_browser = Client()
-        address = own_browser.post(DOOR)["Location"]
-        assert own_browser.get(DOOR)["Location"] == address
-        assert own_browser.post(DOOR)["Location"] == address
+        address = own_browser.post(LINK)["Location"]
+        assert own_browser.get(LINK)["Location"] == address
+        assert own_browser.post(LINK)["Location"] == address
         assert Enrolment.objects.count() == 1
 
     @pytest.mark.parametrize("method", ["get", "post"])
     def test_other_browser_is_refused_and_learns_nothing(self, method):
-        address = Client().post(DOOR)["Location"]
-        answer = getattr(Client(), method)(DOOR)
+        address = Client().post(LINK)["Location"]
+        answer = getattr(Client(), method)(LINK)
         assert answer.status_code == 403
         assert heading_of(answer) == "This link has already been used"
         assert address not in answer.content.decode() and "tell the people who invited you" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
     def test_participants_own_url_works_in_every_browser(self):
-        address = Client().post(DOOR)["Location"]
+        address = Client().post(LINK)["Location"]
         assert Client().get(address).status_code == 200
 
     def test_forged_cookie_does_not_resume(self):
-        address = Client().post(DOOR)["Location"]
+        address = Client().post(LINK)["Location"]
         forger = Client()
         forger.cookies["parley-splitting"] = address.split("/")[2]
-        assert forger.get(DOOR).status_code == 403
+        assert forger.get(LINK).status_code == 403
 
     def test_one_browser_may_use_several_codes(self):
         LabCode.objects.create(study="splitting", code="BERTA-02", kind=LabCode.Kind.ONCE)
-        shared = Client()
-        first = shared.post(DOOR)["Location"]
-        second = shared.post("/join/splitting?code=BERTA-02")["Location"]
-        assert first != second
-        assert shared.get(DOOR).status_code == 403
+        browser = Client()
+        first_address = browser.post(LINK)["Location"]
+        second_address = browser.post("/join/splitting?code=BERTA-02")["Location"]
+        assert first_address != second_address
+        assert browser.get(LINK).status_code == 403
 
     def test_ended_enrolment_shows_the_last_page_and_starts_no_other_game(self):
         Study.objects.update(most_participations=None)
         own_browser = Client()
-        visitor = Visitor(Enrolment.objects.get(token=own_browser.post(DOOR)["Location"].split("/")[2]))
+        visitor = Visitor(Enrolment.objects.get(token=own_browser.post(LINK)["Location"].split("/")[2]))
         visitor.client.post(f"{visitor.url}leave/")
-        assert own_browser.post(DOOR, {"again": "yes"})["Location"] == visitor.url
+        assert own_browser.post(LINK, {"again": "yes"})["Location"] == visitor.url
         assert Enrolment.objects.count() == 1
 
     def test_closed_study_refuses_new_codes(self):
         Study.objects.update(status=Study.Status.CLOSED)
-        assert "not open" in heading_of(Client().get(DOOR))
+        assert "not open" in heading_of(Client().get(LINK))
 
 
 @pytest.mark.django_db
@@ -241,14 +241,14 @@ def test_expired_code_resumes_but_starts_nothing():
     study = launched_study(entry=Study.Entry.CODES, most_participations=None)
     for code in ("ANTON-01", "BERTA-02"):
         LabCode.objects.create(study=study.slug, code=code, expires_at=timezone.now() + timedelta(hours=1))
-    address = Client().get(DOOR)["Location"]
+    address = Client().get(LINK)["Location"]
     LabCode.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert Client().get(DOOR)["Location"] == address
+    assert Client().get(LINK)["Location"] == address
     refused = Client().get("/join/splitting?code=BERTA-02")
     assert refused.status_code == 410 and "expired" in heading_of(refused)
     visitor = Visitor(Enrolment.objects.get())
     visitor.client.post(f"{visitor.url}leave/")
-    assert Client().post(DOOR, {"again": "yes"})["Location"] == address
+    assert Client().post(LINK, {"again": "yes"})["Location"] == address
     assert Enrolment.objects.count() == 1
 
 
@@ -256,7 +256,7 @@ def test_expired_code_resumes_but_starts_nothing():
 def test_labels_are_in_no_dataset(tmp_path):
     study = launched_study(entry=Study.Entry.CODES)
     LabCode.objects.create(study=study.slug, code="ANTON-01", label="Meierchen Zoë")
-    Client().get(DOOR)
+    Client().get(LINK)
     Visitor(Enrolment.objects.get()).walk_to("quiz").send(loss_rate="10%")
     export(study, tmp_path / "data")
     exported = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
