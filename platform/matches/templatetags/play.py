@@ -30,7 +30,7 @@ def kind(block: Any) -> str:
 class _CacheKey:
     """A cache key for rendered values: 1, 1.0 and True are equal but look different."""
 
-    shown: str
+    text: str
     value: Any = field(compare=False)
 
     @classmethod
