@@ -68,6 +68,26 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
     assert Event.objects.filter(match=match, kind="move", role="bob").count() == 1
 
 
+def test_model_with_a_sealed_move_is_not_asked_again(monkeypatch):
+    with OpenAIStandIn(['{"answer": 20}']) as standin:
+        use_standin(monkeypatch, standin)
+        match = services.open_match(
+            game="beauty_contest",
+            config={"players": 3},
+            players={
+                "p1": services.Player(agent="openai:stand-in"),
+                "p2": services.Player(agent="script:rational", delay=1000),
+                "p3": services.Player(agent="script:rational", delay=1000),
+            },
+            seed=1,
+        )
+        turn = match.open_turns()["p1"].answering
+        for _duplicate_task in range(2):
+            agents.answer_turn(match_uid=match.uid, role="p1", answering=turn)
+        assert len(standin.requests) == 1
+    assert list(Call.objects.filter(match_uid=match.uid).values_list("outcome", flat=True)) == [Call.Outcome.MOVE]
+
+
 def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
     failures = [Failure(503)] * 3
     with OpenAIStandIn([*failures, ACCEPT]) as standin:
