@@ -88,7 +88,7 @@ def _play(person: Enrolment, target: State) -> None:
         _let_turn_time_out(person, match)
     elif target == State.OPPONENT_FAILED:
         with transaction.atomic():
-            monitor.end_match(match=match, who=User.objects.filter(is_superuser=True).first(), reason="It hangs.")
+            monitor.end_match(match=match, user=User.objects.filter(is_superuser=True).first(), reason="It hangs.")
     elif target == State.WAITING:
         actions.move(person.get_absolute_url(), "fair", patience=PATIENCE)
         people.show_step(enrolment_id=person.pk)

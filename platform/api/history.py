@@ -28,4 +28,4 @@ def record_action(token: Token, action: Action, message: str, **details: Any) ->
         single_object=True,
     )
     program = f"{token.name} ({token.key})"
-    audit.record(action=action, who=token.created_by, target=token.study, details={"program": program, **details})
+    audit.record(action=action, user=token.created_by, target=token.study, details={"program": program, **details})

@@ -48,7 +48,7 @@ class AuditedAdmin:
         return super().log_deletions(request, queryset)  # type: ignore[misc]
 
     def _record(self, request: HttpRequest, obj: Model, action: str, details: Mapping[str, Any]) -> None:
-        services.record(action=action, who=request.user, target=obj, of=self.parent_of(obj), details=details)
+        services.record(action=action, user=request.user, target=obj, of=self.parent_of(obj), details=details)
 
 
 def _changed_fields(message: Any) -> dict[str, Any]:

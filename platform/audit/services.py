@@ -19,7 +19,7 @@ HIDDEN = "•••"
 def record(
     *,
     action: str,
-    who: AbstractBaseUser | AnonymousUser | None,
+    user: AbstractBaseUser | AnonymousUser | None,
     target: Model | None = None,
     of: Model | None = None,
     details: Mapping[str, Any] | None = None,
@@ -28,18 +28,18 @@ def record(
 
     Args:
         action: one of `audit.actions.Action`.
-        who: the user; None for commands and visitors who are not signed in.
+        user: the user; None for commands and visitors who are not signed in.
         target: what it was done to.
         of: the study or collection that the target belongs to, whose owners may read the record; default:
             the target itself.
         details: plain data. Values are hidden if their name suggests a secret.
     """
     of = of if of is not None else target
-    is_signed_in = who is not None and who.pk is not None
+    is_signed_in = user is not None and user.pk is not None
     return Record.objects.create(
         action=action,
-        by=who.get_username() if is_signed_in else "",
-        by_id=who.pk if is_signed_in else None,
+        by=user.get_username() if is_signed_in else "",
+        by_id=user.pk if is_signed_in else None,
         kind=target._meta.label_lower if target is not None else "",
         key=str(target.pk) if target is not None else "",
         title=str(target)[:200] if target is not None else "",

@@ -126,7 +126,7 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> ErasureCount
         counts.datasets = background.delete_datasets(study)
     details = {"reason": traces.scrub(reason, ERASED), **asdict(counts)}
     for row in enrolments:
-        audit.record(action=Action.ERASED, who=by, target=row, of=study, details=details)
+        audit.record(action=Action.ERASED, user=by, target=row, of=study, details=details)
     transaction.on_commit(_truncate_journal)
     return counts
 

@@ -30,17 +30,17 @@ def refuse_while_paid(person: Enrolment) -> None:
         raise NotPossible(_("They are being paid: their payments have been approved in the ledger."))
 
 
-def write_off_rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None) -> int:
+def write_off_rejected(person: Enrolment, *, kind: str, reason: str = "", user: Any = None) -> int:
     """Write off a person's due and failed payments after a rejection; return the number of rows.
 
     Args:
         kind: the marketplace.
         reason: the reason given to the participant; kept in the journal.
-        who: the user who rejected the work; None if the marketplace reported it.
+        user: the user who rejected the work; None if the marketplace reported it.
     """
     note = Truncator(f"{_note_prefix(kind)} {without_identifiers(reason, person)}".strip()).chars(LONGEST)
     return sum(
-        deciding.write_off(study=row.study, rows=[row.pk], user=who, reason=note)
+        deciding.write_off(study=row.study, rows=[row.pk], user=user, reason=note)
         for row in LedgerRow.objects.filter(enrolment=person)
     )
 
@@ -50,14 +50,14 @@ def without_identifiers(note: str, person: Enrolment | None) -> str:
     return scrubbed(note, Identity.objects.filter(enrolment=person).first() if person is not None else None)
 
 
-def make_due_again(person: Enrolment, *, kind: str, who: Any = None) -> int:
+def make_due_again(person: Enrolment, *, kind: str, user: Any = None) -> int:
     """Make payments due again that were written off because of a rejection; return the number of rows.
 
     Payments written off for another reason are not changed.
     """
     note = _("The rejection on {marketplace} was undone.").format(marketplace=kinds.get(kind).title)
     return sum(
-        deciding.put_back(study=row.study, rows=[row.pk], user=who, reason=note)
+        deciding.put_back(study=row.study, rows=[row.pk], user=user, reason=note)
         for row in _rows_written_off(person, kind)
     )
 

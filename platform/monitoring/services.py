@@ -53,7 +53,7 @@ def _switch(study: Study, switch: Callable[[Study], bool], *, refusal: str) -> N
 
 
 @transaction.atomic
-def end_match(*, match: Match, who: Any, reason: str) -> HandEnding:
+def end_match(*, match: Match, user: Any, reason: str) -> HandEnding:
     """End a stuck live match; its participants get the ending and pay of a failed opponent.
 
     Args:
@@ -74,4 +74,4 @@ def end_match(*, match: Match, who: Any, reason: str) -> HandEnding:
     for enrolment in Enrolment.objects.filter(seats__match=match, state=State.OPPONENT_FAILED):
         enrolment.earnings = {**(enrolment.earnings or {}), "by_hand": True}
         enrolment.save(update_fields=["earnings"])
-    return HandEnding.objects.create(match=match, who=who, reason=reason)
+    return HandEnding.objects.create(match=match, who=user, reason=reason)

@@ -97,7 +97,7 @@ def end_match(request: HttpRequest, study: Study) -> HttpResponse:
     )
 
     def end(_study: Study) -> dict[str, Any]:
-        ending = services.end_match(match=match, who=request.user, reason=request.POST.get("reason", ""))
+        ending = services.end_match(match=match, user=request.user, reason=request.POST.get("reason", ""))
         return {"match": str(match.uid), "reason": ending.reason}
 
     message = _("Match {uid} has been ended, and its participants will be paid.").format(uid=str(match.uid)[:8])

@@ -65,7 +65,7 @@ def invite(parent: Any, *, email: str, role: Role, by: User | None) -> tuple[Use
     user = accounts[0] if accounts else User.objects.create_user(email[:150], email, is_staff=True)
     if not accounts:
         details = {"person": user.get_username()}
-        audit.record(action=Action.MADE, who=by, target=user, details=details)
+        audit.record(action=Action.MADE, user=by, target=user, details=details)
     give(parent, user=user, role=role, by=by)
     return user, not accounts
 
@@ -88,7 +88,7 @@ def give(parent: Any, *, user: User, role: Role, by: User | None) -> None:
         _check_other_owner(parent, user)
     parent.members.update_or_create(user=user, defaults={"role": role})
     details = {"person": user.get_username(), "role": str(role), "before": membership.role if membership else None}
-    audit.record(action=Action.RIGHTS_CHANGED, who=by, target=parent, details=details)
+    audit.record(action=Action.RIGHTS_CHANGED, user=by, target=parent, details=details)
 
 
 @transaction.atomic
@@ -106,7 +106,7 @@ def remove(parent: Any, *, user: User, by: User | None) -> None:
         _check_other_owner(parent, user)
     membership.delete()
     details = {"person": user.get_username(), "role": None, "before": membership.role}
-    audit.record(action=Action.RIGHTS_CHANGED, who=by, target=parent, details=details)
+    audit.record(action=Action.RIGHTS_CHANGED, user=by, target=parent, details=details)
 
 
 def _lock(parent: Any) -> None:

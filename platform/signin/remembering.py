@@ -17,19 +17,19 @@ from audit.actions import Action
 
 @receiver(user_logged_in)
 def _signed_in(sender: Any, user: User, **_signal: Any) -> None:
-    audit.record(action=Action.SIGNED_IN, who=user, target=user)
+    audit.record(action=Action.SIGNED_IN, user=user, target=user)
 
 
 @receiver(user_login_failed)
 def _failed(sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **_signal: Any) -> None:
     """Record a failure without the typed username, which may be a password. Skip it while sign-in is blocked."""
     if not getattr(request, "axes_locked_out", False):
-        audit.record(action=Action.SIGN_IN_FAILED, who=None, target=_user_named(credentials.get("username")))
+        audit.record(action=Action.SIGN_IN_FAILED, user=None, target=_user_named(credentials.get("username")))
 
 
 @receiver(user_locked_out)
 def _blocked(sender: Any, username: str | None = None, **_signal: Any) -> None:
-    audit.record(action=Action.SIGN_IN_BARRED, who=None, target=_user_named(username))
+    audit.record(action=Action.SIGN_IN_BARRED, user=None, target=_user_named(username))
 
 
 def _user_named(username: Any) -> User | None:

@@ -74,7 +74,7 @@ def confirm(request: HttpRequest, code: str) -> list[str]:
             TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
             device.confirmed = True
             device.save(update_fields=["confirmed"])
-            audit.record(action=Action.SECOND_FACTOR_SET, who=user, target=user)
+            audit.record(action=Action.SECOND_FACTOR_SET, user=user, target=user)
             codes = _new_codes(user)
     if not accepted:
         raise WrongCode(_wait(device))
@@ -95,7 +95,7 @@ def verify(request: HttpRequest, code: str) -> None:
         device = kind.objects.select_for_update().filter(user=user, confirmed=True).first()
         accepted = device is not None and _verify(device, code)
         if not accepted:
-            audit.record(action=Action.SECOND_FACTOR_FAILED, who=user, target=user)
+            audit.record(action=Action.SECOND_FACTOR_FAILED, user=user, target=user)
     if not accepted:
         raise WrongCode(_wait(device))
     login(request, device)
@@ -104,7 +104,7 @@ def verify(request: HttpRequest, code: str) -> None:
 @transaction.atomic
 def new_recovery_codes(user: User) -> list[str]:
     """Return ten new single-use recovery codes; earlier ones become invalid."""
-    audit.record(action=Action.RECOVERY_CODES_MADE, who=user, target=user)
+    audit.record(action=Action.RECOVERY_CODES_MADE, user=user, target=user)
     return _new_codes(user)
 
 
@@ -119,7 +119,7 @@ def remove(user: User, *, by: User | None) -> bool:
     for kind in (TOTPDevice, StaticDevice):
         kind.objects.filter(user=user).delete()
     if existed:
-        audit.record(action=Action.SECOND_FACTOR_REMOVED, who=by, target=user)
+        audit.record(action=Action.SECOND_FACTOR_REMOVED, user=by, target=user)
     return existed
 
 

@@ -56,7 +56,7 @@ def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
     with transaction.atomic():
         if not failures.exists() or not pausing.pause(study):
             return
-        audit.record(action=Action.PAUSED, who=None, target=study, of=study, details={"why": "an opponent failed"})
+        audit.record(action=Action.PAUSED, user=None, target=study, of=study, details={"why": "an opponent failed"})
     log.error("study %s was paused automatically: an opponent failed", study.slug)
 
 
@@ -76,5 +76,5 @@ def pause_over_cap(study: Study) -> None:
         return
     if pausing.pause(study):
         details = {"failed matches cost": str(cost_of_failures(study)), "most": str(study.failure_cap)}
-        audit.record(action=Action.PAUSED, who=None, target=study, of=study, details=details)
+        audit.record(action=Action.PAUSED, user=None, target=study, of=study, details=details)
         log.error("study %s was paused automatically: matches whose opponent failed have cost too much", study.slug)

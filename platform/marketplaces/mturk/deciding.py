@@ -34,7 +34,7 @@ def refuse_reason(reason: str) -> None:
         )
 
 
-def reject(assignment: Assignment, *, reason: str, who: Any, record: Callable[[], None] = lambda: None) -> None:
+def reject(assignment: Assignment, *, reason: str, user: Any, record: Callable[[], None] = lambda: None) -> None:
     """Reject a submitted assignment, and write off what the ledger owes for it.
 
     Args:
@@ -61,10 +61,10 @@ def reject(assignment: Assignment, *, reason: str, who: Any, record: Callable[[]
     with transaction.atomic():
         Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
         if person is not None:
-            rejecting.write_off_rejected(person, kind=KEY, reason=reason, who=who)
+            rejecting.write_off_rejected(person, kind=KEY, reason=reason, user=user)
 
 
-def take_back(assignment: Assignment, *, who: Any, record: Callable[[], None] = lambda: None) -> None:
+def take_back(assignment: Assignment, *, user: Any, record: Callable[[], None] = lambda: None) -> None:
     """Undo a rejection: payments written off because of it are due again, and approving them pays the worker.
 
     Raises:
@@ -93,7 +93,7 @@ def take_back(assignment: Assignment, *, who: Any, record: Callable[[], None] = 
             raise NotPossible(
                 _("The rejection has already been undone. Approve the payments that are due on the page “Pay”.")
             )
-        rejecting.make_due_again(person, kind=KEY, who=who)
+        rejecting.make_due_again(person, kind=KEY, user=user)
         if not person.ledger.filter(reason="base").exclude(state=LedgerRow.State.WRITTEN_OFF).exists():
             raise NotPossible(
                 _(

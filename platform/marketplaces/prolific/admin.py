@@ -364,7 +364,7 @@ class PublicationAdmin(Desk, PartAdmin):
                     publication,
                     person,
                     **values,
-                    who=request.user,
+                    user=request.user,
                     record=lambda: self.record_action(
                         request, publication, Action.REJECTED, "Asked Prolific to reject a submission.", details
                     ),

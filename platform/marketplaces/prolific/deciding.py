@@ -135,7 +135,7 @@ def reject(
     *,
     category: str,
     message: str,
-    who: Any = None,
+    user: Any = None,
     record: Callable[[], None] = lambda: None,
 ) -> None:
     """Reject a participant's submission on Prolific, and write off what the ledger says they are owed.
@@ -156,7 +156,7 @@ def reject(
             raise
     with transaction.atomic():
         publication.submissions.filter(enrolment=person).update(status=REJECTED)
-        rejecting.write_off_rejected(person, kind=KIND, reason=message, who=who)
+        rejecting.write_off_rejected(person, kind=KIND, reason=message, user=user)
 
 
 def ask_return(

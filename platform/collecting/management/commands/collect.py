@@ -262,7 +262,7 @@ def _play(collection: Collection) -> None:
 
 
 def _record_action(collection: Collection, action: Action, **details: Any) -> None:
-    audit.record(action=action, who=None, target=collection, details=details)
+    audit.record(action=action, user=None, target=collection, details=details)
 
 
 def _json(text: str, option: str, kind: type) -> Any:

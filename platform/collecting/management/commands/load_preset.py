@@ -37,7 +37,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 created = load(options["name"], agents=agents, seed=options["seed"])
                 for item in created:
-                    audit.record(action=Action.MADE, who=None, target=item, details={"preset": options["name"]})
+                    audit.record(action=Action.MADE, user=None, target=item, details={"preset": options["name"]})
         except CollectingError as error:
             raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         for item in created:

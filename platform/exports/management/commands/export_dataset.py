@@ -44,7 +44,7 @@ class Command(BaseCommand):
             manifest = export(source, options["to"], formats, overwrite=overwrite, excluded=excluded, caller_works=True)
         except (ExportError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
-        audit.record(action=Action.EXPORTED, who=None, target=source.parent)
+        audit.record(action=Action.EXPORTED, user=None, target=source.parent)
         flow = manifest.flow
         self.stdout.write(
             f"{flow['matches_in_dataset']} of {flow['matches']['seen']} matches are in the dataset"

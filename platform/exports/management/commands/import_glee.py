@@ -68,7 +68,7 @@ class Command(BaseCommand):
         self._count(result.games, result.unverified, len(result.unreadable))
         for collection in result.collections.values():
             audit.record(
-                action=Action.MADE, who=None, target=collection, details={"imported games": collection.planned}
+                action=Action.MADE, user=None, target=collection, details={"imported games": collection.planned}
             )
             self.stderr.write(f"{collection.slug}: {collection.planned} games")
 

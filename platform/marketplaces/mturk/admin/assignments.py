@@ -68,7 +68,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 deciding.reject(
                     assignment,
                     reason=reason,
-                    who=request.user,
+                    user=request.user,
                     record=lambda: self.record_action(request, assignment, Action.REJECTED, summary, details),
                 )
                 self.message_user(request, _("Rejected. The worker sees your reason."), messages.SUCCESS)
@@ -105,7 +105,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
             try:
                 deciding.take_back(
                     assignment,
-                    who=request.user,
+                    user=request.user,
                     record=lambda: self.record_action(
                         request, assignment, Action.REJECTION_TAKEN_BACK, "Undid a rejection."
                     ),

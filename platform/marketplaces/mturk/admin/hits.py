@@ -210,7 +210,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         if identity is None:
             self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
             return _desk_of(study)
-        audit.record(action=Action.IDENTITY_SHOWN, who=request.user, target=identity.enrolment, of=study)
+        audit.record(action=Action.IDENTITY_SHOWN, user=request.user, target=identity.enrolment, of=study)
         return self._page(request, "worker.html", _("Worker ID on Mechanical Turk"), study, {"identity": identity})
 
     # ---- one task --------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class Command(BaseCommand):
                 numbers = {name: options[name] for name in ("people", "failing")}
                 pilot = services.begin(study, player=options["player"], **numbers)
                 details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
-                audit.record(action=Action.PILOTED, who=None, target=pilot, of=study, details=details)
+                audit.record(action=Action.PILOTED, user=None, target=pilot, of=study, details=details)
         except CannotPilot as error:
             raise invalid_argument(error) from None
         self._run(pilot, quietly=options["json"])
