@@ -110,8 +110,13 @@ def api_token(slug: str, scopes: list[str]) -> str:
 
 def moves(slug: str) -> list[str]:
     """Return the moves of the study's match: "offer", or the decision of an answer."""
+    return [data["move"].get("decision", "offer") for data in move_data(slug)]
+
+
+def move_data(slug: str) -> list[dict[str, Any]]:
+    """Return the moves of the study's match with all their data: who made them, and for whom."""
     events = Event.objects.filter(match__seats__enrolment__placement__cell__version__study__slug=slug, kind="move")
-    return [event.data["move"].get("decision", "offer") for event in events.order_by("number")]
+    return [event.data for event in events.order_by("number")]
 
 
 def completion_code(slug: str) -> str:

@@ -52,7 +52,7 @@ def moves_until(stack, slug: str, number: int, seconds: float) -> list[str]:
     deadline = time.monotonic() + seconds
     while len(moves := stack.moves(slug)) < number and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert len(moves) >= number, f"only {moves} after {seconds} s"
+    assert len(moves) >= number, f"after {seconds} s only: {stack.call('tests.actions.move_data', slug)}"
     return moves
 
 
