@@ -243,7 +243,7 @@ def _described_use(use: ModelUse) -> str:
 def _settings(use: ModelUse) -> str:
     parameters = "; or ".join(use.parameters) or "none"
     structured = ", ".join(use.structured) or "none"
-    return f"{use.model}: parameters sent: {parameters}; answers held to a schema by: {structured}."
+    return f"{use.model}: parameters sent: {parameters}; JSON schema enforced by: {structured}."
 
 
 def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
