@@ -82,6 +82,10 @@ class Play:
             return ()
         return tuple(role for role in self.turn.forms if role not in self.sealed)
 
+    def awaits_answer(self, role: Role, answering: int) -> bool:
+        """Whether the turn that event `answering` opened for the role still needs its move."""
+        return role in self.waiting_for() and self.opened[role] == answering
+
     def forms(self, role: Role) -> tuple[Form, ...]:
         """Return the forms open to `role`; empty if it is not its turn."""
         if role not in self.waiting_for() or self.turn is None:

@@ -53,10 +53,10 @@ MISBEHAVIOURS: dict[str, Any] = {
 }
 QUICK = ("hung", "broken", "wrong-types", "declines")
 """One misbehaviour of each kind: no answer, an HTTP error, an unusable answer, a refusal."""
-OTHERS = tuple(kind for kind in MISBEHAVIOURS if kind not in QUICK)
+SLOW_KINDS = tuple(kind for kind in MISBEHAVIOURS if kind not in QUICK)
 CASES = [
     ("bargaining", QUICK),
-    ("bargaining", OTHERS),
+    ("bargaining", SLOW_KINDS),
     *((game, tuple(MISBEHAVIOURS)) for game in GAMES if game != "bargaining"),
 ]
 SETTINGS = {"call_seconds": 2.0, "limit_seconds": LIMIT, "retries": 1, "tries_after_first": 1, "appears": "typed"}

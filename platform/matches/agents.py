@@ -149,7 +149,7 @@ class _Thinking:
             raise AgentError("the turn was started too often")
         match = Match.objects.get(pk=self._match_id)
         play = match.play()
-        if self._role not in play.waiting_for() or play.opened[self._role] != self._answering:
+        if not play.awaits_answer(self._role, self._answering):
             return None
         host = Host(_writers, current_prices, on_note=partial(leases.renumber, lease))
         return question_for(match, play, self._role, self._agent, host, template=match.texts.get("instructions"))

@@ -213,7 +213,7 @@ def submit_move(
 
 
 def _refuse_stale(play: Play, role: Role, answering: int) -> None:
-    if role not in play.waiting_for() or play.opened[role] != answering:
+    if not play.awaits_answer(role, answering):
         raise Stale(_("The game is over.") if play.over else _("The game has moved on. This is the current state."))
 
 

@@ -25,7 +25,7 @@ function setUp() {
       if (place === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
-    showStep(buttons[now]);
+    scrollToStep(buttons[now]);
     showPreview();
     livePreview.querySelector("[data-back]").disabled = now === 0;
     livePreview.querySelector("[data-next]").hidden = now === names.length - 1;
@@ -38,7 +38,7 @@ function setUp() {
   }
 
   // Scroll the row of steps only: the page stays where it is, for example at the study's status.
-  function showStep(button) {
+  function scrollToStep(button) {
     const row = button.closest("ol");
     const [{ left, width }, outer] = [button.getBoundingClientRect(), row.getBoundingClientRect()];
     row.scrollLeft += left + width / 2 - (outer.left + outer.width / 2);
