@@ -55,11 +55,16 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
     the match's state stores as plain data.
     """
 
+    is_practice: bool = False
+    """Whether this is the practice period of another game: what holds for a last period then does not."""
+
     @cached_property
     def practice_game(self) -> WithPractice[C, S]:
         """The game of the practice period."""
         overrides = {"periods": 1, "practice": False, **self.practice_config()}
-        return type(self)(self.config.model_copy(update=overrides), amounts=self.amounts)
+        game = type(self)(self.config.model_copy(update=overrides), amounts=self.amounts)
+        game.is_practice = True
+        return game
 
     def practice_config(self) -> Mapping[str, Json]:
         """Return the parameters that differ in the practice period, so that it reveals nothing about the real game."""

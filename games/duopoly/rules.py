@@ -198,11 +198,9 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return totals
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        half, best = _("if you make half of the best possible profit"), _("if you make the best possible profit")
-        if self.config.rival:
-            half = _("if you make half of what each firm could make at the best common price")
-            best = _("if you make all of what each firm could make at the best common price")
-        return Prospect(half, None, 0.5), Prospect(best, None, 1.0)
+        """Return examples that do not name the benchmark: at which prices the largest bonus is earned."""
+        half = _("if you make half of the profit that earns the largest bonus")
+        return Prospect(half, None, 0.5), Prospect(_("if you make that profit or more"), None, 1.0)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return the firm's profit / its profit at the collusive (or monopoly) price, within [0, 1]."""

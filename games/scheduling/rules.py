@@ -276,5 +276,5 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return Text("status", template.format(period=self.period(state)), tone="notice")
 
     def is_last(self, state: Attempts) -> bool:
-        """Return whether the current period is the last one."""
-        return self.period(state) == self.config.periods - 1
+        """Return whether the current period is the last one that counts."""
+        return not self.is_practice and self.period(state) == self.config.periods - 1

@@ -128,7 +128,9 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return str(self.position(role) + 1)
 
     def role_title(self, role: Role) -> str:
-        words = _("Agent {number}") if self.in_population else _("Player {number}")
+        # People never play under the published stopping rule: nobody calls a person an agent.
+        agents_alone = self.in_population and self.config.stopping == "published"
+        words = _("Agent {number}") if agents_alone else _("Player {number}")
         return words.format(number=number_of(role))
 
     def position(self, role: Role) -> int:
@@ -489,6 +491,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             "weights": None if stopping != "weighted" else self.weights(self.last_round()),
             "stopping": stopping,
             "history_depth": self.config.history_depth,
+            "matching": self.config.matching if self.config.schedule is None else "schedule",
             "contract_bound": self.contract_bound,
             "mixing": self.config.answer_with,
         }

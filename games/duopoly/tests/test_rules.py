@@ -81,3 +81,10 @@ def test_notes_are_not_shown_to_the_other_firm():
     play, _events = submit(play, "firm_1", {"note": "raise slowly"})
     assert "raise slowly" in str(play.view("firm_1"))
     assert "raise slowly" not in str(play.view("firm_2"))
+
+
+@pytest.mark.parametrize("rival", [True, False])
+def test_pay_examples_do_not_name_the_benchmark(rival):
+    examples = configure(Duopoly, {"rival": rival}).pay_examples("firm_1")
+    assert [example.share for example in examples] == [0.5, 1.0]
+    assert not any(word in example.words for example in examples for word in ("price", "each firm", "best"))

@@ -10,6 +10,7 @@ from statistics import fmean
 
 import pytest
 
+from games.contract import seen
 from games.errors import BadConfig, Refused
 from games.play import configure, script_move, start, submit
 from games.scheduling.instances import KINDS, Instance, draw
@@ -137,3 +138,10 @@ def test_same_matching_gives_the_same_feedback():
     if not play.over:
         play, _events = submit(play, "agent", first)
         assert play.state.attempts[-1].told == play.state.attempts[0].told
+
+
+def test_practice_period_is_not_announced_as_the_last_one():
+    play, _events = start(configure(Scheduling, {"level": "small", "periods": 3, "practice": True}), 1)
+    assert "last one" not in str(seen(play, "agent"))
+    play, _events = submit(play, "agent", script_move(play, "agent", "random"))
+    assert "last one" not in str(seen(play, "agent"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations, product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -128,6 +129,33 @@ def test_published_stopping_hides_the_number_of_rounds():
         assert seen(plays[0], role) == seen(plays[1], role)
 
 
+def instructions(**config):
+    return configure(SocialDilemma, config).instructions("p1")
+
+
+def test_published_stopping_tells_the_chance_alone():
+    text = instructions(mechanism="repetition", stopping="published")
+    assert "a chance of 80%" in text
+    assert text.count("80%") == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"matching": "random"}, "drawn at random in every round"),
+        ({"matching": "rotation"}, "in a fixed order"),
+        ({"population": 2, "rounds": 3, "schedule": SCHEDULE}, "fixed before the first round"),
+    ],
+)
+def test_instructions_say_how_partners_are_matched(config, told):
+    assert told in instructions(mechanism="reputation_first_order", **config)
+
+
+def test_seat_is_a_player_wherever_people_may_sit():
+    assert "Agent" not in instructions(mechanism="reputation_first_order")
+    assert "Agent" in instructions(mechanism="reputation_first_order", stopping="published")
+
+
 def test_interchangeable_co_players_get_a_short_table():
     def points(**config):
         game = configure(SocialDilemma, config)
@@ -147,8 +175,11 @@ def test_interchangeable_co_players_get_a_short_table():
 def test_cards_describe_partners_earlier_choices():
     play = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
     (block,) = (block for block in play.view("p1") if block.key == "history_p2")
-    assert [row[4] for row in block.rows] == ["Earlier rounds of Agent 2"] * 4 + [
-        "What Agent 3 had done before round 2",
-        "What Agent 3 had done before round 2",
+    assert [row[4] for row in block.rows] == ["Earlier rounds of Player 2"] * 4 + [
+        "What Player 3 had done before round 2",
+        "What Player 3 had done before round 2",
     ]
-    assert block.rows[4:] == ((1, "Agent 3", "A0", "2", block.rows[4][4]), (1, "Agent 4", "A0", "2", block.rows[4][4]))
+    assert block.rows[4:] == (
+        (1, "Player 3", "A0", "2", block.rows[4][4]),
+        (1, "Player 4", "A0", "2", block.rows[4][4]),
+    )

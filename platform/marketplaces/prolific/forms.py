@@ -151,7 +151,8 @@ def suggestion(study: Study) -> dict[str, Any]:
     version = study.latest_version()
     return {
         "name": study.title,
-        "description": f"{game.title}: {game.summary}",
+        # A game's summary names the research question; it is for researchers only.
+        "description": _("In this study you make decisions in a game. Its first page says what you can earn."),
         "places": max(1, open_places(version)) if version else 1,
         "minutes": minutes,
         "devices": ["desktop", "tablet", "mobile"],

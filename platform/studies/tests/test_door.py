@@ -9,6 +9,8 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
+from games import registry
+from marketplaces.prolific.forms import suggestion
 from participants.models import Enrolment
 from recruiters import otree
 from recruiters.models import LabCode, OtreeServer
@@ -41,6 +43,12 @@ def otree_token() -> str:
         "back": return_url,
     }
     return jwt.encode(claims, otree.link_key(server), "HS256")
+
+
+def test_participants_do_not_read_the_game_summary():
+    study = launched_study(entry=Study.Entry.OPEN)
+    assert registry.get(study.game).summary not in text_of(Client().get("/join/splitting"))
+    assert registry.get(study.game).summary not in suggestion(study)["description"]
 
 
 @pytest.mark.parametrize("slug", ["unknown", "UNKNOWN", "x" * 300])
