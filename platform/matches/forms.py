@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -22,6 +22,8 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 _NO_CENTS = re.compile(r"\d+\.0*")
 _TYPED = re.compile(r"([-+−]?)\s*[$€£]?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d.*|\.\d.*)\s*")
 """A number as people type it: "4,860", "$4,860.00", "-$5,000"; a comma only where it separates thousands."""
+DOUBTFUL = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
+"""A number whose point may separate decimals or, as in many countries, thousands: "5.000"."""
 _RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken"})
 FORM = "!form"
 """Name of the control that says which form was sent."""
@@ -33,6 +35,7 @@ NULL = "null"
 """Value that a button sends for "none"."""
 MAX_SLOTS = 12
 """The longest list with one control per entry; longer ones are entered line by line."""
+_NUMBERS = frozenset({"number", "integer"})
 _SCALARS = frozenset({"number", "integer", "text", "choice", "boolean"})
 
 
@@ -392,6 +395,25 @@ def _number(text: str, *, integer: bool) -> float | int | str:
         return int(sign + plain) if integer or plain.isdecimal() else float(sign + plain)
     except ValueError:
         return text
+
+
+def with_points_as_thousands(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, str]:
+    """Return the number controls in which a point may separate thousands, with their text as if it did."""
+    return {
+        name: DOUBTFUL.sub(lambda typed: typed[0].replace(".", ""), posted[name])
+        for name in _number_controls(fields_of(model), "", posted)
+        if DOUBTFUL.search(posted[name])
+    }
+
+
+def _number_controls(fields: Iterable[Field], prefix: str, posted: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of the posted controls into which numbers were typed."""
+    for field in fields:
+        name = prefix + field.name
+        if field.shape in ("group", "slots") and name not in posted:
+            yield from _number_controls(field.parts, f"{name}:", posted)
+        elif name in posted and (field.parts[0] if field.shape in ("lines", "pairs") else field).kind in _NUMBERS:
+            yield name
 
 
 def form_for(forms: tuple[Form, ...], posted: Mapping[str, str]) -> Form:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from games.errors import Refused
 from games.interface import Form, Game, MoveData, Role
 from games.play import Play, check
+from games.words import number
 from matches import forms, services
 from matches.errors import Stale
 from matches.models import Seat
@@ -32,7 +33,7 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
     def read_move(play: Play) -> dict[str, Any]:
         form = forms.form_for(play.forms(seat.role), posted)
         move = forms.read(form.model, posted)
-        _stop_if_warned(play, seat.role, form, move, confirmed=bool(posted.get(forms.CONFIRMED)))
+        _stop_for_questions(play, seat.role, form, move, posted)
         return move
 
     try:
@@ -57,17 +58,44 @@ class _NeedsConfirmation(Exception):
         self.form = form
 
 
-def _stop_if_warned(play: Play, role: Role, form: Form, move: MoveData, *, confirmed: bool) -> None:
-    """Stop a legal move that the game warns about.
+def _stop_for_questions(play: Play, role: Role, form: Form, move: MoveData, posted: Mapping[str, str]) -> None:
+    """Stop a legal move that the game warns about, or with a number that can be read in two ways.
 
     Raises:
         _NeedsConfirmation: until the player confirms the move.
         Refused: the page does not send such a move, or the move is not legal.
     """
-    if type(play.game).warning is Game.warning:
+    question = _doubt(play, role, form, posted)
+    if type(play.game).warning is Game.warning and not question:
         return
+    words = " ".join(filter(None, [question, _warning(play, role, move)]))
+    if words and not posted.get(forms.CONFIRMED):
+        raise _NeedsConfirmation(form.name, words)
+
+
+def _warning(play: Play, role: Role, move: MoveData) -> str:
+    """Return the game's warning about a legal move that pages may send; empty if there is none.
+
+    Raises:
+        Refused: the page does not send such a move, or the move is not legal.
+    """
     warning = play.game.warning(play.state, role, check(play, role, move)[1])
     if warning is not None and not warning.may_send:
         raise Refused(warning.words)
-    if warning is not None and not confirmed:
-        raise _NeedsConfirmation(form.name, warning.words)
+    return warning.words if warning is not None else ""
+
+
+def _doubt(play: Play, role: Role, form: Form, posted: Mapping[str, str]) -> str:
+    """Return the question about a number such as "5.000" if it would also be a legal move as 5,000."""
+    thousands = forms.with_points_as_thousands(form.model, posted)
+    if not thousands:
+        return ""
+    try:
+        _warning(play, role, forms.read(form.model, {**posted, **thousands}))
+    except Refused:
+        return ""
+    typed = [found[0] for name in thousands for found in forms.DOUBTFUL.finditer(posted[name])]
+    template = _("You wrote {typed}, which is read as {value}. If you mean {thousands}, write it without a point.")
+    return " ".join(
+        template.format(typed=text, value=number(float(text)), thousands=number(1000 * float(text))) for text in typed
+    )

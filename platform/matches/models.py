@@ -86,6 +86,11 @@ class Match(models.Model):
         """Whether one driver plays the whole match, instead of a task per turn."""
         return self.purpose == self.Purpose.COLLECTION
 
+    @property
+    def blind(self) -> bool:
+        """Whether participants are not told which of the others are agents, so that nothing may show it."""
+        return bool(self.timers.get("blind"))
+
     def configured(self) -> interface.Game[Any, Any]:
         """Return the game with this match's configuration."""
         return _GAMES.get(self.uid, lambda: _read_game(self.uid))

@@ -19,6 +19,7 @@ from games.play import Play
 from matches import bonus, forms
 from matches.absences import is_away
 from matches.models import Match
+from matches.turns import OpenTurn
 from opponents.agents import Agent
 
 STATUS = "status"
@@ -45,8 +46,8 @@ class AwaitedAgent:
 
 
 def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
-    """Return the agents whose answers the match is waiting for."""
-    agents = match.agents()
+    """Return the agents whose answers the match is waiting for; none if participants must not notice them."""
+    agents = {} if match.blind else match.agents()
     awaited = []
     for role in play.waiting_for():
         if role in agents:
@@ -110,22 +111,31 @@ class SeatMark:
     note: str = ""
 
 
-def seat_marks(play: Play, absences: Mapping[Role, Mapping[str, Any]]) -> tuple[SeatMark, ...]:
-    """Return the seats if several are asked at once or more than two play; otherwise nothing."""
+def seat_marks(play: Play, absences: Mapping[Role, Mapping[str, Any]], *, blind: bool = False) -> tuple[SeatMark, ...]:
+    """Return the seats if several are asked at once or more than two play; otherwise nothing.
+
+    If `blind`, they do not show that an agent has taken a participant's seat.
+    """
     roles = play.game.roles()
     if len(roles) <= 2 and (play.turn is None or len(play.turn.forms) < 2):
         return ()
     waiting = play.waiting_for()
     marks = {**dict.fromkeys(waiting, "asked"), **dict.fromkeys(play.sealed, "answered")}
     return tuple(
-        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), _seat_note(absences.get(role, {})))
+        SeatMark(
+            role,
+            play.game.role_title(role),
+            number,
+            marks.get(role, ""),
+            _seat_note(absences.get(role, {}), blind=blind),
+        )
         for number, role in enumerate(roles, start=1)
     )
 
 
-def _seat_note(absence: Mapping[str, Any]) -> str:
+def _seat_note(absence: Mapping[str, Any], *, blind: bool) -> str:
     if "agent" in absence:
-        return "program"
+        return "" if blind else "program"
     return "away" if is_away(absence) else ""
 
 
@@ -159,16 +169,20 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     `after` and `last` are the numbers of the newest event before and now; `seats` and `notes` are as in
     `SeatMark`, `awaited` is for those who have answered, and `awaits` lists the questions to agents.
     """
-    marks = seat_marks(play, match.absences)
-    turns = match.open_turns()
+    marks = seat_marks(play, match.absences, blind=match.blind)
     return {
         "after": after,
         "last": play.last,
         "seats": {seat.role: seat.mark for seat in marks},
         "notes": {seat.role: seat.note for seat in marks},
         "awaited": awaited_text(play),
-        "awaits": {turn.role: turn.answering for turn in turns.values() if turn.by_agent},
+        "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match)},
     }
+
+
+def _shown_agent_turns(match: Match) -> list[OpenTurn]:
+    """Return the open turns of agents, which pages treat differently from people's unless the match is blind."""
+    return [] if match.blind else [turn for turn in match.open_turns().values() if turn.by_agent]
 
 
 @dataclass(frozen=True)
@@ -184,8 +198,10 @@ class SharedContent:
     awaited: str
 
     @classmethod
-    def of(cls, play: Play, absences: Mapping[Role, Mapping[str, Any]]) -> SharedContent:
-        return cls(seat_marks(play, absences), awaited_text(play))
+    def of(
+        cls, play: Play, absences: Mapping[Role, Mapping[str, Any]] | None = None, *, blind: bool = False
+    ) -> SharedContent:
+        return cls(seat_marks(play, absences or {}, blind=blind), awaited_text(play))
 
 
 def render_screen(
@@ -205,7 +221,7 @@ def render_screen(
     no identifier, time or token.
     """
     waiting = play.waiting_for()
-    shared = shared or SharedContent.of(play, absences or {})
+    shared = shared or SharedContent.of(play, absences)
     blocks = view_for(play, role)
     visible_forms = () if play.abandoned else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
@@ -295,7 +311,7 @@ class _Endings:
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
     """Return the `frame` of each of these roles."""
     play = match.play()
-    shared = SharedContent.of(play, match.absences)
+    shared = SharedContent.of(play, match.absences, blind=match.blind)
     return {role: _frame(match, play, role, shared) for role in roles}
 
 
@@ -309,15 +325,15 @@ def frame(
     agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
     play = match.play()
-    return _frame(match, play, role, SharedContent.of(play, match.absences), posted=posted, errors=errors)
+    shared = SharedContent.of(play, match.absences, blind=match.blind)
+    return _frame(match, play, role, shared, posted=posted, errors=errors)
 
 
 def _frame(
     match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    turns = match.open_turns()
-    turn = turns.get(role)
-    agent_turns = [open_turn for open_turn in turns.values() if open_turn.by_agent]
+    turn = match.open_turns().get(role)
+    agent_turns = _shown_agent_turns(match)
     waits_for = awaited_agents(match, play) if agent_turns else ()
     return {
         "type": "screen",

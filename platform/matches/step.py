@@ -135,11 +135,11 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
 def names_in(match: Match, role: Role, *, own_name: str) -> list[tuple[str, str, bool]]:
     """Return (seat, chosen name, whether it is `role`): of all seats if no agent plays, else of the role's own.
 
-    If an agent plays, nobody else is named, since a name would reveal who is a participant. A single
-    player needs no name.
+    If an agent plays or participants are not told whether one does, nobody else is named, since a name would reveal
+    who is a participant. A single player needs no name.
     """
     names = {role: own_name}
-    if not seated_agents(match.uid)[1]:
+    if not match.blind and not seated_agents(match.uid)[1]:
         names = dict(match.seats.values_list("role", "enrolment__display_name"))
     game = match.configured()
     if len(game.roles()) == 1:

@@ -330,7 +330,11 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
             "others": disclosure.version_disclosure(content),
             **({"behaviour": content["behaviour"]} if content.get("behaviour") else {}),
         },
-        {"kind": "name", "reserved": reserved, "shown": any(names_visible(leg.cell.seats) for leg in legs)},
+        {
+            "kind": "name",
+            "reserved": reserved,
+            "shown": not _is_blind(content) and any(names_visible(leg.cell.seats) for leg in legs),
+        },
         *({"kind": "survey_before", "questions": questions} for questions in [surveys.get("before")] if questions),
         {
             "kind": "instructions",
@@ -365,6 +369,11 @@ def _game_data(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
     return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": match_texts}
 
 
+def _is_blind(content: Mapping[str, Any]) -> bool:
+    """Return whether participants are not told which of the others are agents."""
+    return not content.get("tells_opponent", True)
+
+
 def names_visible(seats: Seats) -> bool:
     """Return whether players see each other's names: only if all are people, so no name reveals a program."""
     return len(seats) > 1 and len(people_in(seats)) == len(seats)
@@ -388,7 +397,7 @@ def _match_steps(
         "seats": cell.seats,
         "agents": {label: agents[label].frozen() for label in [*labels_in(cell.seats), *fills_in]},
         "purpose": content["purpose"],
-        "timers": leg.part["timers"],
+        "timers": {**leg.part["timers"], **({"blind": True} if _is_blind(content) else {})},
         "budget_of": f"study:{version.study.slug}",
     }
     if cell.group_size == 1:

@@ -17,7 +17,6 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from games import registry
 from games.errors import GameError
 from llm_agents.errors import AgentError
 from marketplaces.prolific.deciding import LEAST_PERCENT, MOST_PERCENT
@@ -143,7 +142,6 @@ def _is_filter(entry: dict[str, Any]) -> bool:
 
 def suggestion(study: Study) -> dict[str, Any]:
     """Return the form's initial values."""
-    game = registry.get(study.game)
     try:
         minutes = max(1, ceil(forecast(study).minutes))
     except (GameError, AgentError):

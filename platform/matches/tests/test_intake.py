@@ -64,3 +64,38 @@ def test_page_without_script_asks_and_keeps_entries():
     assert 'value="150"' in page and outcome["words"] in page
     assert page.index("data-warning") < page.index('name="!sure"')
     assert 'data-warning role="alert" hidden' not in page
+
+
+def seller_seat() -> Seat:
+    """Return the seat of a participant who names a price."""
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
+    players = {
+        "alice": services.Player(enrolment=person, step=0),
+        "bob": services.Player(agent="script:random", delay=9),
+    }
+    return Seat.objects.get(
+        match=services.open_match(game="negotiation", config={}, players=players, seed=1), role="alice"
+    )
+
+
+def price(typed: str, **fields: str) -> dict[str, str]:
+    return {"answering": "1", "!form": "offer", "price": typed, **fields}
+
+
+@pytest.mark.parametrize("typed", ["12.500", " $12.500 "])
+def test_number_with_a_doubtful_point_is_asked_about(typed):
+    seller = seller_seat()
+    question = intake.handle_move(seller, price(typed))
+    assert (question["type"], moves()) == ("warning", 0)
+    assert "12.500, which is read as 12.5." in question["words"]
+    assert "12,500" in question["words"]
+    assert intake.handle_move(seller, price(typed, **{forms.CONFIRMED: "yes"}))["type"] == "taken"
+
+
+@pytest.mark.parametrize("typed", ["12.50", "12,500", "12500", "0.500", "12500.125"])
+def test_clear_number_is_not_asked_about(typed):
+    assert intake.handle_move(seller_seat(), price(typed))["type"] == "taken"
+
+
+def test_number_is_not_asked_about_if_its_other_reading_is_against_the_rules():
+    assert intake.handle_move(seat(people_may_foul=False), posted_fields(answer="55.000"))["type"] == "taken"
