@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
@@ -91,6 +91,32 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     chromium = shutil.which("chromium")
     assert chromium and Path(chromium).exists(), "missing: apt-get install chromium"
     return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM_ARGUMENTS}
+
+
+PAGE_ERRORS: list[str] = []
+"""Errors that pages' scripts did not catch during the current test."""
+
+
+@pytest.fixture(scope="session")
+def browser(browser: Browser) -> Browser:
+    """Record every error that a page's script does not catch."""
+    new_context = browser.new_context
+
+    def recording(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.on("weberror", lambda error: PAGE_ERRORS.append(f"{error.page and error.page.url}: {error.error}"))
+        return context
+
+    browser.new_context = recording  # type: ignore[method-assign]
+    return browser
+
+
+@pytest.fixture(autouse=True)
+def no_page_errors() -> Iterator[None]:
+    """Fail a test during which a page's script stopped with an error."""
+    PAGE_ERRORS.clear()
+    yield
+    assert PAGE_ERRORS == []
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ function tick() {
 function mark(news) {
   if (news.last < last) return;
   last = news.last;
-  for (const seat of screen.querySelectorAll("[data-seat]")) {
+  for (const seat of screen.querySelectorAll(".seats > [data-seat]")) {
     const now = news.seats[seat.dataset.seat] ?? "", note = news.notes[seat.dataset.seat] ?? "";
     const words = seat.parentElement.dataset;
     seat.dataset.mark = now;

@@ -13,7 +13,7 @@
   function underContract(box, outcomes, _labels, clauses) {
     const payments = clauses.map((text) => Number(String(text).replaceAll(",", "")));
     if (payments.some((payment) => !Number.isInteger(payment)) || clauses.some((text) => String(text).trim() === "")) return null;
-    const seat = Number(box.dataset.seat), others = outcomes[0].others.length;
+    const seat = Number(box.dataset.position), others = outcomes[0].others.length;
     return outcomes.map((one) => {
       const paid = one.played.map((action) => payments[action]);
       const total = paid.reduce((sum, part) => sum + part, 0);
@@ -26,7 +26,7 @@
   function underMediator(box, outcomes, labels, clauses) {
     const actions = clauses.map((text) => labels.findIndex(([name, label]) => text === name || text === label));
     if (actions.some((action) => action < 0)) return null;
-    const seat = Number(box.dataset.seat), seats = outcomes[0].played.length, delegating = labels.length - 1;
+    const seat = Number(box.dataset.position), seats = outcomes[0].played.length, delegating = labels.length - 1;
     const found = new Map(outcomes.map((one) => [one.played.join(), one]));
     const lines = [];
     for (let code = 0; code < labels.length ** seats; code++) {
