@@ -1,8 +1,8 @@
-# On a fresh Debian, `make demo` serves every game, and `make test` runs all quick tests.
+# On a fresh Debian, `make demo` serves every game, and `make test` runs what guards every change.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific fake-llm fake-mturk \
-        fake-panel fake-prolific test test-slow lint check-games bench lock clean
+        fake-panel fake-prolific test test-all lint check-games bench lock clean
 
 # Celery and the web server need it to find the apps; manage.py and pytest set it themselves.
 export PYTHONPATH := platform:.
@@ -49,23 +49,17 @@ otree-demo: setup  ## serve an oTree experiment at http://127.0.0.1:8001 with a 
 	@deploy/setup/otree.sh
 	@$(PYTHON) -m deploy.otree_demo.serve
 
-test: setup-test       ## set up, then run all tests not marked slow (PYTEST="…" adds arguments)
+test: setup-test       ## set up, then run in about 8 minutes what guards every change (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh
 	@deploy/setup/nginx.sh
 	@style=0; $(MAKE) --no-print-directory lint || style=1; \
 	$(PYTHON) deploy/setup/tests.py $(PYTEST) && exit $$style
 
-test-slow: setup-test  ## run the tests marked slow, and property tests with new examples
+test-all: setup-test   ## run every test, also the slow ones, and property tests with new examples: an hour or more
 	@deploy/setup/browser.sh
 	@deploy/setup/nginx.sh
-	@$(PYTHON) deploy/setup/tests.py --slow $(PYTEST)
-
-analysis:       ## install what `manage.py analyse` and notebooks need besides the server
-	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock
-
-docs: setup     ## build the documentation site: open var/docs/html/index.html
-	@deploy/setup/venv.sh --into .venv-docs requirements-docs.lock
-	@$(PYTHON) -m deploy.docs
+	@style=0; $(MAKE) --no-print-directory lint || style=1; \
+	$(PYTHON) deploy/setup/tests.py --all $(PYTEST) && exit $$style
 
 lint: setup-test       ## check style, types and imports between layers
 	@.venv/bin/ruff check --quiet $(SOURCES)

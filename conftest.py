@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import json
 import os
 import shutil
 import tempfile
@@ -77,6 +78,31 @@ def slow_except(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
         case if case in quick else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
         for case in cases
     ]
+
+
+COUNT_FILE = os.environ.get("TEST_COUNT_FILE")
+"""Where deploy/setup/tests.py wants the numbers of quick and slow tests."""
+QUICK_CASES = 3
+"""How many cases of a test run on every change, unless it is marked `every_case`; in the browser, one."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all but a few cases of each parametrized test as slow; the few are the first, the last, and some between."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "every_case"))):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for same_test in cases.values():
+        last = len(same_test) - 1
+        in_browser = same_test[0].get_closest_marker("browser")
+        quick = {0} if in_browser else {round(i * last / (QUICK_CASES - 1)) for i in range(QUICK_CASES)}
+        for i, item in enumerate(same_test):
+            if i not in quick:
+                item.add_marker("slow")
+    if COUNT_FILE:
+        slow = sum(item.get_closest_marker("slow") is not None for item in items)
+        Path(COUNT_FILE).write_text(json.dumps({"quick": len(items) - slow, "slow": slow}))
 
 
 def pytest_collection_finish() -> None:

@@ -88,6 +88,7 @@ def test_viewer_cannot_guess_a_participants_link(sample: SampleData) -> None:
         assert (matching.status_code, not_matching.status_code) == (400, 400), lookup
 
 
+@pytest.mark.slow
 def test_offered_filters_work(sample: SampleData) -> None:
     client = _client(sample.user["superuser"])
     for page in admin.site._registry.values():

@@ -41,6 +41,7 @@ def run(example: str, environment: dict[str, str], folder: Path) -> str:
     return process.stdout
 
 
+@pytest.mark.slow
 def test_api_examples_work(stack, tmp_path):
     slug = stack.launch_study(STUDY)
     stack.reach_first_turn(slug)

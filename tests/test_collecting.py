@@ -42,6 +42,7 @@ def test_collection_completes_despite_repeated_kills(stack):
     assert summary == {"matches": 500, "replayed": 500, "numbered_without_gaps": 500, "decisions": now["decisions"]}
 
 
+@pytest.mark.slow
 def test_collection_is_started_paused_and_resumed_from_the_shell(stack):
     config = json.dumps({"rounds": 2})
     plan = ["--game", "bargaining", "--config", config, "--agents", "script:haggler", "--repetitions", "8"]

@@ -111,6 +111,7 @@ def test_each_json_line_is_a_complete_match(manage):
     assert line["metrics"]["agreement"] in (True, False)
 
 
+@pytest.mark.slow
 def test_seeds_are_consecutive_and_determine_the_output(manage):
     first_run = manage("simulate", "bargaining", "--matches", "3", "--seed", "5", "--json")
     repeated = manage("simulate", "bargaining", "--matches", "2", "--seed", "6", "--json")
@@ -118,6 +119,7 @@ def test_seeds_are_consecutive_and_determine_the_output(manage):
     assert first_run.stdout.splitlines()[1:] == repeated.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_output_without_json_is_readable(manage):
     process = manage("simulate", "bargaining", "--matches", "2")
     assert process.returncode == 0
@@ -138,6 +140,7 @@ def test_model_plays_with_the_sdk_environment_variables(manage, kind, standin):
     assert line["events"][1]["move"] == {"alice_gain": 5000, "bob_gain": 5000}
 
 
+@pytest.mark.slow
 def test_match_and_command_fail_without_a_legal_move(manage):
     with OpenAIStandIn(["I would rather not."]) as server:
         process = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **server.environment)
@@ -149,6 +152,7 @@ def test_match_and_command_fail_without_a_legal_move(manage):
     assert "Traceback" not in process.stderr
 
 
+@pytest.mark.slow
 def test_provider_failure_fails_the_match_and_hides_the_key(manage):
     with AnthropicStandIn([Failure(401, f"invalid key {KEY}")]) as server:
         process = manage("simulate", "bargaining", "--seat", "bob=anthropic:m", "--json", **server.environment)

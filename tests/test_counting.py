@@ -82,6 +82,7 @@ def test_every_page_reports_its_use_but_not_pasted_text(stack, page: Page, study
     assert not console_errors, "the page's policy blocked something"
 
 
+@pytest.mark.slow
 def test_closing_a_tab_sends_its_counts(stack, browser: Browser, study: str):
     context = browser.new_context()
     page = context.new_page()
@@ -102,6 +103,7 @@ def lenient_browser(browser_type: BrowserType, browser_type_launch_args: dict[st
     browser.close()
 
 
+@pytest.mark.slow
 def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient_browser: Browser, study: str):
     context = lenient_browser.new_context()
     page = context.new_page()
@@ -120,6 +122,7 @@ def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient_br
     context.close()
 
 
+@pytest.mark.slow
 def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     sign_in(stack, page)
     page.goto(f"{stack.url}/admin/studies/study/add/")

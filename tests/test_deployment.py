@@ -40,6 +40,7 @@ def test_deployment_check_reports_no_issues(tmp_path):
     assert "no issues (2 silenced)" in process.stdout + process.stderr
 
 
+@pytest.mark.slow
 def test_second_factor_is_required_and_cookies_need_tls(tmp_path):
     names = ["REQUIRE_SECOND_FACTOR", "SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_SECURE"]
     query = f"from django.conf import settings; print([getattr(settings, name) for name in {names}], settings.DEBUG)"
@@ -47,6 +48,7 @@ def test_second_factor_is_required_and_cookies_need_tls(tmp_path):
     assert process.stdout.strip().endswith("[True, True, True, True] False"), process.stderr
 
 
+@pytest.mark.slow
 def test_data_sealed_with_a_fallback_key_stays_readable(tmp_path):
     seal_command = "import sealing; print(sealing.seal('words', purpose=b'test'))"
     sealed = manage(tmp_path, "shell", "--no-imports", "-c", seal_command, SECRET_KEY="old" * 20).stdout.strip()
@@ -56,6 +58,7 @@ def test_data_sealed_with_a_fallback_key_stays_readable(tmp_path):
         assert process.stdout.strip() == expected, process.stderr
 
 
+@pytest.mark.slow
 def test_data_folder_is_private_to_its_owner(tmp_path):
     manage(tmp_path / "var", "check", SECRET_KEY="", SITE_URL="http://127.0.0.1:8000")
     assert (tmp_path / "var").stat().st_mode & 0o777 == 0o700
@@ -67,6 +70,7 @@ def test_production_without_a_key_does_not_start(tmp_path):
     assert "SECRET_KEY is empty" in process.stderr
 
 
+@pytest.mark.slow
 def test_subdomains_require_tls_only_if_configured(tmp_path):
     query = (
         "from django.test import Client; print(Client().get('/health/', secure=True, headers={'host': HOST}).headers"
@@ -81,6 +85,7 @@ def test_subdomains_require_tls_only_if_configured(tmp_path):
     assert headers == ["max-age=31536000", "max-age=31536000; includeSubDomains; preload"]
 
 
+@pytest.mark.slow
 def test_static_files_are_hashed_compressed_and_cached(tmp_path):
     collected = manage(tmp_path, "collectstatic", "--noinput")
     assert collected.returncode == 0, collected.stderr

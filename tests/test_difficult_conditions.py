@@ -82,6 +82,7 @@ def test_error_names_the_field_and_disappears_when_corrected(stack, phone: Page)
     expect(own_gain).not_to_have_attribute("aria-invalid", "true")
 
 
+@pytest.mark.slow
 def test_rejection_is_announced_with_the_amount(stack, phone: Page):
     open_first_turn(stack, phone, "difficult-heard", "bargaining", "alice", "script:fair")
     walking.offer(phone, "9900", "100", role="alice", message="A fair split.")

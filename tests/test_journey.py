@@ -81,6 +81,7 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
     assert "'=1+1" in (dataset / "messages.csv").read_text()
 
 
+@pytest.mark.slow
 def test_bob_accepts_the_agents_offer(stack, page: Page, tmp_path: Path):
     slug = bargaining_study(stack, "bob")
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")

@@ -89,6 +89,7 @@ RECORD_CHIME = """
 """A script that records a tab's titles and the number of tones played, across reloads."""
 
 
+@pytest.mark.slow
 def test_chime_and_tab_title_announce_the_start(stack, browser: Browser):
     slug = launch(stack, "chime", human_seats=2, config={"players": 2, "runs": 1})
     pages = []
@@ -141,6 +142,7 @@ def test_four_people_and_a_model_play_to_the_end(stack, phone: OpenPage):
             expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
 
 
+@pytest.mark.slow
 def test_two_people_repeat_a_dilemma_and_see_both_actions(stack, phone: OpenPage):
     seats = [{"name": "", "seats": {"*": "person"}}]
     config = {"players": 2, "mechanism": "repetition", "rounds": 2}
@@ -214,6 +216,7 @@ def test_contract_takes_effect_only_if_all_sign(stack, phone: OpenPage, signed: 
         expect(pages["p2"].locator("#screen")).to_contain_text("1 points" if signed else "2 points")
 
 
+@pytest.mark.slow
 def test_people_see_their_partners_past_actions(stack, phone: OpenPage):
     seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "*": "script:tit_for_tat"}}]
     config = {"mechanism": "reputation_first_order", "population": 3, "rounds": 2}
@@ -234,6 +237,7 @@ def test_people_see_their_partners_past_actions(stack, phone: OpenPage):
         expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
 
 
+@pytest.mark.slow
 def test_participant_who_closes_the_lobby_keeps_the_place(stack, phone: OpenPage):
     launch(stack, "closing", human_seats=3)
     (path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "closing", 2)
@@ -246,6 +250,7 @@ def test_participant_who_closes_the_lobby_keeps_the_place(stack, phone: OpenPage
     expect_turn(other_page)
 
 
+@pytest.mark.slow
 def test_withdrawing_leaves_the_lobby_at_once(stack, phone: OpenPage):
     launch(stack, "withdrawing", human_seats=3)
     (_path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "withdrawing", 2)

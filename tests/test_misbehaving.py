@@ -104,6 +104,7 @@ def reach_the_end(page: Page, kind: str) -> None:
     expect(ending, kind).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "kinds"), slow_except(CASES, CASES[:1]))
 def test_misbehaving_model_ends_the_game_with_pay(stack, standins, browser: Browser, game: str, kinds: tuple[str, ...]):
     context = browser.new_context()

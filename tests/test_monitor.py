@@ -80,6 +80,7 @@ def test_move_appears_without_a_reload(stack, page: Page, desk: Page, slug: str)
     assert desk.evaluate("window.neverReloaded")
 
 
+@pytest.mark.slow
 def test_paused_study_admits_no_new_participants(stack, page: Page, desk: Page, slug: str):
     desk.get_by_role("button", name="Pause").click()
     expect(desk.locator("#m-paused")).to_contain_text("closed to new participants")
@@ -114,6 +115,7 @@ def test_ending_a_match_records_the_reason_and_pays(stack, page: Page, desk: Pag
         stack.restart("worker")
 
 
+@pytest.mark.slow
 def test_updates_do_not_disturb_typing_a_reason(stack, page: Page, desk: Page, slug: str):
     open_first_turn(stack, page, slug)
     desk.get_by_role("link", name="End …").click(timeout=PATIENCE)
@@ -127,6 +129,7 @@ def test_updates_do_not_disturb_typing_a_reason(stack, page: Page, desk: Page, s
     expect(desk.get_by_role("dialog")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_outdated_figures_are_marked(stack, desk: Page, slug: str):
     desk.context.set_offline(True)
     expect(desk.locator("#age")).to_contain_text("Connection lost", timeout=PATIENCE)
@@ -134,6 +137,7 @@ def test_outdated_figures_are_marked(stack, desk: Page, slug: str):
     expect(desk.locator("#age")).to_be_hidden(timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_hidden_page_pauses_until_it_is_visible(stack, desk: Page, slug: str):
     desk.evaluate("Object.defineProperty(document, 'hidden', { get: () => window.away }); window.away = true")
     desk.wait_for_load_state("networkidle")  # let a request in progress finish
@@ -146,6 +150,7 @@ def test_hidden_page_pauses_until_it_is_visible(stack, desk: Page, slug: str):
     expect(figure(desk, "arrived")).to_have_text("1", timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_keyboard_steps_through_a_match_without_scripts(stack, page: Page, desk: Page, slug: str):
     open_first_turn(stack, page, slug)
     walking.offer(page, "990", "10", role="alice", message="<img src=x onerror='parent.document.title=1'>hello")

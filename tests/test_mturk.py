@@ -231,6 +231,7 @@ def submit_last_page(stack: Any, path: str) -> httpx.Response:
     return httpx.post(form[1], data=fields, timeout=60)
 
 
+@pytest.mark.slow
 def test_two_workers_are_recruited_paid_and_exported(browser, stack, researcher, standin, tmp_path):
     researcher.set_up("turk-short", people=2)
     researcher.publish(2)

@@ -78,6 +78,7 @@ def test_seller_sees_what_a_price_earns_and_sells(stack, page: Page, tmp_path: P
     assert float(row["fairness_raw"]) == pytest.approx(1 - 4 * ((price_paid - 115) / 100) ** 2)
 
 
+@pytest.mark.slow
 def test_buyer_is_warned_of_a_loss_and_walks_away(stack, page: Page, tmp_path: Path):
     config = {**CONFIG, "buyer_factor": 0.9, "complete_information": False}
     slug = enter_game(stack, page, "bob", "buying", config=config)

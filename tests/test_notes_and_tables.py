@@ -89,6 +89,7 @@ def test_note_is_saved_with_the_answer_and_tables_sort(pump_page: Page) -> None:
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
 
 
+@pytest.mark.slow
 def test_saving_a_note_keeps_other_input(pump_page: Page) -> None:
     page = pump_page
     page.get_by_label("amount", exact=False).first.fill("7")

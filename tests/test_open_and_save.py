@@ -82,6 +82,7 @@ def test_study_of_each_game_is_unchanged(client, superuser, key):
     check_unchanged(client, Study.objects.get())
 
 
+@pytest.mark.slow
 def test_ready_made_studies_are_unchanged(client, superuser):
     for name in ("glee-human", *study_presets()):
         for study in load(name, agents=["script:random"], by=superuser):

@@ -138,6 +138,7 @@ def test_error_pages(stack, page: Page, inspector: Inspector, path: str):
     inspector.inspect(page, path)
 
 
+@pytest.mark.slow
 def test_inspector_finds_every_fault(stack, page: Page, browser: Browser):
     """The page has no title or language, is too wide, is grey on grey in dark mode, and has too small a button."""
     page.route(
@@ -291,6 +292,7 @@ def test_every_last_page(stack, page: Page, inspector: Inspector, study: str, st
     inspector.inspect(page, f"ending {state}")
 
 
+@pytest.mark.slow
 def test_leave_and_problem_pages(stack, page: Page, inspector: Inspector, study: str):
     path = stack.arrive(study)
     page.goto(f"{stack.url}{path}leave/")
@@ -306,6 +308,7 @@ def test_leave_and_problem_pages(stack, page: Page, inspector: Inspector, study:
     inspector.inspect(page, "leave after the end")
 
 
+@pytest.mark.slow
 def test_refused_move_can_be_corrected_without_javascript(stack, browser: Browser, study: str):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -320,6 +323,7 @@ def test_refused_move_can_be_corrected_without_javascript(stack, browser: Browse
     context.close()
 
 
+@pytest.mark.slow
 def test_pages_can_be_zoomed_to_four_times_their_size(stack, page: Page, study: str):
     """A width of 1280 px, zoomed to 400 %, leaves 320 px."""
     page.set_viewport_size({"width": 320, "height": 256})

@@ -49,6 +49,7 @@ def apply_action(page: Page, title: str, *, note: str = "") -> None:
     page.locator(".pay-tabs").wait_for()
 
 
+@pytest.mark.slow
 def test_approved_payments_can_be_withdrawn_until_sent(stack, page: Page, slug: str):
     stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
     stack.call("tests.actions.recruit_on_unreachable_mturk", slug)
@@ -69,6 +70,7 @@ def test_approved_payments_can_be_withdrawn_until_sent(stack, page: Page, slug: 
     expect(page.locator(".pay-list li")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_participant_sees_that_a_manual_payment_was_made(stack, page: Page, browser: Browser, slug: str):
     path = stack.call("tests.actions.finish_enrolment", slug, "codes", "CODE")
     participant_page = browser.new_context().new_page()

@@ -52,6 +52,7 @@ def wait_for_round(page: Page, number: int) -> None:
     expect(page.locator(".fact-round strong")).to_contain_text(f"{number} of 3", timeout=walking.TURN)
 
 
+@pytest.mark.slow
 def test_seller_sees_the_quality_and_writes_messages(stack, page: Page, tmp_path: Path):
     slug = enter_game(stack, page, "alice", "words-sold", "script:trusting")
     for number, (quality, message) in enumerate(

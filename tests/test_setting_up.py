@@ -37,6 +37,7 @@ def new_study(page: Page, game: str = "Negotiation") -> None:
     expect_size(page, cells=1, matches=20)
 
 
+@pytest.mark.slow
 def test_invalid_value_marks_its_field_and_step(desk: Page):
     new_study(desk)
     vary(desk, "Rounds", "1, 0")
@@ -49,6 +50,7 @@ def test_invalid_value_marks_its_field_and_step(desk: Page):
     expect_size(desk, cells=2, matches=40)
 
 
+@pytest.mark.slow
 def test_server_error_opens_its_step_and_keeps_the_input(desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("Prices")
@@ -67,6 +69,7 @@ def test_server_error_opens_its_step_and_keeps_the_input(desk: Page):
     expect(desk.get_by_label("Rounds: several values")).to_have_value("1, 10")
 
 
+@pytest.mark.slow
 def test_going_back_or_leaving_loses_no_input(desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("Prices")
@@ -82,6 +85,7 @@ def test_going_back_or_leaving_loses_no_input(desk: Page):
     assert dialogs == ["beforeunload"]
 
 
+@pytest.mark.slow
 def test_texts_are_previewed_while_typing(desk: Page):
     new_study(desk)
     go_to_step(desk, "Texts")
@@ -107,6 +111,7 @@ def test_form_works_without_a_mouse(desk: Page):
     assert desk.evaluate("document.activeElement.closest('.step-agents') !== null")
 
 
+@pytest.mark.slow
 def test_line_up_of_people_and_agents_is_saved(stack, desk: Page):
     new_study(desk, "Beauty contest")
     desk.get_by_label("Title").fill("Five at one table")
@@ -141,6 +146,7 @@ def test_saved_study_opens_at_its_status(desk: Page, size: tuple[int, int]):
     assert desk.evaluate("scrollY") == 0
 
 
+@pytest.mark.slow
 def test_checkbox_for_no_value_shows_its_help(desk: Page):
     new_study(desk)
     for width in (1280, 360):
@@ -185,6 +191,7 @@ def test_study_pages_are_accessible_and_fit_a_phone(stack, desk: Page, scheme: s
     assert not problems, "\n".join(problems)
 
 
+@pytest.mark.slow
 def test_survey_is_written_and_shown(stack, desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("With questions")
@@ -283,6 +290,7 @@ def test_collection_is_planned_in_the_form(stack, desk: Page):
     assert [configuration["runs"] for configuration in content["configurations"]] == [2, 4]
 
 
+@pytest.mark.slow
 def test_refused_plan_keeps_the_input(stack, desk: Page):
     new_plan(desk, stack, "Bargaining")
     values = {
@@ -308,6 +316,7 @@ def test_refused_plan_keeps_the_input(stack, desk: Page):
     expect(desk.get_by_role("group", name="Free seats").get_by_role("checkbox", name="gone")).to_be_checked()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
 def test_plan_form_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")

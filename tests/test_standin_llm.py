@@ -87,6 +87,7 @@ def test_plays_every_game_in_both_protocols(server, game, protocol):
     assert f"{role} ({protocol}:stand-in)" in process.stdout
 
 
+@pytest.mark.slow
 def test_suggested_command_works():
     with run_server("--port", str(free_port()), "--prose", "--seed", "5") as (variables, output):
         arguments = re.search(r"manage\.py simulate (.+)", output)[1].split()

@@ -80,6 +80,7 @@ def test_next_free_port_is_used_if_the_port_is_taken():
         assert free_port(port) > port
 
 
+@pytest.mark.slow
 def test_stacks_that_start_together_take_different_ports():
     first_port = free_port()
     ports = {}

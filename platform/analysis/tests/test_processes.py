@@ -58,12 +58,14 @@ def test_both_processes_work_and_results_are_in_order():
     assert results[0][1] == os.getpid() != results[7][1]
 
 
+@pytest.mark.slow
 def test_progress_counts_the_work_of_both():
     calls = []
     from_both_ends(lambda index: time.sleep(0.02), 6, lambda done, index: calls.append((done, index)))
     assert calls[0][1] == 0 and [done for done, _at in calls] == sorted(done for done, _at in calls)
 
 
+@pytest.mark.slow
 def test_work_of_a_process_that_died_is_repeated():
     def work(index: int) -> int:
         if os.getpid() != parent:
@@ -74,6 +76,7 @@ def test_work_of_a_process_that_died_is_repeated():
     assert from_both_ends(work, 5, no_progress) == [0, 1, 4, 9, 16]
 
 
+@pytest.mark.slow
 def test_errors_from_either_process_are_raised():
     def work(index: int) -> int:
         return 1 // (3 - index)
@@ -82,6 +85,7 @@ def test_errors_from_either_process_are_raised():
         from_both_ends(work, 4, no_progress)
 
 
+@pytest.mark.slow
 def test_stopping_in_the_middle_ends_the_other_process(tmp_path):
     pid_file = tmp_path / "begun"
 

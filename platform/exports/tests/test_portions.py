@@ -51,6 +51,7 @@ def hashes(folder: Path) -> Iterator[tuple[str, str]]:
             yield path.name, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_files_as_one(tmp_path, played):
     steps: list[Progress] = []
     export(played, tmp_path / "one", processes=1)

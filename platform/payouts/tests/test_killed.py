@@ -85,7 +85,7 @@ def finish(paying_process: PayingProcess) -> None:
     [
         pytest.param("", 8, id="answered"),
         pytest.param("drop_before", 8, marks=pytest.mark.slow),  # test_any_order.py has all orders, without kills
-        pytest.param("drop_after", 6),
+        pytest.param("drop_after", 6, marks=pytest.mark.slow),
     ],
 )
 def test_killed_at_every_step(

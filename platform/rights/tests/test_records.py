@@ -46,6 +46,7 @@ def test_a_studys_whole_life_cycle_is_recorded(client, owner):
     assert "Renamed" not in str(changed.details)
 
 
+@pytest.mark.slow
 def test_refused_actions_are_not_recorded(client, owner):
     study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
