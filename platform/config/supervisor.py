@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import random
-import signal
 import socket
 import subprocess
 import sys
