@@ -13,6 +13,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "deploy" / "parley.env.example"
 
@@ -65,6 +67,32 @@ def test_production_without_a_key_does_not_start(tmp_path):
     process = manage(tmp_path, "check", SECRET_KEY="")
     assert process.returncode != 0
     assert "SECRET_KEY is empty" in process.stderr
+
+
+@pytest.mark.parametrize("password", ["a@b:c/d", "12/3", "a?b", "a#b", "[b"])
+def test_ambiguous_database_password_is_explained_and_not_quoted(tmp_path, password: str):
+    process = manage(tmp_path, "collect", "x", DATABASE_URL=f"postgres://parley:{password}@127.0.0.1:5432/parley")
+    assert process.returncode == 1
+    assert process.stderr.startswith("DATABASE_URL is ambiguous: write @ : / ? # % in its password as %40 ")
+    assert password not in process.stdout + process.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("sqlite:///{folder}/empty.sqlite3", r"\d+ migrations are missing; run `manage.py migrate`."),
+        ("sqlite:///{folder}/none/empty.sqlite3", r"The database is unavailable \(unable to open database file\)\. .*"),
+        (
+            "postgres://parley:%40%3A%2F@127.0.0.1:1/parley",
+            r"The database is unavailable \(.*refused\)\. Start it, or .*",
+        ),
+    ],
+    ids=["no tables", "no folder", "no server"],
+)
+def test_first_command_without_a_database_says_what_to_do(tmp_path, url: str, reason: str):
+    process = manage(tmp_path, "collect", "x", DATABASE_URL=url.format(folder=tmp_path))
+    assert process.returncode == 1
+    assert re.fullmatch(reason, process.stderr.strip()), process.stderr
 
 
 def test_subdomains_require_tls_only_if_configured(tmp_path):

@@ -87,15 +87,12 @@ def _await_links(demo: subprocess.Popen[str], output: list[str]) -> list[str]:
 
 
 def _visit(links: list[str]) -> None:
-    """Open the first page, the page for signing in to the admin, and a link to play, as a browser does."""
+    """Open the first page and the page for signing in to the admin, and begin a match, as a browser does."""
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-    expected = {
-        links[0]: "Parley",
-        links[-1]: 'type="password"',
-        next(each for each in links if "/join/" in each): "/p/",
-    }
-    for link, mark in expected.items():
-        with browser.open(link, timeout=60) as answer:
+    play = next(link for link in links if "/join/" in link)
+    begin = b"role=alice"
+    for link, form, mark in ((links[0], None, "Parley"), (links[-1], None, 'type="password"'), (play, begin, "/p/")):
+        with browser.open(link, data=form, timeout=60) as answer:
             if mark not in answer.url + answer.read().decode():
                 raise FreshError(f"{link} led to {answer.url}, which does not contain {mark}")
 
