@@ -40,7 +40,7 @@ def served(folder: Path, application: str) -> Iterator[tuple[subprocess.Popen[by
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "config.serving", *arguments],
-            env={**os.environ, "PYTHONPATH": paths, "PARLEY_DATA": str(folder)},
+            env={**os.environ, "PYTHONPATH": paths, "PARLEY_DATA": str(folder), "WEB_CONCURRENCY": ""},
             stderr=output,
         )
     try:
@@ -93,6 +93,8 @@ def test_application_that_cannot_start_ends_the_server_with_its_error(tmp_path):
     with served(tmp_path, "none:application") as (parent, _url, log):
         assert parent.wait(TIMEOUT) > 0
         assert 'Could not import module "none"' in log.read_text()
+        assert "the server cannot start" in log.read_text()
+        assert restarts.recent(tmp_path) == []
 
 
 def test_only_recent_restarts_count_and_the_file_stays_small(tmp_path):

@@ -65,17 +65,21 @@ def _supervise(listener: socket.socket, arguments: list[str], number: int) -> in
     command = [sys.executable, "-m", "config.serving", *arguments, "--socket", str(listener.fileno())]
     streams = {"stdout": None, "stderr": None, "pass_fds": [listener.fileno()], "cwd": None}
     processes = [Service(f"web {i + 1}", command, **streams) for i in range(number)]
+    folder = Path(os.environ.get("PARLEY_DATA") or ROOT / "var")
     code, restarted = 0, False
     for process in processes:
         process.start()
     while not code and not stopping.wait(PROBE_SECONDS):
         for process in processes:
-            if ending := process.tend():
-                log.warning("%s %s; starting another", process.name, ending)
-                restarts.note(Path(os.environ.get("PARLEY_DATA") or ROOT / "var"), f"{process.name} {ending}")
-                if not restarted and process.process is not None and process.process.returncode > 0:
-                    code = process.process.returncode  # it cannot start, so another would not either
-                restarted = True
+            if not (ending := process.tend()):
+                continue
+            if not restarted and process.process is not None and process.process.returncode > 0:
+                code = process.process.returncode
+                log.error("%s %s; the server cannot start", process.name, ending)
+                break
+            restarted = True
+            log.warning("%s %s; starting another", process.name, ending)
+            restarts.note(folder, f"{process.name} {ending}")
     for process in processes:
         if process.runs and process.process is not None:
             process.process.terminate()
@@ -89,6 +93,7 @@ def _answer(options: argparse.Namespace) -> None:
     server = uvicorn.Server(
         uvicorn.Config(
             options.application,
+            workers=1,
             lifespan="off",
             ws="websockets-sansio",
             ws_max_size=MAX_MESSAGE_BYTES,
