@@ -34,5 +34,5 @@ def recent(folder: Path, seconds: float = 3600) -> list[str]:
 def _lines(folder: Path) -> list[str]:
     try:
         return (folder / FILE).read_text().splitlines()
-    except FileNotFoundError:
+    except OSError:
         return []
