@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from argparse import ArgumentParser
 from typing import Any
@@ -59,5 +60,5 @@ def _interrupt(*_: object) -> None:
     """Stop at once, even during the start; nothing interrupts the stopping."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    print("\nStopping …", flush=True)
+    os.write(1, "\nStopping …\n".encode())  # `print` may have been interrupted itself
     raise KeyboardInterrupt
