@@ -13,6 +13,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "deploy" / "parley.env.example"
 
@@ -68,6 +71,43 @@ def test_production_without_a_key_does_not_start(tmp_path):
     process = manage(tmp_path, "check", SECRET_KEY="")
     assert process.returncode != 0
     assert "SECRET_KEY is empty" in process.stderr
+
+
+def test_ambiguous_database_password_is_explained_and_not_quoted(tmp_path):
+    process = manage(tmp_path, "collect", "x", DATABASE_URL="postgres://parley:a@b:c/d@127.0.0.1:5432/parley")
+    assert process.returncode == 1
+    assert process.stderr == f"{AMBIGUOUS}\n" and process.stdout == ""
+
+
+AMBIGUOUS = "DATABASE_URL is ambiguous: write @ : / ? # % in its password as %40 %3A %2F %3F %23 %25."
+
+
+@pytest.mark.parametrize("password", ["12/3", "a?b", "a#b", "[b", "%40%3A%2F"])
+def test_password_is_read_only_if_it_is_unambiguous(monkeypatch, password: str):
+    from config import settings as parleys
+
+    url = f"postgres://parley:{password}@127.0.0.1:5432/parley"
+    monkeypatch.setenv("DATABASE_URL", url)
+    if password.startswith("%"):
+        assert parleys.env.db_url_config(parleys._database_url())["PASSWORD"] == "@:/"
+    else:
+        with pytest.raises(ImproperlyConfigured) as refused:
+            parleys._database_url()
+        assert str(refused.value) == AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("sqlite:///{folder}/empty.sqlite3", r"\d+ migrations are missing; run `manage.py migrate`."),
+        ("postgres://parley:x@127.0.0.1:1/parley", r"The database is unavailable \(.*refused\)\. Start it, or .*"),
+    ],
+    ids=["no tables", "no server"],
+)
+def test_first_command_without_a_database_says_what_to_do(tmp_path, url: str, reason: str):
+    process = manage(tmp_path, "collect", "x", DATABASE_URL=url.format(folder=tmp_path))
+    assert process.returncode == 1
+    assert re.fullmatch(reason, process.stderr.strip()), process.stderr
 
 
 @pytest.mark.slow

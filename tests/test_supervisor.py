@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,11 +13,14 @@ import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from config import supervisor
 from config.children import ROOT
 from config.supervisor import HOST, Stack, StackError, free_port, hold_port
+from monitoring import restarts
 
 pytestmark = pytest.mark.services
 
@@ -49,6 +53,7 @@ def test_killed_service_is_restarted(stack: Stack, name: str):
         other: pid for other, pid in pids_before.items() if other != name
     }
     assert eventually(stack.is_healthy)
+    assert f"{name} was killed by SIGKILL" in restarts.recent(stack.data_dir)
 
 
 def test_halted_service_stays_down_until_restarted(stack: Stack):
@@ -93,6 +98,66 @@ def test_stacks_that_start_together_take_different_ports():
     port, reservation = hold_port(first_port)
     reservation.close()
     assert port == first_port
+
+
+class Beginning(Stack):
+    """A stack that consists of a Redis and a web server of a few lines, without a database."""
+
+    def __init__(self, folder: Path, script: str, **options: Any) -> None:
+        super().__init__(folder, **options)
+        self._script = textwrap.dedent(script)
+
+    def manage(self, *_arguments: str) -> str:
+        return ""
+
+    def _commands(self) -> dict[str, list[str]]:
+        return {"web": [sys.executable, "-c", self._script, str(self.port)]}
+
+
+def test_start_waits_for_a_slow_service_and_says_what_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervisor, "REPORT_SECONDS", 0.02)
+    script = """
+        import pathlib, sys, time
+        from http.server import BaseHTTPRequestHandler, HTTPServer
+        class Healthy(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+        while not pathlib.Path("waited").exists():
+            time.sleep(0.01)
+        HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy).serve_forever()
+    """
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        if line.startswith("  Waiting for the web server: "):
+            (tmp_path / "waited").touch()
+
+    waiting = Beginning(tmp_path, script.replace('"waited"', repr(str(tmp_path / "waited"))), say=say)
+    with waiting:
+        assert "web" in waiting.pids
+    assert [line for line in said if line.endswith(" …")] == [
+        "Starting Redis …", "Preparing the database …", "Waiting for the web server …"
+    ]  # fmt: skip
+    assert any(re.fullmatch(r"  Waiting for the web server: \d+ s so far", line) for line in said)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("print('no such table'); raise SystemExit(3)", "web ended with code 3."),
+        ("import time; print('no such table', flush=True); time.sleep(60)", "web runs, but has not answered for 1 s."),
+    ],
+    ids=["ends", "hangs"],
+)
+def test_failed_start_shows_the_last_lines_of_the_service(tmp_path, script: str, reason: str):
+    beginning = Beginning(tmp_path, script)
+    with pytest.raises(StackError) as refused:
+        beginning.start(patience=1)
+    assert str(refused.value).startswith(reason)
+    assert str(refused.value).endswith(f"{tmp_path}/logs/web.log:\nno such table")
+    assert beginning.pids == {}
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])

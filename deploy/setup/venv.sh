@@ -9,19 +9,25 @@ if [ "$1" = --into ]; then
     venv=$2
     shift 2
 fi
-wanted=$({ pwd; cat "$@"; } | sha256sum | cut -d' ' -f1)
+python=$(deploy/setup/python.sh)
+version_of() {
+    "$1" -VV 2>/dev/null
+}
+wanted=$({ pwd; version_of "$python"; cat "$@"; } | sha256sum | cut -d' ' -f1)
 stamp=$venv/parley-$(basename "${@: -1}").stamp
 if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
     exit 0
 fi
 
-python=$(deploy/setup/python.sh)
-echo "Setting up $venv with $python …"
+echo "Setting up $venv with $python ($("$python" -V)). The first time, this takes a minute or two."
+if [ -e "$venv" ] && [ "$(version_of "$venv/bin/python")" != "$(version_of "$python")" ]; then
+    rm -rf "$venv"
+fi
 installs=()
 for lock in "$@"; do installs+=(-r "$lock"); done
 
 if command -v uv >/dev/null; then
-    [ -x "$venv/bin/python" ] && "$venv/bin/python" -c '' 2>/dev/null || uv venv --quiet --clear --python "$python" "$venv"
+    [ -x "$venv/bin/python" ] || uv venv --quiet --clear --python "$python" "$venv"
     uv pip install --quiet --require-hashes --python "$venv/bin/python" "${installs[@]}"
 else
     if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
@@ -34,6 +40,9 @@ else
         fi
     fi
     "$venv/bin/python" -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes "${installs[@]}"
+    "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off \
+        --require-hashes "${installs[@]}" |
+        awk '/^Collecting/ && ++count % 20 == 0 { print "  " count " packages found"; fflush() }
+             /^Installing/ { print "  installing them"; fflush() }'
 fi
 echo "$wanted" > "$stamp"

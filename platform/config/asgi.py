@@ -10,7 +10,6 @@ django.setup(set_prefix=False)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (needs the apps to be loaded)
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
-from config.children import die_with_parent  # noqa: E402
 from config.memory import freeze_loaded_objects  # noqa: E402
 from config.origins import SameOrigin  # noqa: E402
 from config.pages import PagesHandler  # noqa: E402
@@ -26,6 +25,4 @@ application = ProtocolTypeRouter(
     }
 )
 
-if os.environ.get("PARLEY_STACK"):
-    die_with_parent()
 freeze_loaded_objects()

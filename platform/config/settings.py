@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
 from csp.constants import NONE, SELF
@@ -37,6 +38,27 @@ def _stored_secret_key() -> str:
         except OSError:
             return secrets.token_urlsafe(50)
     return stored_key.read_text()
+
+
+def _database_url() -> str:
+    """Return DATABASE_URL, or the address of a file in the data folder.
+
+    Raises:
+        ImproperlyConfigured: characters of the password look like the end of the host; the message does not quote it.
+    """
+    url = env.str("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'parley.sqlite3'}")
+    if url.startswith("sqlite"):
+        return url
+    try:
+        parts = urlsplit(url)
+        is_readable = (parts.port or 1) > 0 and "@" not in parts.path + parts.query + parts.fragment
+    except ValueError:
+        is_readable = False
+    if not is_readable:
+        raise ImproperlyConfigured(
+            "DATABASE_URL is ambiguous: write @ : / ? # % in its password as %40 %3A %2F %3F %23 %25."
+        )
+    return url
 
 
 DEBUG = env.bool("DEBUG", default=False)
@@ -135,7 +157,7 @@ TEMPLATES = [
 
 # ---- data ------------------------------------------------------------------------------------------
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'parley.sqlite3'}")}
+DATABASES = {"default": env.db_url_config(_database_url())}
 DATABASES["default"]["CONN_MAX_AGE"] = None
 # A connection that the server has dropped, for example in a restart, is replaced before use.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True

@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import random
-import signal
 import socket
 import subprocess
 import sys
@@ -14,42 +13,30 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from config import children
-from config.children import ROOT
+from config.children import PROBE_SECONDS, ROOT, Service
 from config.private_redis import PrivateRedis
+from monitoring import restarts
 
 HOST = "127.0.0.1"
-FIRST_DELAY, MAX_DELAY = 0.3, 30.0
-"""Seconds before a dead service is restarted: doubled each time, reset once it has run for STABLE_SECONDS."""
-STABLE_SECONDS = 10.0
 COLLECTOR_THREADS = 4
 PRIVATE_UMASK = 0o077
 """The umask of every process that writes people's data."""
-PROBE_SECONDS = 0.1
-MAX_MESSAGE_BYTES = 64 * 1024
-"""Maximum bytes of one message of a socket."""
+PATIENCE = 300.0
+"""Seconds that a service which runs may take to answer: a first start on a busy machine takes minutes."""
+REPORT_SECONDS = 5.0
+"""Seconds between two messages about a step of the start that takes long."""
+LAST_LINES = 20
+"""Lines of a service's log that are shown if it does not start."""
 
 
 class StackError(RuntimeError):
     """The stack could not start, or a call within it failed."""
-
-
-class Service:
-    """One child process that should be running."""
-
-    def __init__(self, name: str, command: list[str], *, stop_signal: signal.Signals = signal.SIGTERM) -> None:
-        self.name = name
-        self.command = command
-        self.stop_signal = stop_signal
-        self.should_run = False
-        self.process: subprocess.Popen[Any] | None = None
-        self.started_at = 0.0
-        self.wait = FIRST_DELAY
-        self.restart_at: float | None = None
 
 
 class Stack:
@@ -64,7 +51,7 @@ class Stack:
         web_processes: number of processes that share the port.
         local_model: also serve a small language model (service "model", set up by deploy/setup/llm.sh) at `model_url`.
         environment: added to the environment of the child processes.
-        say: called with a message when a service dies.
+        say: called with each step of the start, how long it has taken so far, and the end of a service.
     """
 
     def __init__(
@@ -118,7 +105,7 @@ class Stack:
             return {
                 name: service.process.pid
                 for name, service in self.services.items()
-                if service.process is not None and service.process.poll() is None
+                if service.process is not None and service.runs
             }
 
     @property
@@ -129,7 +116,6 @@ class Stack:
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
             "PYTHONUNBUFFERED": "1",
-            "PARLEY_STACK": "1",
             "PARLEY_DATA": str(self.data_dir),
             "REDIS_URL": self.redis_url or "",
             "SITE_URL": self.url,
@@ -147,11 +133,14 @@ class Stack:
 
     # ---- start and stop ------------------------------------------------------------------------------
 
-    def start(self, patience: float = 60) -> None:
+    def start(self, patience: float = PATIENCE) -> None:
         """Start everything; return once the web server answers.
 
+        Args:
+            patience: seconds that each service may take to answer, as long as it runs.
+
         Raises:
-            StackError: names the service that did not start; nothing is left running.
+            StackError: names the service that did not start, with its last lines; nothing is left running.
         """
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.data_dir.chmod(0o700)
@@ -162,21 +151,43 @@ class Stack:
             if self.redis_url is None:
                 self._redis = PrivateRedis(self.data_dir)
                 self.redis_url = self._redis.url
-                self._start_service(Service("redis", self._redis.command))
-                self._wait_until("redis", self._redis.answers, patience)
-            self.manage("migrate", "--verbosity", "0")
+                with self.step("Starting Redis"):
+                    self._start_service("redis", self._redis.command)
+                    self._wait_until("redis", self._redis.answers, patience)
+            with self.step("Preparing the database"):
+                self.manage("migrate", "--verbosity", "0")
             if self._local_model:
-                self._start_model(patience)
+                with self.step("Loading the language model"):
+                    self._start_model(patience)
             for name, command in self._commands().items():
                 if name not in self._without:
-                    self._start_service(Service(name, command))
+                    self._start_service(name, command)
+            if "web" in self.services:
+                with self.step("Waiting for the web server"):
+                    self._wait_until("web", self.is_healthy, patience)
             self._supervisor_thread = threading.Thread(target=self._supervise, name="supervisor", daemon=True)
             self._supervisor_thread.start()
-            if "web" in self.services:
-                self._wait_until("web", self.is_healthy, patience)
         except BaseException:
             self.stop()
             raise
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """Say what is done now, and every few seconds how long it has taken."""
+        started_at, is_done = time.monotonic(), threading.Event()
+
+        def report() -> None:
+            while not is_done.wait(REPORT_SECONDS):
+                self._say(f"  {what}: {time.monotonic() - started_at:.0f} s so far")
+
+        reporter = threading.Thread(target=report, name="reporter", daemon=True)
+        self._say(f"{what} …")
+        reporter.start()
+        try:
+            yield
+        finally:
+            is_done.set()
+            reporter.join()
 
     def stop(self) -> None:
         """Stop everything, in reverse order of starting. Safe to call twice."""
@@ -185,9 +196,7 @@ class Stack:
             self._supervisor_thread.join()
         self.close_calls()
         for service in reversed(self.services.values()):
-            service.should_run = False
-            if service.process is not None:
-                children.stop(service.process, stop_signal=service.stop_signal)
+            service.stop()
         if self._redis is not None:
             self._redis.stop()
         if self._held_port is not None:
@@ -206,16 +215,13 @@ class Stack:
     def halt(self, name: str) -> None:
         """Stop one service and keep it down until `restart`."""
         with self._change:
-            service = self.services[name]
-            service.should_run = False
-            if service.process is not None:
-                children.stop(service.process, stop_signal=service.stop_signal)
+            self.services[name].stop()
 
     def restart(self, name: str) -> None:
         """Stop one service, if it is running, and start it immediately."""
         with self._change:
             self.halt(name)
-            self._start_service(self.services[name])
+            self.services[name].start()
 
     def is_healthy(self) -> bool:
         """Return whether the web server answers and reaches its database."""
@@ -295,71 +301,49 @@ class Stack:
             raise StackError("There is no local model here: run deploy/setup/llm.sh (make demo-llm does).")
         self.model_port = free_port()
         serve = ROOT / "deploy" / "llm" / "serve.py"
-        self._start_service(Service("model", [str(python), str(serve), "--port", str(self.model_port)]))
+        self._start_service("model", [str(python), str(serve), "--port", str(self.model_port)])
         self._wait_until("model", lambda: "ready" in self.log("model"), patience)
 
     def _commands(self) -> dict[str, list[str]]:
-        uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets-sansio"]
-        uvicorn += ["--ws-max-size", str(MAX_MESSAGE_BYTES), "--ws-per-message-deflate", "false"]
-        uvicorn += [
-            "--workers",
-            str(self.web_processes),
-            "--no-access-log",
-            "--log-level",
-            "warning",
-            "--timeout-graceful-shutdown",
-            "3",
-        ]
+        web = ["--host", HOST, "--port", str(self.port), "--processes", str(self.web_processes)]
         standalone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "warning"]
         worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default,payouts", *standalone]
         collector = ["-P", "threads", "-c", str(COLLECTOR_THREADS), "-Q", "collections", *standalone]
         schedule = ["--schedule", str(self.data_dir / "beat-schedule"), "--pidfile", "", "--loglevel", "warning"]
         celery = [sys.executable, "-m", "celery", "-A", "config"]
         return {
-            "web": [sys.executable, "-m", "uvicorn", "config.asgi:application", *uvicorn],
+            "web": [sys.executable, "-m", "config.serving", *web],
             "worker": [*celery, "worker", "-n", "turns@%h", *worker],
             "collector": [*celery, "worker", "-n", "collections@%h", *collector],
             "beat": [*celery, "beat", *schedule],
         }
 
-    def _start_service(self, service: Service) -> None:
+    def _start_service(self, name: str, command: list[str]) -> None:
+        log = self._log_path(name)
+        log.parent.mkdir(exist_ok=True)
         with self._change:
-            self.services[service.name] = service
-            self._log_path(service.name).parent.mkdir(exist_ok=True)
-            service.process = children.start(
-                service.command, environment=self.environment, log=self._log_path(service.name), umask=PRIVATE_UMASK
-            )
-            service.started_at = time.monotonic()
-            service.restart_at = None
-            service.should_run = True
+            service = Service(name, command, environment=self.environment, log=log, umask=PRIVATE_UMASK)
+            self.services[name] = service
+            service.start()
 
     def _supervise(self) -> None:
         """Restart services that died, after longer waits the sooner they died."""
         while not self._stopping.wait(PROBE_SECONDS):
             with self._change:
                 for service in self.services.values():
-                    self._restart_if_dead(service)
-
-    def _restart_if_dead(self, service: Service) -> None:
-        process, now = service.process, time.monotonic()
-        if not service.should_run or process is None or process.poll() is None:
-            return
-        if service.restart_at is None:
-            if now - service.started_at > STABLE_SECONDS:
-                service.wait = FIRST_DELAY
-            service.restart_at = now + service.wait
-            service.wait = min(2 * service.wait, MAX_DELAY)
-            self._say(f"{service.name} ended ({process.returncode}); restarting it. {self._log_path(service.name)}")
-        if now >= service.restart_at:
-            self._start_service(service)
+                    if ending := service.tend():
+                        restarts.note(self.data_dir, f"{service.name} {ending}")
+                        self._say(f"{service.name} {ending}; restarting it. {self._log_path(service.name)}")
 
     def _wait_until(self, name: str, is_ready: Callable[[], bool], patience: float) -> None:
         deadline = time.monotonic() + patience
         while not is_ready():
-            process = self.services[name].process
-            has_died = self._supervisor_thread is None and process is not None and process.poll() is not None
-            if has_died or time.monotonic() > deadline:
-                raise StackError(f"{name} does not answer. {self._log_path(name)}:\n{self.log(name)[-3000:]}")
+            ending = self.services[name].ended()
+            if not ending and time.monotonic() > deadline:
+                ending = f"runs, but has not answered for {patience:.0f} s"
+            if ending:
+                lines = self.log(name).splitlines()[-LAST_LINES:] or ["(nothing)"]
+                raise StackError("\n".join([f"{name} {ending}. Its last lines in {self._log_path(name)}:", *lines]))
             time.sleep(0.05)
 
     def _log_path(self, name: str) -> Path:

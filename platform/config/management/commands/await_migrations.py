@@ -22,17 +22,19 @@ class Command(BaseCommand):
 
     def handle(self, *, patience: float, **options: Any) -> None:
         deadline = time.monotonic() + patience
-        while problem := _missing():
+        while problem := missing():
             if time.monotonic() > deadline:
                 raise CommandError(problem)
             time.sleep(CHECK_SECONDS)
 
 
-def _missing() -> str:
+def missing() -> str:
+    """Return what the database lacks and what to do about it; empty if it has everything."""
     try:
         executor = MigrationExecutor(connection)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except (OperationalError, InterfaceError) as error:
         connection.close()
-        return f"The database is unavailable: {type(error).__name__}."
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        return f"The database is unavailable ({reason}). Start it, or correct DATABASE_URL or PARLEY_DATA."
     return f"{len(plan)} migrations are missing; run `manage.py migrate`." if plan else ""

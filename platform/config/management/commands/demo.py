@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from config.serving import default_processes
 from config.supervisor import HOST, Stack, StackError
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RULE = "─" * 72
 
 
@@ -25,27 +26,39 @@ class Command(BaseCommand):
         parser.add_argument("--llm", action="store_true", help="add a small language model on this machine")
 
     def handle(self, *, port: int, llm: bool, **options: Any) -> None:
-        stop = threading.Event()
-        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signal_number, lambda *_: stop.set())
-        self.stdout.write("Starting Parley …")
+        for number in SIGNALS:
+            signal.signal(number, _interrupt)
+        self._say("Starting Parley …")
         try:
-            # A web process uses a full core and a hundred megabytes.
-            web_options = {"web_port": port, "web_processes": min(4, os.cpu_count() or 1)}
-            with Stack(settings.DATA_DIR, local_model=llm, say=self.stderr.write, **web_options) as stack:
-                demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
-                stack.close_calls()
+            web_options = {"web_port": port, "web_processes": default_processes()}
+            with Stack(settings.DATA_DIR, local_model=llm, say=self._say, **web_options) as stack:
+                with stack.step("Creating the demo studies"):
+                    demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
+                    stack.close_calls()
                 if stack.port != port:
-                    self.stdout.write(f"Port {port} is in use; Parley uses {stack.port}.")
+                    self._say(f"Port {port} is in use; Parley uses {stack.port}.")
                 self._print_links(stack, demo)
-                stop.wait()
-                self.stdout.write("Stopping …")
+                signal.pause()
+        except KeyboardInterrupt:
+            self._say("Stopped.")
         except StackError as error:
             raise CommandError(str(error)) from None
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
 
     def _print_links(self, stack: Stack, demo: dict[str, Any]) -> None:
         lines = [RULE, f"Parley is ready: http://{HOST}:{stack.port}", "", "Play:"]
         lines += [f"  {title}: {stack.url}{path}" for title, path in demo["links"]]
         lines += ["", f"Research: {stack.url}/admin/", f"  user {demo['admin']}, password {demo['password']}"]
         lines += ["", f"Data and logs: {stack.data_dir}", "Stop with Ctrl+C.", RULE]
-        self.stdout.write("\n".join(lines))
+        self._say("\n".join(lines))
+
+
+def _interrupt(*_: object) -> None:
+    """Stop at once, even during the start; nothing interrupts the stopping."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    os.write(1, "\nStopping …\n".encode())  # `print` may have been interrupted itself
+    raise KeyboardInterrupt
