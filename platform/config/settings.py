@@ -50,7 +50,8 @@ if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
     raise ImproperlyConfigured("SECRET_KEY is empty: production must set it (deploy/parley.env.example).")
 SECRET_KEY = env.str("SECRET_KEY", default="") or _stored_secret_key()
 LOCAL_HOSTS = env.list("LOCAL_HOSTS", default=[] if BEHIND_TLS else ["127.0.0.1", "localhost", "::1"])
-"""Hosts on private networks that researchers may name: oTree servers, and marketplaces' stand-in servers."""
+"""Hosts on private networks that Parley may call: oTree servers, marketplaces' stand-in servers, and servers of models
+whose public name leads to a private network."""
 
 INSTALLED_APPS = [
     "unfold",
