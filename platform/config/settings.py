@@ -261,7 +261,8 @@ TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 SIGN_IN_FAILURES = 20
-"""Failed sign-ins allowed within AXES_COOLOFF_TIME, counted per network address and per username."""
+"""Failed sign-ins within AXES_COOLOFF_TIME after which a network address is blocked. Each time a username has as many,
+from any addresses, signing in with it takes a second longer."""
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
