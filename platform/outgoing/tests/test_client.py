@@ -95,7 +95,7 @@ INTERNAL = [
 
 @pytest.mark.parametrize("address", INTERNAL)
 async def test_no_public_name_leads_inside(names, address):
-    """Neither alone nor beside an address that would be allowed; whoever calls."""
+    """Neither alone nor beside an address that would be allowed, for any caller."""
     names["169.254.169.254.nip.example"] = [[address], ["93.184.215.14", address]] * 2
     for _answer in range(2):
         with pytest.raises(AddressRefused):

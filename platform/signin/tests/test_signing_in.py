@@ -97,7 +97,7 @@ def test_address_that_tries_many_usernames_is_blocked(client, ada):
 
 
 def test_username_tried_from_many_addresses_is_slowed_down_and_not_blocked(client, ada, settings):
-    """Whoever knows a name could otherwise keep its owner out."""
+    """Otherwise anyone who knows a name could keep its owner out."""
     settings.SIGN_IN_FAILURES = 2
     settings.AXES_COOLOFF_TIME = timedelta(days=36500)
     delays = []
