@@ -47,8 +47,14 @@ class AuthenticatorApp(TOTPDevice):
             raise ValueError("The seed cannot be decrypted.")
         return unhexlify(seed)
 
+    @sensitive_variables()
     def verify_token(self, token: str) -> bool:
-        return self.is_readable and bool(super().verify_token(token))
+        """Check a code; after a right one, the seed is sealed again, with the current SECRET_KEY."""
+        if not self.is_readable or not super().verify_token(token):
+            return False
+        self.sealed_seed = sealing.seal(self.bin_key.hex(), purpose=_SEEDS)
+        self.save(update_fields=["sealed_seed"])
+        return True
 
 
 class RecoveryCodes(StaticDevice):

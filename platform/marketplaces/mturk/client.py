@@ -307,8 +307,8 @@ class Requester:
             raise _error_for(error) from None
         except ParamValidationError:
             raise Refused("ParameterValidationError") from None
-        except AddressRefused as refusal:
-            raise Unclear(str(refusal)) from None
+        except AddressRefused:
+            raise Refused("AddressRefused") from None
         except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
             raise _malformed_answer_error() from None
         kind = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")

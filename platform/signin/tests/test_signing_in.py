@@ -248,6 +248,12 @@ def test_second_factor_outlives_a_changed_secret_key_among_the_fallbacks(client,
         sign_in(second_client)
         assert second_client.post(VERIFY, {"code": code}).status_code == 302
     settings.SECRET_KEY_FALLBACKS = []
+    AuthenticatorApp.objects.update(last_t=-1)
+    second_client = Client()
+    sign_in(second_client)
+    code = code_of(AuthenticatorApp.objects.get())
+    assert second_client.post(VERIFY, {"code": code}).status_code == 302, "sealed again when it was last used"
+    settings.SECRET_KEY = "a third one"
     second_client = Client()
     sign_in(second_client)
     page = second_client.post(VERIFY, {"code": SIX_DIGITS}).content.decode()

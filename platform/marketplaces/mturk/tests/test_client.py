@@ -56,7 +56,7 @@ def test_wrong_keys_are_refused_and_not_disclosed(staged, caplog, credentials, e
 
 def test_server_on_a_private_network_must_be_configured(staged, settings):
     settings.LOCAL_HOSTS = []
-    with pytest.raises(Unclear, match="LOCAL_HOSTS"):
+    with pytest.raises(Refused, match="LOCAL_HOSTS"):
         staged.requester.balance()
 
 
