@@ -48,6 +48,26 @@ async def test_concurrent_pages_share_a_few_threads(monkeypatch):
     assert status == 200 and script == (settings.BASE_DIR / "static/parley/clock.js").read_bytes()
 
 
+async def test_answers_that_are_held_back_occupy_no_thread(monkeypatch):
+    original, held_back = pages.PagesHandler.get_response, threading.Semaphore(0)
+
+    def holding_back(self, request):
+        request.delay_seconds = 3600 if request.path == "/slow" else 0
+        held_back.release()
+        return original(self, request)
+
+    monkeypatch.setattr(pages.PagesHandler, "get_response", holding_back)
+    handler = pages.PagesHandler()
+    slow_answers = [asyncio.ensure_future(answer(handler, "/slow")) for _ in range(settings.PAGE_THREADS)]
+    for _answer in slow_answers:
+        await asyncio.to_thread(held_back.acquire)
+    assert (await answer(handler, "/"))[0] == 200
+    assert not any(slow_answer.done() for slow_answer in slow_answers)
+    for slow_answer in slow_answers:
+        slow_answer.cancel()
+    await asyncio.gather(*slow_answers, return_exceptions=True)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_migrations_take_turns():
     first_entered, second_entered, release = threading.Event(), threading.Event(), threading.Event()

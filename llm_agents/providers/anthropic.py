@@ -16,6 +16,7 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import NoTools, ProviderError, RateLimited, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
+    MAX_BYTES,
     UNSUPPORTED,
     ChatMessage,
     Clients,
@@ -23,12 +24,14 @@ from llm_agents.providers.base import (
     Draft,
     Request,
     ToolCall,
+    connection_error,
     error_for_status,
     error_text,
     refuse_tools,
     unsupported_parameter,
 )
 from llm_agents.scrubbing import NO_KEY
+from outgoing.client import async_options
 
 # At debug level these write prompts into the log.
 for name in ("anthropic", "httpx2", "httpcore2"):
@@ -46,7 +49,7 @@ def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
         api_key=endpoint.secret() or NO_KEY,
         base_url=endpoint.address,
         max_retries=0,
-        http_client=anthropic.DefaultAsyncHttpxClient(limits=limits),
+        http_client=anthropic.DefaultAsyncHttpxClient(**async_options(limits=limits, max_bytes=MAX_BYTES)),
     )
 
 
@@ -74,8 +77,8 @@ class Anthropic:
             failure = _status_error(error, client.api_key)
         except anthropic.APITimeoutError as error:
             failure = _timeout_error(error, request)
-        except anthropic.APIConnectionError:
-            failure = Unavailable("The provider could not be reached.")
+        except anthropic.APIConnectionError as error:
+            failure = connection_error(error)
         except httpx2.HTTPError:
             failure = Unavailable(CUT_OFF)
         except (anthropic.AnthropicError, json.JSONDecodeError, UnicodeDecodeError):
@@ -217,7 +220,7 @@ _IN_STREAM = {"rate_limit_error": RateLimited, "invalid_request_error": Rejected
 
 def _status_error(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
     """Return the error for a failure by status, or for one announced midway through a stream that began with 200."""
-    if error.status_code >= 400:
+    if error.status_code >= 300:
         return error_for_status(error.status_code, error.body, key, error.response.headers)
     inner = error.body.get("error") if isinstance(error.body, dict) else None
     kind = _IN_STREAM.get(inner.get("type", ""), Unavailable) if isinstance(inner, dict) else Unavailable

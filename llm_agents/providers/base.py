@@ -17,13 +17,16 @@ from weakref import WeakKeyDictionary
 import httpx2
 
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import NotConfigured, NoTools, ProviderError, RateLimited, Rejected, Unavailable
+from llm_agents.errors import NotConfigured, NoTools, ProviderError, RateLimited, Rejected, Unavailable, Unreadable
 from llm_agents.scrubbing import without_key
+from outgoing.client import AddressRefused, TooLarge
 
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5.0
 """Seconds to wait for a connection before an endpoint counts as unreachable."""
+MAX_BYTES = 64 * 2**20
+"""Maximum bytes of an answer: a stream sends some hundred bytes for each token."""
 
 
 class ChatMessage(TypedDict):
@@ -268,12 +271,23 @@ def error_text(body: object, key: str | None) -> str:
     return " ".join(without_key(message, key).split())[:500]
 
 
+def connection_error(error: Exception) -> ProviderError:
+    """Return the error for an SDK's failure to connect or to read, which holds the cause."""
+    if isinstance(error.__cause__, AddressRefused):
+        return NotConfigured(str(error.__cause__))
+    if isinstance(error.__cause__, TooLarge):
+        return Unreadable(str(error.__cause__))
+    return Unavailable("The provider could not be reached.")
+
+
 def error_for_status(
     status: int, body: object, key: str | None, headers: Mapping[str, str] | None = None
 ) -> ProviderError:
     """Return the error for an HTTP status, with the provider's message but never a key."""
     if status in (401, 403):
         return Rejected(f"The provider did not accept the key (HTTP {status}).")
+    if 300 <= status < 400:
+        return Rejected(f"The address redirects calls elsewhere (HTTP {status}). Enter the address that answers them.")
     kind = RateLimited if status == 429 else Unavailable if status >= 500 or status in (408, 409) else Rejected
     message = error_text(body, key)
     return kind(f"HTTP {status}: {message}" if message else f"HTTP {status}", retry_after=retry_after(headers or {}))

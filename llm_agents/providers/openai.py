@@ -14,6 +14,7 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import NoTools, ProviderError, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
+    MAX_BYTES,
     UNSUPPORTED,
     ChatMessage,
     Clients,
@@ -21,12 +22,14 @@ from llm_agents.providers.base import (
     Draft,
     Request,
     ToolCall,
+    connection_error,
     error_for_status,
     error_text,
     refuse_tools,
     unsupported_parameter,
 )
 from llm_agents.scrubbing import NO_KEY
+from outgoing.client import async_options
 
 # At debug level these write prompts into the log.
 for name in ("openai", "httpx2", "httpcore2"):
@@ -42,7 +45,7 @@ def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
         api_key=endpoint.secret() or NO_KEY,
         base_url=endpoint.address,
         max_retries=0,
-        http_client=openai.DefaultAsyncHttpxClient(limits=limits),
+        http_client=openai.DefaultAsyncHttpxClient(**async_options(limits=limits, max_bytes=MAX_BYTES)),
     )
     if endpoint.base_url is not None:
         # Read from the environment and meant for OpenAI alone.
@@ -74,8 +77,8 @@ class OpenAI:
             failure = error_for_status(error.status_code, error.body, client.api_key, error.response.headers)
         except openai.APITimeoutError as error:
             failure = _timeout_error(error, request)
-        except openai.APIConnectionError:
-            failure = Unavailable("The provider could not be reached.")
+        except openai.APIConnectionError as error:
+            failure = connection_error(error)
         except openai.APIResponseValidationError:
             failure = Unreadable(UNREADABLE)
         except openai.APIError as error:

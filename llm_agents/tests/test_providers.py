@@ -172,6 +172,27 @@ async def test_other_bad_requests_are_rejected(serving, protocol):
     assert len(wire.requests) == 1
 
 
+async def test_no_redirect_is_followed(serving, protocol):
+    inside = serving(ScriptedAnswer("what only this machine may read"))
+    entry = serving(ScriptedAnswer("", 307, {"location": inside.address}))
+    with pytest.raises(errors.Rejected, match="redirects") as failure:
+        await ask(entry.endpoint(protocol))
+    assert inside.requests == []
+    assert "only this machine" not in str(failure.value)
+
+
+async def test_a_public_name_that_leads_inside_is_refused_with_the_reason(protocol, monkeypatch):
+    monkeypatch.setattr("outgoing.client.resolve", lambda host, port: ["127.0.0.1"])
+    with pytest.raises(errors.NotConfigured, match=r"models\.example.*LOCAL_HOSTS"):
+        await ask(Endpoint("inside", protocol, "http://models.example/v1", KEY))
+
+
+async def test_an_endless_answer_is_unreadable(serving, protocol, monkeypatch):
+    monkeypatch.setattr(f"llm_agents.providers.{protocol}.MAX_BYTES", 1000)
+    with pytest.raises(errors.Unreadable):
+        await ask(serving(ScriptedAnswer(" " * 5000)).endpoint(protocol))
+
+
 @pytest.mark.parametrize(
     ("protocol", "refusal_fields"),
     [

@@ -6,20 +6,18 @@ second delivery writes the same value again, so delivering twice does no harm.
 
 from __future__ import annotations
 
-import http.client
 import json
 import logging
-import urllib.error
-import urllib.request
 from datetime import datetime, timedelta
-from typing import Any
 
+import httpx2
 from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from api.outcomes import outcome_of
+from outgoing.client import AddressRefused, ask
 from recruiters import otree
 from recruiters.models import Delivery, Identity, OtreeServer
 from studies.models import Study
@@ -35,8 +33,6 @@ GIVE_UP_AFTER = timedelta(days=7)
 _UNKNOWN_STATUS = 404
 _UNKNOWN_TEXT = b"Participant"
 """Text in oTree's own 404 responses; a proxy's 404 responses while oTree is starting lack it."""
-_MAX_BYTES = 2000
-"""Number of bytes of a response that are read; oTree's own responses are shorter."""
 
 
 class _DeliveryFailed(Exception):
@@ -50,13 +46,6 @@ class _DeliveryFailed(Exception):
     def __init__(self, problem: str, *, permanent: bool = False, unreachable: bool = False):
         super().__init__(problem)
         self.permanent, self.unreachable = permanent, unreachable
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follow no redirects, so that the key is sent only to the address that was entered."""
-
-    def redirect_request(self, *_arguments: Any) -> None:
-        return None
 
 
 def deliver_due() -> int:
@@ -142,26 +131,24 @@ def _post(delivery: Delivery) -> None:
     _code, _slash, round_of_app = identity.proof.partition("/")
     body = json.dumps({"vars": {round_of_app: outcome.model_dump(mode="json")}}).encode()
     headers = {"Content-Type": "application/json", "otree-rest-key": key}
-    request = urllib.request.Request(otree.rest_address(person.return_to), data=body, headers=headers, method="POST")
     try:
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=TIMEOUT_SECONDS) as response:
-            reply = response.read(_MAX_BYTES)
-    except urllib.error.HTTPError as error:
-        raise _failure(error.code, _read(error)) from None
-    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: an invalid URL
+        response = ask(
+            "POST",
+            otree.rest_address(person.return_to),
+            content=body,
+            headers=headers,
+            timeout=httpx2.Timeout(TIMEOUT_SECONDS),
+            seconds=TIMEOUT_SECONDS,
+        )
+    except AddressRefused as refusal:
+        raise _DeliveryFailed(str(refusal), unreachable=True) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         log.info("Could not reach an oTree server: %s", type(error).__name__)
         raise _DeliveryFailed(_("Could not reach the oTree server."), unreachable=True) from None
-    if not _is_json(reply):
+    if response.status_code >= 300:
+        raise _failure(response.status_code, response.content)
+    if not _is_json(response.content):
         raise _DeliveryFailed(_("Something other than oTree responds at this address, perhaps a proxy."))
-
-
-def _read(error: urllib.error.HTTPError) -> bytes:
-    """Return the body of an error response, or as much of it as arrives."""
-    try:
-        with error:
-            return error.read(_MAX_BYTES)
-    except (OSError, http.client.HTTPException):
-        return b""
 
 
 def _is_json(reply: bytes) -> bool:

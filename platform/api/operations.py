@@ -105,7 +105,9 @@ def ask_for_dataset(
     wanted = wanted or schemas.WantedDataset()
     try:
         with transaction.atomic():
-            requested, is_new = background.request_dataset(request.auth.study, wanted.formats, excluded=wanted.excluded)
+            requested, is_new = background.request_dataset(
+                request.auth.study, wanted.formats, excluded=wanted.excluded, times=wanted.times
+            )
             if is_new:
                 details = {"dataset": str(requested.uid), "formats": requested.formats, "excluded": requested.excluded}
                 record_action(request.auth, Action.EXPORTED, "Requested a dataset.", **details)
@@ -179,6 +181,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
         reason=dataset.reason,
         formats=dataset.formats,
         excluded=dataset.excluded,
+        times=dataset.times,
         asked_at=dataset.asked_at,
         ended_at=dataset.ended_at,
         bytes=dataset.size,

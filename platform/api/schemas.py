@@ -11,6 +11,7 @@ from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from exports.formats import DEFAULT_FORMATS, FORMATS
+from exports.times import Times
 
 
 class _Response(Schema):
@@ -177,6 +178,7 @@ class WantedDataset(_Response):
     excluded: bool = Field(
         default=False, description="Also include the matches of excluded participants, flagged with the reason."
     )
+    times: Times = Field(default="exact", description="Cut points in time to the minute or hour; durations stay exact.")
 
 
 class DatasetOut(_Response):
@@ -187,6 +189,7 @@ class DatasetOut(_Response):
     reason: str = Field(description="Why it failed.")
     formats: list[str]
     excluded: bool
+    times: Times
     asked_at: datetime
     ended_at: datetime | None
     bytes: int | None

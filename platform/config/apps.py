@@ -1,7 +1,9 @@
 from django.apps import AppConfig
+from django.conf import settings
 from django.utils.translation import gettext
 
 from games.words import translate_with
+from outgoing.addresses import use_local_hosts
 
 
 class ConfigApp(AppConfig):
@@ -10,3 +12,4 @@ class ConfigApp(AppConfig):
 
     def ready(self) -> None:
         translate_with(gettext)
+        use_local_hosts(lambda: settings.LOCAL_HOSTS)

@@ -29,7 +29,8 @@ class PagesHandler(ASGIHandler):
     starts that thread, and opens its database connection, for each request and without an upper bound:
     hundreds of people who follow a link at the same moment would use up PostgreSQL's connections. Here
     middleware and view run together in one of a few long-lived threads. A request enters a thread once its body
-    has arrived and leaves it when its response is ready to be sent, so a slow connection delays nobody else.
+    has arrived and leaves it when its response is ready to be sent, so a slow connection delays nobody else. Nor does
+    a response that is held back for `request.delay_seconds`, which views and backends may set.
     """
 
     def __init__(self) -> None:
@@ -59,6 +60,7 @@ class PagesHandler(ASGIHandler):
     async def _answer(self, scope: Any, body: Any, send: Any) -> None:
         response = await _run_in_thread(lambda: self._respond(scope, body))
         try:
+            await asyncio.sleep(response.delay_seconds)
             await self.send_response(response, send)
         finally:
             if response.streaming:
@@ -71,6 +73,7 @@ class PagesHandler(ASGIHandler):
         request, refusal = self.create_request(scope, body)
         response = refusal if request is None else self.get_response(request)
         response._handler_class = self.__class__
+        response.delay_seconds = getattr(request, "delay_seconds", 0)
         if isinstance(response, FileResponse):
             response.block_size = self.chunk_size
         if not response.streaming:

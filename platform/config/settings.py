@@ -72,7 +72,8 @@ if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
     raise ImproperlyConfigured("SECRET_KEY is empty: production must set it (deploy/parley.env.example).")
 SECRET_KEY = env.str("SECRET_KEY", default="") or _stored_secret_key()
 LOCAL_HOSTS = env.list("LOCAL_HOSTS", default=[] if BEHIND_TLS else ["127.0.0.1", "localhost", "::1"])
-"""Hosts on private networks that researchers may name: oTree servers, and marketplaces' stand-in servers."""
+"""Hosts on private networks that Parley may call: oTree servers, marketplaces' stand-in servers, and servers of models
+whose public name leads to a private network."""
 
 INSTALLED_APPS = [
     "unfold",
@@ -282,7 +283,8 @@ TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 SIGN_IN_FAILURES = 20
-"""Failed sign-ins allowed within AXES_COOLOFF_TIME, counted per network address and per username."""
+"""Failed sign-ins within AXES_COOLOFF_TIME after which a network address is blocked. Each time a username has as many,
+from any addresses, signing in with it takes a second longer."""
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True

@@ -8,9 +8,11 @@ moves, payoffs, metrics, times, costs, amounts owed.
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -23,7 +25,9 @@ from audit import services as audit
 from audit.actions import Action
 from erasing.traces import Traces
 from exports import background, shape
+from exports.csvsafe import compact_json
 from exports.scrubbing import texts_in
+from games import interface
 from games.errors import GameError
 from matches.models import Event, Match
 from opponents.models import Call
@@ -48,6 +52,9 @@ KEPT_TOOL_FIELDS = frozenset("size fault kind".split())
 
 SHORTEST_NAME = 3
 """Minimum length of a part of a name that is searched for on its own."""
+
+_ATTEMPTS = 3
+"""Number of times that erasing is planned if the records change in between."""
 
 SETTLED = (LedgerRow.State.CONFIRMED, LedgerRow.State.WRITTEN_OFF, LedgerRow.State.ELSEWHERE)
 """Ledger states in which Parley pays nothing more."""
@@ -100,9 +107,10 @@ def check_erasable(enrolment: Enrolment) -> None:
         )
 
 
-@transaction.atomic
 def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> ErasureCounts:
     """Erase the participant of this enrolment, with all of their enrolments in the study.
+
+    What replaces their text is computed before anything is locked, because games can take seconds to replay.
 
     Args:
         reason: for the audit log; the participant's name and identifiers are removed from it.
@@ -110,15 +118,31 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> ErasureCount
     Raises:
         NotPossible: nothing was changed.
     """
-    study = parent_of(enrolment)
-    locked = Enrolment.objects.select_for_update().filter(pk__in=[row.pk for row in enrolments_of(enrolment)])
-    enrolments = list(locked.order_by("pk"))
-    check_erasable(next(row for row in enrolments if row.pk == enrolment.pk))
-    matches = list(Match.objects.select_for_update().filter(pk__in=_matches_of(enrolments)).order_by("pk"))
-    traces = _traces_of(enrolments, matches)
+    for _attempt in range(_ATTEMPTS):
+        check_erasable(enrolment)
+        plan = _plan(_find(enrolment))
+        with transaction.atomic():
+            enrolments = list(Enrolment.objects.select_for_update().filter(pk__in=_keys(plan.found.enrolments)))
+            check_erasable(next(row for row in enrolments if row.pk == enrolment.pk))
+            list(Match.objects.select_for_update().filter(pk__in=_keys(plan.found.matches)))
+            if _find(enrolment) == plan.found:
+                return _carry_out(plan, by=by, reason=reason)
+    raise NotPossible(_("The participant's records are changing at the moment. Please try again."))
+
+
+def _keys(rows: Iterable[Enrolment | Match]) -> list[int]:
+    return [row.pk for row in rows]
+
+
+def _carry_out(plan: _Plan, *, by: User | None, reason: str) -> ErasureCounts:
+    enrolments, matches, traces = plan.found.enrolments, plan.found.matches, plan.traces
+    study = parent_of(enrolments[0])
     counts = ErasureCounts(enrolments=len(enrolments), answers=_erase_answers(enrolments))
+    for key, data in plan.rewritten.items():
+        Event.objects.filter(pk=key).update(data=data)
+        counts.messages += 1
     for match in matches:
-        counts.messages += _erase_messages(match, enrolments, traces)
+        Match.objects.filter(pk=match.pk).update(snapshot=plan.snapshots[match.pk])
         counts.calls += _erase_calls(match, traces)
     for row in enrolments:
         _delete_identity(row)
@@ -141,56 +165,141 @@ def _truncate_journal() -> None:
             log.warning("SQLite's write-ahead log is in use: erased text leaves it at the next checkpoint")
 
 
-def _matches_of(enrolments: list[Enrolment]) -> Any:
-    return Match.objects.filter(seats__enrolment__in=enrolments).values("pk")
+# ---- what replaces their text ------------------------------------------------------------------------
 
 
-def _traces_of(enrolments: list[Enrolment], matches: list[Match]) -> Traces:
+@dataclass(frozen=True)
+class _Found:
+    """What the database holds of a participant, as far as the plan depends on it.
+
+    Attributes:
+        logs: the events of each match by their keys, in order.
+        roles: the participant's roles in each match.
+        written: what they wrote outside matches.
+    """
+
+    enrolments: list[Enrolment]
+    matches: list[Match]
+    logs: dict[int, dict[int, interface.Event]]
+    roles: dict[int, set[str]]
+    names: list[str]
+    identifiers: list[str]
+    written: list[str]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What replaces a participant's text.
+
+    Attributes:
+        rewritten: new data of events by their keys.
+        snapshots: new snapshots by match.
+    """
+
+    found: _Found
+    traces: Traces
+    rewritten: dict[int, dict[str, Any]]
+    snapshots: dict[int, Mapping[str, Any]]
+
+
+def _find(enrolment: Enrolment) -> _Found:
+    enrolments = enrolments_of(enrolment)
+    matches = list(Match.objects.filter(seats__enrolment__in=enrolments).distinct().order_by("pk"))
     identifiers = [
-        text
-        for enrolment in enrolments
-        for text in (enrolment.token, enrolment.completion_code, enrolment.return_to.rpartition("/")[2])
+        text for row in enrolments for text in (row.token, row.completion_code, row.return_to.rpartition("/")[2])
     ]
-    for identity in Identity.objects.filter(enrolment__in=enrolments):
+    for identity in Identity.objects.filter(enrolment__in=enrolments).order_by("pk"):
         identifiers += [identity.worker, identity.proof, *texts_in(identity.details)]
-    texts = []
-    for match in matches:
-        choices = _choices(match)
-        for event in _moves(match, _roles(match, enrolments)):
-            texts += [
-                text for name, text in event.data["move"].items() if name not in choices and isinstance(text, str)
-            ]
-    for model, fields in written_fields().items():
-        for row in model._base_manager.filter(enrolment__in=enrolments):
-            texts += [text for name in fields for text in texts_in(getattr(row, name))]
-    names = [
-        part
-        for enrolment in enrolments
-        for part in (enrolment.display_name, *enrolment.display_name.split())
-        if len(part) >= SHORTEST_NAME
+    return _Found(
+        enrolments=enrolments,
+        matches=matches,
+        logs={match.pk: {row.pk: row.as_event() for row in match.events.order_by("number")} for match in matches},
+        roles={
+            match.pk: set(match.seats.filter(enrolment__in=enrolments).values_list("role", flat=True))
+            for match in matches
+        },
+        names=[
+            part
+            for row in enrolments
+            for part in (row.display_name, *row.display_name.split())
+            if len(part) >= SHORTEST_NAME
+        ],
+        identifiers=identifiers,
+        written=[
+            text
+            for model, fields in written_fields().items()
+            for row in model._base_manager.filter(enrolment__in=enrolments).order_by("pk")
+            for name in fields
+            for text in texts_in(getattr(row, name))
+        ],
+    )
+
+
+def _plan(found: _Found) -> _Plan:
+    """Compute what replaces the participant's text, and others' text that quotes or names them.
+
+    Raises:
+        NotPossible: the rules of one of the games can no longer be read.
+    """
+    choices = {match.pk: _choices(match.game, compact_json(match.config)) for match in found.matches}
+    said = [
+        text
+        for match in found.matches
+        for event in found.logs[match.pk].values()
+        if event.kind == "move" and event.data["role"] in found.roles[match.pk]
+        for name, text in event.data["move"].items()
+        if name not in choices[match.pk] and isinstance(text, str)
     ]
-    return Traces(names=names, identifiers=identifiers, texts=texts)
+    traces = Traces(names=found.names, identifiers=found.identifiers, texts=[*said, *found.written])
+    rewritten: dict[int, dict[str, Any]] = {}
+    snapshots = {}
+    for match in found.matches:
+        log = found.logs[match.pk]
+        for key, event in log.items():
+            if event.kind == "move":
+                is_own = event.data["role"] in found.roles[match.pk]
+                move = _without_text(event.data["move"], choices[match.pk], None if is_own else traces)
+                if move != event.data["move"]:
+                    rewritten[key] = {**event.data, "move": move}
+        new_log = [replace(event, data=rewritten.get(key, event.data)) for key, event in log.items()]
+        snapshots[match.pk] = _snapshot_of(match, new_log, traces)
+    return _Plan(found, traces, rewritten, snapshots)
 
 
-def _roles(match: Match, enrolments: list[Enrolment]) -> set[str]:
-    return set(match.seats.filter(enrolment__in=enrolments).values_list("role", flat=True))
+def _without_text(move: Mapping[str, Any], choices: Collection[str], traces: Traces | None) -> dict[str, Any]:
+    """Return a move without free text or, with `traces`, without text that quotes or names the participant."""
+    return {
+        name: value
+        if name in choices
+        else with_texts_replaced(value, ERASED)
+        if traces is None
+        else traces.without(value, ERASED)
+        for name, value in move.items()
+    }
 
 
-def _moves(match: Match, roles: set[str] | None = None) -> list[Event]:
-    moves = match.events.filter(kind="move").order_by("number")
-    return list(moves if roles is None else moves.filter(role__in=roles))
-
-
-def _choices(match: Match) -> frozenset[str]:
-    """Return the fields of moves whose values are the game's own words.
+@lru_cache(maxsize=100)
+def _choices(game: str, config: str) -> frozenset[str]:
+    """Return the fields of moves whose values are the game's own words, found by playing scripted matches.
 
     Raises:
         NotPossible: without the rules, free text cannot be distinguished from moves.
     """
     try:
-        return shape.of_configurations([(match.game, match.config)]).choices
+        return shape.of_configurations([(game, json.loads(config))]).choices
     except GameError as error:
         raise NotPossible(_("One of their games can no longer be read: {reason}").format(reason=error)) from None
+
+
+def _snapshot_of(match: Match, log: Sequence[interface.Event], traces: Traces) -> Mapping[str, Any]:
+    """Return a new snapshot from the log; if the rules have changed since, the old one without their text."""
+    try:
+        return games.play.snapshot(games.play.replay_events(match.configured(), log))
+    except GameError:
+        return traces.without(match.snapshot, ERASED)
+
+
+# ---- rewriting ---------------------------------------------------------------------------------------
 
 
 def _erase_answers(enrolments: list[Enrolment]) -> int:
@@ -203,36 +312,6 @@ def _erase_answers(enrolments: list[Enrolment]) -> int:
             )
             rewritten += 1
     return rewritten
-
-
-def _erase_messages(match: Match, enrolments: list[Enrolment], traces: Traces) -> int:
-    """Erase the participant's free text in the log and others' text that quotes or names them; update the snapshot."""
-    roles, choices = _roles(match, enrolments), _choices(match)
-    rewritten = 0
-    for event in _moves(match):
-        is_own = event.role in roles
-        move = {
-            name: value
-            if name in choices
-            else with_texts_replaced(value, ERASED)
-            if is_own
-            else traces.without(value, ERASED)
-            for name, value in event.data["move"].items()
-        }
-        if move != event.data["move"]:
-            Event.objects.filter(pk=event.pk).update(data={**event.data, "move": move})
-            rewritten += 1
-    Match.objects.filter(pk=match.pk).update(snapshot=_snapshot_of(match, traces))
-    return rewritten
-
-
-def _snapshot_of(match: Match, traces: Traces) -> Mapping[str, Any]:
-    """Return a new snapshot from the log; if the rules have changed since, the old one without their text."""
-    try:
-        log = [event.as_event() for event in match.events.order_by("number")]
-        return games.play.snapshot(games.play.replay_events(match.configured(), log))
-    except GameError:
-        return traces.without(match.snapshot, ERASED)
 
 
 def _erase_calls(match: Match, traces: Traces) -> int:

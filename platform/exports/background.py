@@ -22,6 +22,7 @@ from exports.errors import ExportError, NothingToExport, Stopped
 from exports.formats import DEFAULT_FORMATS, validate_formats
 from exports.models import DEAD_AFTER, Dataset, lookup
 from exports.packing import pack_dataset
+from exports.times import Times
 from studies.models import Study
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,11 @@ _RESEND_AFTER = timedelta(seconds=30)
 
 
 def request_dataset(
-    parent: Study | Collection, formats: Iterable[str] = DEFAULT_FORMATS, *, excluded: bool = False
+    parent: Study | Collection,
+    formats: Iterable[str] = DEFAULT_FORMATS,
+    *,
+    excluded: bool = False,
+    times: Times = "exact",
 ) -> tuple[Dataset, bool]:
     """Request a dataset; return it and whether it is new. If one is already being written, return that one.
 
@@ -51,7 +56,7 @@ def request_dataset(
         return running, False
     try:
         with transaction.atomic():
-            requested = Dataset.objects.create(**lookup(parent), formats=format_names, excluded=excluded)
+            requested = Dataset.objects.create(**lookup(parent), formats=format_names, excluded=excluded, times=times)
             _enqueue(requested)
     except IntegrityError:  # someone else asked at the same time
         return Dataset.objects.get(**lookup(parent), state__in=_UNFINISHED), False
@@ -120,7 +125,12 @@ def delete_datasets(study: Study) -> int:
 def _write(dataset: Dataset) -> None:
     name = str(dataset)
     pack, manifest = pack_dataset(
-        dataset.parent, name, dataset.formats, excluded=dataset.excluded, on_progress=progress_recorder(dataset)
+        dataset.parent,
+        name,
+        dataset.formats,
+        excluded=dataset.excluded,
+        times=dataset.times,
+        on_progress=progress_recorder(dataset),
     )
     with pack:
         digest = hashlib.file_digest(pack, "sha256").hexdigest()

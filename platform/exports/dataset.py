@@ -27,6 +27,7 @@ from exports.pieces import Joined, join
 from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
 from exports.tables import Table, ratings
+from exports.times import Times
 from studies import freezing
 from studies.models import Study
 
@@ -47,6 +48,7 @@ def export(
     *,
     overwrite: bool = False,
     excluded: bool = False,
+    times: Times = "exact",
     on_progress: Callable[[Progress], None] = lambda progress: None,
     processes: int | None = None,
     caller_works: bool = False,
@@ -57,6 +59,7 @@ def export(
         formats: names of `FORMATS`.
         overwrite: replace an existing dataset.
         excluded: include excluded rows, flagged.
+        times: how exactly points in time are written.
         on_progress: called now and then while the dataset is written; an exception it raises stops the export.
         processes: number of processes; None: as many as the cores and the work allow; 1: only this one.
         caller_works: this process also writes portions; otherwise it only joins those of the others.
@@ -66,7 +69,7 @@ def export(
         FlowMismatch, WrongValueType: a bug in Parley; no manifest was written.
     """
     format_names = validate_formats(formats)
-    reading = reading_of(source, excluded=excluded)
+    reading = reading_of(source, excluded=excluded, times=times)
     for name in format_names:
         FORMATS[name].check(reading)
     tables = tables_for(reading)
@@ -85,10 +88,14 @@ def export(
 
 
 def reading_of(
-    source: Study | Collection | Source, cutoff: datetime | None = None, *, excluded: bool = False
+    source: Study | Collection | Source,
+    cutoff: datetime | None = None,
+    *,
+    excluded: bool = False,
+    times: Times = "exact",
 ) -> Reading:
     """Return what to write, as of `cutoff` (default: now)."""
-    return portions.reading_of(source, cutoff or timezone.now(), excluded=excluded)
+    return portions.reading_of(source, cutoff or timezone.now(), excluded=excluded, times=times)
 
 
 def _all_file_names(tables: Tables) -> list[str]:
@@ -196,7 +203,13 @@ def _write_readme(
     meanings = {name: table.meaning for name, table in tables.items()}
     document = target.open(readme.FILE)
     for piece in readme.readme(
-        details, notice=_notice(reading), cutoff=cell(reading.cutoff), flow=flow, meanings=meanings, rows=rows
+        details,
+        notice=_notice(reading),
+        cutoff=cell(reading.cutoff),
+        times=reading.times,
+        flow=flow,
+        meanings=meanings,
+        rows=rows,
     ):
         document.write(encoded(piece))
 
@@ -249,6 +262,7 @@ def _manifest(
         ),
         formats=formats,
         include=("excluded",) if reading.excluded else (),
+        times=None if reading.times == "exact" else reading.times,
         files=files,
         counts={name: entry.rows for name, entry in files.items() if entry.rows is not None},
         flow=flow,

@@ -46,5 +46,8 @@ class PublicationForm(forms.ModelForm):
             cleaned["own_licence"] = ""
         for name, text in list(cleaned.items()):
             if mask(text) != text:
-                self.add_error(name, _("Datasets contain no e-mail addresses; give a web page or an ORCID instead."))
+                message = _(
+                    "Datasets contain no e-mail addresses or phone numbers; give a web page or an ORCID instead."
+                )
+                self.add_error(name, message)
         return cleaned

@@ -52,6 +52,8 @@ class Manifest(BaseModel):
     formats: tuple[str, ...]
     include: tuple[str, ...] | None = None
     """What else the dataset holds: "excluded" for excluded rows."""
+    times: str | None = None
+    """"minute" or "hour" if points in time are cut to it."""
     files: Mapping[str, FileEntry]
     counts: Mapping[str, int]
     flow: Mapping[str, Any]
@@ -59,7 +61,7 @@ class Manifest(BaseModel):
 
     def rendered(self) -> str:
         """Return the manifest's text, including its own hash."""
-        absent_fields = {name for name in ("publication", "include") if getattr(self, name) is None}
+        absent_fields = {name for name in ("publication", "include", "times") if getattr(self, name) is None}
         content = self.model_dump(mode="json", exclude={"sha256", *absent_fields})
         return _pretty({**content, "sha256": hashlib.sha256(_pretty(content).encode()).hexdigest()})
 

@@ -55,11 +55,17 @@ class Dataset(_BelongsToStudyOrCollection):
         READY = "ready", _("ready")
         FAILED = "failed", _("failed")
 
+    class Times(models.TextChoices):
+        EXACT = "exact", _("exact")
+        MINUTE = "minute", _("to the minute")
+        HOUR = "hour", _("to the hour")
+
     uid = models.UUIDField(_("identifier"), unique=True, default=uuid.uuid4, editable=False)
     state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(_("reason"), max_length=400, blank=True)
     formats = models.JSONField(_("formats"), default=list)
     excluded = models.BooleanField(_("with excluded rows"), default=False)
+    times = models.CharField(_("points in time"), max_length=8, choices=Times.choices, default=Times.EXACT)
     asked_at = models.DateTimeField(_("requested"), default=timezone.now)
     alive_at = models.DateTimeField(null=True, help_text=_("last heartbeat"))
     ended_at = models.DateTimeField(_("ended"), null=True)

@@ -19,6 +19,7 @@ from exports.errors import UnknownFormat
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.sources import StudySource
 from exports.tables import Column, Kind, Table
+from exports.times import cut
 from studies.enrolling import steps_of
 from studies.models import Placement, Study
 
@@ -251,4 +252,6 @@ def _current_page(participant: Participant) -> str:
 
 
 def _started(participant: Participant) -> str:
-    return str(participant.enrolment.arrived_at.astimezone(UTC).replace(tzinfo=None))
+    arrived_at = cut(participant.enrolment.arrived_at, participant.reading.times)
+    assert arrived_at is not None
+    return str(arrived_at.astimezone(UTC).replace(tzinfo=None))

@@ -19,6 +19,7 @@ from exports.dataset import Progress, export
 from exports.formats import DEFAULT_FORMATS
 from exports.manifest import Manifest
 from exports.parquet import ENDING
+from exports.times import Times
 from studies.models import Study
 
 _BLOCK = 256 * 1024
@@ -34,12 +35,13 @@ def pack_dataset(
     formats: Iterable[str] = DEFAULT_FORMATS,
     *,
     excluded: bool = False,
+    times: Times = "exact",
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[BinaryIO, Manifest]:
     """Return the dataset as a zip in an unnamed temporary file, which the caller closes.
 
     Args:
-        excluded, on_progress: as for `export`.
+        excluded, times, on_progress: as for `export`.
 
     Raises:
         ExportError: as for `export`.
@@ -49,7 +51,7 @@ def pack_dataset(
     try:
         with tempfile.TemporaryDirectory(prefix=_FOLDER_PREFIX) as folder:
             target = Path(folder) / name
-            manifest = export(parent, target, formats, excluded=excluded, on_progress=on_progress)
+            manifest = export(parent, target, formats, excluded=excluded, times=times, on_progress=on_progress)
             with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
                 for path in sorted(target.rglob("*")):
                     if path.is_file():

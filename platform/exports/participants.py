@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
@@ -58,6 +58,8 @@ class Reading:
     shape: Shape
     excluded: bool = False
     """Whether the matches and answers of excluded people are also written, with a flag."""
+    times: Literal["exact", "minute", "hour"] = "exact"
+    """How exactly points in time are written (`exports.times`)."""
 
     @property
     def demonstration(self) -> bool:

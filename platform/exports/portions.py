@@ -28,6 +28,7 @@ from exports.shape import Shape, of_configurations
 from exports.signals import input_counts, page_uses
 from exports.sources import CollectionSource, StudySource
 from exports.tables import CallRow, ToolRow
+from exports.times import Times, with_times
 from opponents.models import Call
 from studies.models import Placement
 
@@ -50,6 +51,7 @@ class Job:
     target: Path
     scratch: Path
     excluded: bool = False
+    times: Times = "exact"
 
 
 @dataclass(frozen=True)
@@ -71,23 +73,26 @@ class PortionResult:
     flow: gate.Flow
 
 
-def reading_of(source: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False) -> Reading:
+def reading_of(
+    source: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False, times: Times = "exact"
+) -> Reading:
     """Return what to write as of `cutoff`; `excluded` adds excluded data, flagged; `shape`: the shape, if known."""
     source = source if isinstance(source, StudySource | CollectionSource) else sources.source_of(source)
     shape = shape or of_configurations(source.configurations())
-    return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded)
+    return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded, times=times)
 
 
 def tables_for(reading: Reading) -> Tables:
     """Return the dataset's tables by name."""
     source = reading.source
-    return tables_of.tables(reading.shape, steps=source.steps(), checks=source.checks(), questions=source.questions())
+    tables = tables_of.tables(reading.shape, steps=source.steps(), checks=source.checks(), questions=source.questions())
+    return {name: with_times(table, reading.times) for name, table in tables.items()}
 
 
 def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
     """Return the job that writes this reading."""
     parent = reading.source.parent
-    return Job(parent._meta.label, parent.pk, reading.cutoff, formats, target, scratch, reading.excluded)
+    return Job(parent._meta.label, parent.pk, reading.cutoff, formats, target, scratch, reading.excluded, reading.times)
 
 
 def write_portions(
@@ -144,7 +149,7 @@ def _reading_and_tables(job: Job, reading: Reading | None = None) -> tuple[Readi
         if reading is None:
             shape = pickle.loads((job.scratch / SHAPE).read_bytes())
             parent = apps.get_model(job.model).objects.get(pk=job.pk)
-            reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded)
+            reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded, times=job.times)
         cached = reading, tables_for(reading)
         _cache.clear()
         _cache[job] = cached

@@ -51,6 +51,7 @@ def readme(
     *,
     notice: str,
     cutoff: str,
+    times: str,
     flow: Mapping[str, Any],
     meanings: Mapping[str, str],
     rows: Mapping[str, int | None],
@@ -65,7 +66,8 @@ def readme(
     yield f"# {_line(details['title'])}\n\n"
     if details["authors"]:
         yield f"{_line(details['authors'])}\n\n"
-    yield f"{notice} Data as of {cutoff}.\n\n"
+    cut = "" if times == "exact" else f" Points in time are cut to the {times}; durations are exact."
+    yield f"{notice} Data as of {cutoff}.{cut}\n\n"
     for key in ("description", "limitations"):
         if details.get(key):
             yield f"{_plain(details[key].strip())}\n\n"

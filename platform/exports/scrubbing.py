@@ -19,6 +19,7 @@ SHORTEST_IDENTIFIER = 4
 LONG_IDENTIFIER = 8
 """Identifiers of at least this length are removed even from the middle of a word."""
 
+_MARKED = re.compile("(" + "|".join(map(re.escape, (alike.EMAIL, alike.PHONE, IDENTIFIER, NAME, CODE_WORD))) + ")")
 # A word next to a letter or digit is part of another word; an escape such as \n in quoted JSON is not a letter.
 _BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _ENDS = r"(?![^\W_]|[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff])"
@@ -37,7 +38,7 @@ class Scrubber:
         names: display names; cut out as whole words, in any case and either Unicode composition.
         identifiers: worker ids, tokens, codes, links; cut out as whole words, long ones anywhere.
         code_words: hidden words; cut out as whole words.
-        generic: also cut out what looks like an address, a worker's identifier or a key, no matter whose it is.
+        generic: also cut out what looks like contact data, a worker's identifier or a key, no matter whose it is.
     """
 
     def __init__(
@@ -73,9 +74,13 @@ class Scrubber:
     def _replaced(self, text: str, *, by: str | None = None) -> str:
         if self._patterns and not text.isascii():
             text = self._normalised(text)
+        # Contact data first: a name within it would leave the rest of it behind.
+        if self._generic:
+            text = alike.mask_contacts(text, marker=by)
         for marker, pattern in self._patterns:
-            text = pattern.sub(by or marker, text)
-        return alike.mask(text, marker=by) if self._generic else text
+            parts = _MARKED.split(text)  # at odd places: markers
+            text = "".join(part if i % 2 else pattern.sub(by or marker, part) for i, part in enumerate(parts))
+        return alike.mask_identifiers(text, marker=by) if self._generic else text
 
     def _normalised(self, text: str) -> str:
         """Return `text` without invisible characters and in plain letters, if it names someone only in that form."""

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
+from django.core.exceptions import BadRequest
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -70,12 +71,17 @@ def status_part(request: HttpRequest, parent: Study | Collection) -> HttpRespons
 @with_parent(role=Role.EDITOR)
 def write(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
     """Request a dataset in the chosen formats."""
+    times = request.POST.get("times", Dataset.Times.EXACT)
+    if times not in Dataset.Times.values:
+        raise BadRequest
     try:
         with transaction.atomic():
             excluded = bool(request.POST.get("excluded"))
-            dataset, is_new = background.request_dataset(parent, request.POST.getlist("formats"), excluded=excluded)
+            formats = request.POST.getlist("formats")
+            dataset, is_new = background.request_dataset(parent, formats, excluded=excluded, times=times)
             if is_new:
                 details = {"dataset": str(dataset.uid), "formats": dataset.formats, "excluded": excluded}
+                details |= {} if times == Dataset.Times.EXACT else {"times": times}
                 record(request, parent, Action.EXPORTED, "Requested a dataset.", details)
     except UnknownFormat:
         messages.error(request, _("Choose at least one format."))
@@ -140,6 +146,7 @@ def _page(request: HttpRequest, parent: Study | Collection, form: PublicationFor
         **trail(parent, here=_("Datasets")),
         "title": _("Datasets of {title}").format(title=parent.title),
         **_status(request, parent),
+        "times": Dataset.Times,
         "formats": [(output, output.name in DEFAULT_FORMATS) for output in FORMATS.values()],
         "form": form,
         "flow": _flow(parent),

@@ -10,26 +10,31 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest
 from django_otp import login
-from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
-from django_otp.plugins.otp_totp.models import TOTPDevice
+from django_otp.plugins.otp_static.models import StaticToken
 
 from audit import services as audit
 from audit.actions import Action
+from signin.models import AuthenticatorApp, RecoveryCodes
 
 RECOVERY_CODES = 10
 
 
 class WrongCode(Exception):
-    """The code was wrong; `seconds` is how long to wait before the next try."""
+    """The code was wrong.
 
-    def __init__(self, seconds: int = 0):
+    Attributes:
+        seconds: how long to wait before the next try.
+        is_unreadable: no code of the app can be right any more, because its seed cannot be decrypted.
+    """
+
+    def __init__(self, seconds: int = 0, *, is_unreadable: bool = False):
         super().__init__(seconds)
-        self.seconds = seconds
+        self.seconds, self.is_unreadable = seconds, is_unreadable
 
 
 def in_use(user: User) -> bool:
     """Return whether `user` has an authenticator app."""
-    return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
+    return AuthenticatorApp.objects.filter(user=user, confirmed=True).exists()
 
 
 def needed(user: User) -> bool:
@@ -37,24 +42,25 @@ def needed(user: User) -> bool:
     return bool(settings.REQUIRE_SECOND_FACTOR) or in_use(user)
 
 
-def pending(user: User) -> TOTPDevice | None:
+def pending(user: User) -> AuthenticatorApp | None:
     """Return the authenticator app being set up, or None."""
-    return TOTPDevice.objects.filter(user=user, confirmed=False).order_by("-pk").first()
+    app = AuthenticatorApp.objects.filter(user=user, confirmed=False).order_by("-pk").first()
+    return app if app is not None and app.is_readable else None
 
 
 @transaction.atomic
-def begin(user: User) -> TOTPDevice:
+def begin(user: User) -> AuthenticatorApp:
     """Create a secret for a new app; the current app stays in use until the new one is confirmed."""
-    TOTPDevice.objects.filter(user=user, confirmed=False).delete()
-    return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
+    AuthenticatorApp.objects.filter(user=user, confirmed=False).delete()
+    return AuthenticatorApp.begin(user=user, name="app", confirmed=False)
 
 
-def qr_code(device: TOTPDevice) -> str:
+def qr_code(device: AuthenticatorApp) -> str:
     """Return the QR code to scan, as SVG."""
     return segno.make(device.config_url, error="m").svg_inline(scale=5, border=3, light="#fff", omitsize=True)
 
 
-def secret_of(device: TOTPDevice) -> str:
+def secret_of(device: AuthenticatorApp) -> str:
     """Return the secret for typing in, in groups of four characters."""
     secret = base64.b32encode(device.bin_key).decode().rstrip("=")
     return " ".join(secret[i : i + 4] for i in range(0, len(secret), 4))
@@ -68,10 +74,10 @@ def confirm(request: HttpRequest, code: str) -> list[str]:
     """
     user = request.user
     with transaction.atomic():
-        device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=False).order_by("-pk").first()
+        device = AuthenticatorApp.objects.select_for_update().filter(user=user, confirmed=False).order_by("-pk").first()
         accepted = device is not None and _verify(device, code)
         if accepted:
-            TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
+            AuthenticatorApp.objects.filter(user=user).exclude(pk=device.pk).delete()
             device.confirmed = True
             device.save(update_fields=["confirmed"])
             audit.record(action=Action.SECOND_FACTOR_SET, user=user, target=user)
@@ -90,14 +96,15 @@ def verify(request: HttpRequest, code: str) -> None:
     """
     user = request.user
     code = "".join(code.split()).lower()
-    kind = TOTPDevice if code.isdigit() else StaticDevice
+    kind = AuthenticatorApp if code.isdigit() else RecoveryCodes
     with transaction.atomic():
         device = kind.objects.select_for_update().filter(user=user, confirmed=True).first()
         accepted = device is not None and _verify(device, code)
         if not accepted:
             audit.record(action=Action.SECOND_FACTOR_FAILED, user=user, target=user)
     if not accepted:
-        raise WrongCode(_wait(device))
+        is_unreadable = isinstance(device, AuthenticatorApp) and not device.is_readable
+        raise WrongCode(_wait(device), is_unreadable=is_unreadable)
     login(request, device)
 
 
@@ -116,7 +123,7 @@ def codes_left(user: User) -> int:
 def remove(user: User, *, by: User | None) -> bool:
     """Delete the user's app and recovery codes; return False if there were none."""
     existed = in_use(user)
-    for kind in (TOTPDevice, StaticDevice):
+    for kind in (AuthenticatorApp, RecoveryCodes):
         kind.objects.filter(user=user).delete()
     if existed:
         audit.record(action=Action.SECOND_FACTOR_REMOVED, user=by, target=user)
@@ -124,19 +131,18 @@ def remove(user: User, *, by: User | None) -> bool:
 
 
 def _new_codes(user: User) -> list[str]:
-    StaticDevice.objects.filter(user=user).delete()
-    device = StaticDevice.objects.create(user=user, name="recovery", confirmed=True)
+    RecoveryCodes.objects.filter(user=user).delete()
     codes = [StaticToken.random_token() for _i in range(RECOVERY_CODES)]
-    StaticToken.objects.bulk_create(StaticToken(device=device, token=code) for code in codes)
+    RecoveryCodes.objects.create(user=user, name="recovery", confirmed=True).keep(codes)
     return codes
 
 
-def _verify(device: TOTPDevice | StaticDevice, code: str) -> bool:
+def _verify(device: AuthenticatorApp | RecoveryCodes, code: str) -> bool:
     allowed, _why = device.verify_is_allowed()
     return bool(allowed and device.verify_token("".join(code.split()).lower()))
 
 
-def _wait(device: TOTPDevice | StaticDevice | None) -> int:
+def _wait(device: AuthenticatorApp | RecoveryCodes | None) -> int:
     """Return the seconds until the next try, which grow with every failure."""
     if device is None or not device.throttling_failure_count:
         return 0

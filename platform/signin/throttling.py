@@ -24,21 +24,28 @@ from django.views.decorators.debug import sensitive_variables
 
 from recruiters.addresses import address_of
 
+MAX_DELAY_SECONDS = 5
+"""How long the answer to a sign-in is held back at most; see `config.pages`."""
+
 
 class GuessLimiter:
-    """Authentication backend that runs first and blocks an address or a username after many failures.
+    """Authentication backend that runs first: blocks an address after many failures, and slows a username down.
 
     django-axes blocks a username from one address; this backend counts all usernames of an address and all
-    addresses of a username.
+    addresses of a username. A username is never blocked everywhere: anyone could then lock its owner out.
     """
 
     @sensitive_variables("credentials")
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
         if request is None:
             return
-        if any(cache.get(key, 0) >= settings.SIGN_IN_FAILURES for key in _counters(request, credentials)):
+        by_address, by_name = (
+            cache.get(key, 0) // settings.SIGN_IN_FAILURES for key in _counters(request, credentials)
+        )
+        if by_address:
             request.axes_locked_out = True
             raise PermissionDenied
+        request.delay_seconds = min(by_name, MAX_DELAY_SECONDS)
 
 
 @receiver(user_login_failed)

@@ -114,6 +114,11 @@ def _continue(request: HttpRequest) -> HttpResponse:
 
 
 def _error_text(error: second_factor.WrongCode) -> str:
+    if error.is_unreadable:
+        return _(
+            "This server can no longer check your app's codes. Enter a recovery code, or ask the administrator to "
+            "reset your two-factor authentication."
+        )
     if not error.seconds:
         return _("That code isn't valid right now. Check it again, or wait for the next one.")
     return ngettext(

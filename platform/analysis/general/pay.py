@@ -96,6 +96,8 @@ def _people(data: Data) -> pd.DataFrame:
     if data.has("participants", "participant", "arrived_at", "ended_at"):
         times = data.table("participants", ["participant", "arrived_at", "ended_at"])
         hours = (times["ended_at"] - times["arrived_at"]).dt.total_seconds() / 3600
+        if data.has("participants", "seconds"):  # the dataset's points in time are cut
+            hours = (data.table("participants", ["seconds"])["seconds"] / 3600).fillna(hours)
         hours = hours.where(hours > 0).set_axis(times["participant"])
         people["hourly"] = people["total"] / people["participant"].map(hours[~hours.index.duplicated()])
     return people

@@ -236,6 +236,13 @@ def test_nothing_is_sent_to_disallowed_addresses(study, otree):
     assert otree.calls == [] and "no longer" in Delivery.objects.get().problem
 
 
+def test_server_on_a_private_network_must_be_configured(study, otree, settings):
+    settings.LOCAL_HOSTS = []
+    create_ended(study, otree)
+    assert delivery.deliver_due() == 0
+    assert otree.calls == [] and "LOCAL_HOSTS" in Delivery.objects.get().problem
+
+
 @pytest.mark.parametrize("nonsense", ["no HTTP", "a page", "a list"])
 def test_response_from_another_server_is_no_delivery(study, otree, nonsense):
     create_ended(study, otree)

@@ -139,6 +139,13 @@ def test_excluded_participants_are_included_on_request(study, export_token):
     assert Dataset.objects.get().excluded
 
 
+def test_points_in_time_are_cut_on_request(study, export_token):
+    requested = post("/studies/splitting/datasets", export_token, data='{"times": "hour"}')
+    assert requested.status_code == 202 and requested.json()["times"] == Dataset.objects.get().times == "hour"
+    refused = post("/studies/splitting/datasets", export_token, data='{"times": "day"}')
+    assert refused.status_code in (400, 422)
+
+
 def test_an_unknown_format_is_refused(study, export_token):
     refused = post("/studies/splitting/datasets", export_token, data='{"formats": ["xlsx"]}')
     assert refused.status_code == 422 and "csv" in refused.json()["reason"]

@@ -13,6 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+import games.play
 from audit.models import Record
 from checks.models import Verdict
 from conftest import KIND
@@ -173,6 +174,37 @@ def test_the_log_still_replays_and_the_snapshot_matches_it():
         ERASED, ERASED, ERASED, ERASED, ERASED, HARMLESS,
     ]  # fmt: skip
     assert [move["decision"] for move in moves if "decision" in move] == ["reject"] * 6 + ["accept"]
+
+
+def test_no_match_is_played_or_replayed_while_rows_are_locked(monkeypatch):
+    """Some games take seconds, and on SQLite a lock keeps every other writer waiting."""
+    person = participant(building.new_study())
+    services._choices.cache_clear()
+    outside, played_in = list(connection.savepoint_ids), []
+    start = games.play.start
+
+    def recording_start(*arguments, **options):
+        played_in.append(list(connection.savepoint_ids))
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(games.play, "start", recording_start)
+    erase(enrolment=person, by=None, reason="asked")
+    assert len(played_in) > 1 and set(map(tuple, played_in)) == {tuple(outside)}
+
+
+def test_text_that_arrives_while_erasing_is_planned_is_erased_too(monkeypatch):
+    person = participant(building.new_study())
+    plan, plans = services._plan, []
+
+    def interrupted(found):
+        plans.append(plan(found))
+        if len(plans) == 1:
+            people.report_problem(enrolment_id=person.pk, text="my dog is called Ottokar")
+        return plans[-1]
+
+    monkeypatch.setattr(services, "_plan", interrupted)
+    erase(enrolment=person, by=None, reason="asked; the dog is called Ottokar")
+    assert len(plans) == 2 and "ottokar" not in all_values()
 
 
 def test_call_texts_are_erased_but_not_cost_and_time():

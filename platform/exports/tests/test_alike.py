@@ -27,6 +27,19 @@ from exports.scrubbing import Scrubber
         ('"said\\nA1B2C3D4E5F6G7"', '"said\\n[identifier]"'),
         ('"said\\nsk-abcDEF1234567890abcd"', '"said\\n[key]"'),
         ("pid 5f3c1a2b4d5e6f7a8b9c0d1e", "pid [identifier]"),
+        ("call +49 171 1234567 now", "call [phone] now"),
+        ("+49 (0)30/123 456-78!", "[phone]!"),
+        ("+1 415 555 0132, +14155550132", "[phone], [phone]"),
+        ("0049 30 12345678", "[phone]"),
+        ("0171/1234567 or 0171 1234567 500 points", "[phone] or [phone] 500 points"),
+        ("(030) 1234567; 020 7946 0958", "[phone]; [phone]"),
+        ("06.12.34.56.78", "[phone]"),
+        ("(415) 555-0132 / 415-555-0132 / 415.555.0132 / 1-800-555-0199", "[phone] / [phone] / [phone] / [phone]"),
+        ("(11) 91234-5678", "[phone]"),
+        ('{"message": "hi\\n0171 1234567"}', '{"message": "hi\\n[phone]"}'),
+        ("my phone number is 612 345 678.", "my phone number is [phone]."),
+        ("WhatsApp: 5551234567; text me at 555-0132", "WhatsApp: [phone]; text me at [phone]"),
+        ("https://wa.me/491711234567", "https://wa.me/[phone]"),
     ],
 )
 def test_text_that_looks_like_an_identifier_is_masked(text, expected):
@@ -44,6 +57,12 @@ def test_text_that_looks_like_an_identifier_is_masked(text, expected):
         "300.300.300.300",
         "max_tokens, sk-ill and task-force",
         "0b0e1a44-4b0f-4a6e-8f1a-2f7e3f0a9b11",
+        "I offer 12500, you take 100-50-25, or 1000-2000-3000, or 300 200 1000",
+        "1 000 000 or 1,000,000 or 1.000.000 or 1000000000 points, +1000 -5000 +25000",
+        "call 1500000! I text 2000000 on 01.02.2026 100 times, 05-11-2026 12:30, 01/12/25 14 1000",
+        "$0123456789 and 4155550132 €; 0.123456789; 0.5 0.25 0.125",
+        "0000-0002-1825-0097, ISBN 978-3-16-148410-0, 10.5281/zenodo.0123456789, 2026-11-21 1000",
+        "prices 10 20 30 40 50 60 70, quantities (10) 20 (30) 40",
     ],
 )
 def test_numbers_times_and_words_are_kept(text):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import json
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -21,6 +24,37 @@ def test_command_exports_and_prints_counts(tmp_path, capsys):
     assert "1 of 2 participants are in the dataset" in out
     assert "not_finished: 1" in out
     assert verify(tmp_path / "d") == []
+
+
+@pytest.mark.parametrize(
+    ("times", "zeros", "formats"),
+    [("minute", ":00.000000Z", "csv,parquet,jsonl"), ("hour", ":00:00.000000Z", "csv,parquet,jsonl,otree")],
+)
+def test_points_in_time_are_cut_and_durations_are_not(tmp_path, times, zeros, formats):
+    study = building.new_study()
+    person = building.complete(study, worker="A1")
+    for name in ("exact", times):
+        call_command("export_dataset", "splitting", "--to", str(tmp_path / name), "--times", name, "--formats", formats)
+    assert verify(tmp_path / times) == []
+    manifest = json.loads((tmp_path / times / "manifest.json").read_text())
+    assert manifest["times"] == times and "times" not in json.loads((tmp_path / "exact/manifest.json").read_text())
+    assert f"cut to the {times}" in (tmp_path / times / "README.md").read_text()
+    compared = 0
+    for table in {path.name for path in (tmp_path / times).glob("*.csv")} - {"codebook.csv"}:
+        cut_rows, exact_rows = (csv.DictReader((tmp_path / name / table).open(newline="")) for name in (times, "exact"))
+        for cut_row, exact_row in zip(cut_rows, exact_rows, strict=True):
+            for column, value in cut_row.items():
+                if column.endswith("_at") and value:
+                    assert value.endswith(zeros) and exact_row[column].startswith(value.removesuffix(zeros))
+                    compared += 1
+                elif column in exact_row and column != "participant.time_started_utc":
+                    assert value == exact_row[column]
+    assert compared >= 8
+    people = csv.DictReader((tmp_path / times / "participants.csv").open(newline=""))
+    seconds = (person.ended_at - person.arrived_at).total_seconds()
+    assert float(next(people)["seconds"]) == pytest.approx(seconds, abs=0.001)
+    everything = "".join(path.read_text() for path in (tmp_path / times).iterdir() if path.suffix in (".csv", ".jsonl"))
+    assert f"{person.arrived_at:%S.%f}" not in everything
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,13 @@ def test_long_identifiers_are_removed_even_within_words():
     assert scrubber.text("I want 7") == "I want 7"
 
 
+def test_contact_data_is_removed_whole_before_names():
+    scrubber = Scrubber(names=["Robin", "Mail", "Smith"], identifiers=["0132"], generic=True)
+    assert scrubber.text("write to smith.robin@acme-law.de") == "write to [e-mail]"
+    assert scrubber.text("Robin Smith, +1 415 555 0132") == "[name] [name], [phone]"
+    assert scrubber.text("Mail: robin@x.org") == "[name]: [e-mail]"
+
+
 def test_all_text_in_plain_data_is_scrubbed_but_not_numbers():
     data = {"messages": [{"content": "Kim: 5"}], "n": 5, "deep": [["Kim", None, True]]}
     assert Scrubber(names=["Kim"]).data(data) == {

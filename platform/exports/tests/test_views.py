@@ -67,11 +67,12 @@ def page_of(client: Client, parent: Study | Collection) -> str:
 
 def test_a_requested_dataset_is_listed_while_it_waits(client, study):
     client.force_login(researcher(study))
-    client.post(address("write", study), {"formats": ["csv", "parquet"]})
+    assert client.post(address("write", study), {"formats": ["csv"], "times": "day"}).status_code == 400
+    client.post(address("write", study), {"formats": ["csv", "parquet"], "times": "hour"})
     dataset = Dataset.objects.get()
     assert (dataset.state, dataset.formats) == ("queued", ["csv", "parquet"])
     page = page_of(client, study)
-    assert "Waiting for a worker" in page and "data-alive" in page
+    assert "Waiting for a worker" in page and "data-alive" in page and "times to the hour" in page
     client.post(address("write", study), {"formats": ["csv"]})
     assert Dataset.objects.count() == 1
     assert [record.by for record in Record.objects.filter(action=Action.EXPORTED)] == ["researcher"]

@@ -7,6 +7,7 @@ immediately, so that a malformed answer is noticed here and raises `Unclear`.
 from __future__ import annotations
 
 import contextlib
+import io
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +17,16 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import httpx2
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from marketplaces.models import Account, credentials_of
 from marketplaces.mturk.errors import Refused, Unclear
+from outgoing.client import AddressRefused, ask
 
 if TYPE_CHECKING:
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
     from botocore.exceptions import ClientError
 
 KEY_ID, SECRET = "access_key_id", "secret_access_key"
@@ -303,6 +307,8 @@ class Requester:
             raise _error_for(error) from None
         except ParamValidationError:
             raise Refused("ParameterValidationError") from None
+        except AddressRefused:
+            raise Refused("AddressRefused") from None
         except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
             raise _malformed_answer_error() from None
         kind = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
@@ -339,16 +345,24 @@ class NotSignedIn(Refused):
 def _client(address: str, key_id: str, secret: str) -> Any:
     from botocore.config import Config
 
-    config = Config(
-        connect_timeout=CONNECT_SECONDS,
-        read_timeout=ANSWER_SECONDS,
-        retries={"total_max_attempts": 1, "mode": "standard"},
-        max_pool_connections=20,
-        user_agent_extra="parley",
-    )
+    config = Config(retries={"total_max_attempts": 1, "mode": "standard"}, user_agent_extra="parley")
     keys = {"aws_access_key_id": key_id, "aws_secret_access_key": secret}
     with _CLIENT_LOCK:
-        return _session().client("mturk", endpoint_url=address, config=config, **keys)
+        client = _session().client("mturk", endpoint_url=address, config=config, **keys)
+    client.meta.events.register("before-send.mturk", _send)
+    return client
+
+
+def _send(request: AWSPreparedRequest, **_arguments: Any) -> AWSResponse:
+    """Send a request that boto3 has signed."""
+    from botocore.awsrequest import AWSResponse
+    from urllib3 import HTTPResponse
+
+    timeout = httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
+    headers = dict(request.headers.items())
+    answer = ask(request.method, request.url, content=request.body, headers=headers, timeout=timeout)
+    raw = HTTPResponse(io.BytesIO(answer.content), preload_content=False)
+    return AWSResponse(request.url, answer.status_code, dict(answer.headers), raw)
 
 
 @cache

@@ -33,7 +33,7 @@ class Refused(MarketplaceError):
 RETRYABLE_CODES = frozenset(
     {
         "throttlingexception", "requestexpired", "notsignedin", "unrecognizedclientexception",
-        "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception",
+        "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception", "addressrefused",
     }
 )  # fmt: skip
 """Error codes that say nothing about the request itself: it can be repeated once the account or the time allows it."""
@@ -60,6 +60,9 @@ _MESSAGES: dict[str, str | Promise] = {
     "accessdeniedexception": gettext_lazy(
         "The access key is not allowed to use Mechanical Turk. Give its AWS user the permission "
         "AmazonMechanicalTurkFullAccess."
+    ),
+    "addressrefused": gettext_lazy(
+        "The account's address leads to a private network. The administrator of this server can allow it (LOCAL_HOSTS)."
     ),
     "throttlingexception": gettext_lazy("Mechanical Turk received too many requests. Try again in a minute."),
     "requestexpired": gettext_lazy("This server's clock is wrong, so Mechanical Turk refuses its requests."),

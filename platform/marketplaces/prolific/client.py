@@ -7,11 +7,8 @@ in `Decimal` units. No request is sent twice: if the response to an order is los
 from __future__ import annotations
 
 import re
-import ssl
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import cache
 from typing import Any, NoReturn
 
 import httpx2
@@ -20,13 +17,8 @@ from django.views.decorators.debug import sensitive_variables
 
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, credentials_of
+from outgoing.client import AddressRefused, ask
 
-TIMEOUTS = httpx2.Timeout(15.0, connect=5.0)
-"""Time-outs for each part of a response."""
-MAX_SECONDS = 60.0
-"""Maximum seconds for a whole response."""
-MAX_BYTES = 10 * 2**20
-"""Maximum bytes of a response."""
 PAGE_SIZE = 100
 """Number of rows requested at a time."""
 MOST_PAGES = 500
@@ -243,7 +235,9 @@ class Client:
     ) -> httpx2.Response:
         url = f"{self._address}/api/v1{path}"
         try:
-            answer = ask(method, url, json=fields, params=query, headers=self._headers, timeout=TIMEOUTS)
+            answer = ask(method, url, json=fields, params=query, headers=self._headers)
+        except AddressRefused as refusal:
+            raise NotSent(str(refusal)) from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             raise NotSent(_("Prolific cannot be reached at the moment.")) from None
         except httpx2.TimeoutException:
@@ -253,33 +247,6 @@ class Client:
         if answer.status_code >= 300:
             _refuse(answer)
         return answer
-
-
-def ask(method: str, url: str, **options: Any) -> httpx2.Response:
-    """Make one call and return its whole response; redirects are not followed.
-
-    Raises:
-        httpx2.HTTPError, httpx2.InvalidURL
-        httpx2.ReadTimeout: the response is too slow or too large to wait for.
-    """
-    deadline = time.monotonic() + MAX_SECONDS
-    with httpx2.stream(method, url, follow_redirects=False, verify=_trusted(), **options) as answer:
-        body = bytearray()
-        for chunk in answer.iter_bytes():
-            body += chunk
-            if len(body) > MAX_BYTES or time.monotonic() > deadline:
-                raise httpx2.ReadTimeout("The response is too slow or too large.", request=answer.request)
-        headers = {name: answer.headers.get(name, "") for name in ("content-type", "x-hook-secret")}
-        return httpx2.Response(answer.status_code, headers=headers, content=bytes(body))
-
-
-@cache
-def _trusted() -> ssl.SSLContext:
-    """Return the trusted certificates, read once because every call opens a connection of its own.
-
-    Connections are not kept open: if one broke between two calls, it would be unknown whether an order was accepted.
-    """
-    return httpx2.create_ssl_context()
 
 
 def _refuse(answer: httpx2.Response) -> NoReturn:

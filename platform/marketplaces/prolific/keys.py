@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import httpx2
 from django.utils import timezone
 
-from marketplaces.prolific.client import ask
 from marketplaces.prolific.models import KeySet
+from outgoing.client import ask
 from recruiters.keys import read_key
 
 PATH = "/.well-known/study/jwks.json"

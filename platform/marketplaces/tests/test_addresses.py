@@ -15,6 +15,7 @@ from recruiters.models import OtreeServer
 METADATA = [
     "http://169.254.169.254", "http://[fd00:ec2::254]", "http://100.100.100.200", "http://[::ffff:169.254.169.254]",
     "http://0xa9fea9fe", "http://2852039166", "http://metadata.google.internal", "http://0.0.0.0",
+    "http://[64:ff9b::a9fe:a9fe]", "http://[2002:a9fe:a9fe::1]", "http://①⑥⑨.254.169.254", "http://169。254。169。254",
 ]  # fmt: skip
 MALFORMED = [
     "http://shop.example/?next=x", "http://shop.example/#x", "http://shop.example/?", "http://me:word@shop.example",
@@ -23,6 +24,7 @@ MALFORMED = [
 PRIVATE = [
     "http://10.0.0.7", "http://192.168.1.5:8000", "http://127.0.0.1:6379", "http://127.1", "http://2130706433",
     "http://localhost:5432", "http://[::1]:8000", "http://redis:6379", "http://printer.local", "http://[fc00::1]",
+    "http://①②⑦.0.0.1", "http://[64:ff9b::7f00:1]",
 ]  # fmt: skip
 
 

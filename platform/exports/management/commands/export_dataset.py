@@ -1,4 +1,4 @@
-"""`manage.py export_dataset STUDY --to DIR [--formats csv,jsonl] [--include excluded] [--overwrite]`"""
+"""`manage.py export_dataset STUDY --to DIR [--formats csv,jsonl] [--include excluded] [--times hour] [--overwrite]`"""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from exports import processes, sources
 from exports.dataset import export
 from exports.errors import ExportError
 from exports.formats import DEFAULT_FORMATS, FORMATS
+from exports.times import TIMES
 from games.errors import GameError
 
 INVALID_ARGUMENTS = 2
@@ -32,6 +33,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--include", choices=["excluded"], help="include excluded rows, flagged with reason and stage"
         )
+        parser.add_argument(
+            "--times", choices=TIMES, default="exact", help="cut points in time to the minute or hour; default: exact"
+        )
         parser.add_argument("--overwrite", action="store_true", help="replace the dataset in DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,8 +44,15 @@ class Command(BaseCommand):
             processes.settle()
             source = sources.source_named(options["study"])
             excluded = options["include"] == "excluded"
-            overwrite = options["overwrite"]
-            manifest = export(source, options["to"], formats, overwrite=overwrite, excluded=excluded, caller_works=True)
+            manifest = export(
+                source,
+                options["to"],
+                formats,
+                overwrite=options["overwrite"],
+                excluded=excluded,
+                times=options["times"],
+                caller_works=True,
+            )
         except (ExportError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         audit.record(action=Action.EXPORTED, user=None, target=source.parent)

@@ -54,6 +54,12 @@ def test_wrong_keys_are_refused_and_not_disclosed(staged, caplog, credentials, e
         assert len(secret) < 5 or secret not in str(refusal.value) + repr(refusal.value) + caplog.text
 
 
+def test_server_on_a_private_network_must_be_configured(staged, settings):
+    settings.LOCAL_HOSTS = []
+    with pytest.raises(Refused, match="LOCAL_HOSTS"):
+        staged.requester.balance()
+
+
 @pytest.mark.parametrize("failure", UNCLEAR_FAILURES)
 def test_malformed_answer_is_unclear(staged, failure):
     staged.standin.slowness = 30

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from marketplaces.prolific import client
 from marketplaces.prolific.client import Client, NotSent, Unclear
+from outgoing.client import ask
 
 
 class _OddHandler(BaseHTTPRequestHandler):
@@ -63,10 +65,16 @@ def odd_server() -> Iterator[Client]:
 
 @pytest.mark.parametrize("behaviour", ["redirect", "huge", "slow", "deep", "list"])
 def test_malformed_answer_raises_marketplace_error(odd_server, monkeypatch, behaviour):
-    monkeypatch.setattr(client, "MAX_BYTES", 20_000 if behaviour == "huge" else client.MAX_BYTES)
-    monkeypatch.setattr(client, "MAX_SECONDS", 0.3 if behaviour == "slow" else client.MAX_SECONDS)
+    limits = {"max_bytes": 20_000} if behaviour == "huge" else {"seconds": 0.3} if behaviour == "slow" else {}
+    monkeypatch.setattr(client, "ask", partial(ask, **limits))
     with pytest.raises(Unclear):
         odd_server._object("GET", f"/{behaviour}")
+
+
+def test_server_on_a_private_network_must_be_configured(odd_server, settings):
+    settings.LOCAL_HOSTS = []
+    with pytest.raises(NotSent, match="LOCAL_HOSTS"):
+        odd_server._object("GET", "/fine")
 
 
 def test_throttled_request_has_no_effect(odd_server):
