@@ -11,7 +11,9 @@ from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import jwt
 import pytest
+from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -24,6 +26,7 @@ from participants import services as people
 from participants.models import Enrolment
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, OtreeServer
+from recruiters.otree import link_key
 from studies.enrolling import enrol
 from studies.models import Study
 
@@ -104,8 +107,8 @@ def study(db, otree) -> Study:
 
 def create_ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
     """Create a participant who came from oTree and left halfway."""
-    return_to, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
-    person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=return_to))
+    return_to = f"{otree.url}/InitializeParticipant/{code}"
+    person = enrol(study, Arrival("otree", worker=code, proof=f"{code}/parley/1", return_to=return_to))
     people.withdraw(enrolment_id=person.pk)
     person.refresh_from_db()
     return person
@@ -115,15 +118,34 @@ def let_time_pass() -> None:
     Delivery.objects.update(next_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_result_is_sent_once_to_the_participants_vars(study, otree):
+def read(token: str) -> dict[str, Any]:
+    """Return what a delivered token says, if it is signed with the study's link key."""
+    key = link_key(OtreeServer.objects.get(study="splitting"))
+    return jwt.decode(token, key, algorithms=["HS256"], audience="otree:result")
+
+
+def test_a_signed_result_is_sent_once_to_the_participants_vars(study, otree):
     person = create_ended(study, otree)
     assert delivery.deliver_due() == 1
     assert otree.calls == [("/api/participant_vars/abc123xy", KEY)]
-    assert otree.vars == {"parley/1": outcome_of(study, person).model_dump(mode="json")}
-    assert otree.vars["parley/1"]["ending"] == "withdrew"
+    (token,) = otree.vars["parley/1"]
+    assert read(token) == {
+        **{"aud": "otree:result", "study": "splitting", "sub": "abc123xy", "round": "parley/1"},
+        "result": outcome_of(study, person).model_dump(mode="json"),
+    }
+    assert read(token)["result"]["ending"] == "withdrew"
     let_time_pass()
     assert delivery.deliver_due() == 0 and len(otree.calls) == 1
     assert Delivery.objects.get().state == "delivered"
+
+
+def test_a_result_can_be_checked_after_a_change_of_the_server_secret(study, otree, settings):
+    old_key = link_key(OtreeServer.objects.get())
+    create_ended(study, otree)
+    with override_settings(SECRET_KEY="new", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        assert delivery.deliver_due() == 1
+    _new_token, token = otree.vars["parley/1"]
+    assert jwt.decode(token, old_key, algorithms=["HS256"], audience="otree:result")["sub"] == "abc123xy"
 
 
 def test_only_finished_otree_participants_have_due_results(study, otree):
