@@ -57,17 +57,18 @@ def _problems_of_the_study(study: Study, claims: Mapping[str, Any]) -> Iterator[
 
 
 def _problems_of_the_links(version: Version, claims: Mapping[str, Any]) -> Iterator[str]:
-    people = {role for cell in version.cells.all() for role in cell.people}
+    numbers = claims.get("cells") or [cell.number for cell in version.cells.all()]
+    people = {role for cell in version.cells.filter(number__in=numbers) for role in cell.people}
     for role in claims.get("roles", []):
         if role not in people:
-            yield _("The study has no role “{role}” for participants (parley_roles). It has {roles}.").format(
-                role=role, roles=", ".join(sorted(people))
+            yield _("There is no role “{role}” for participants (parley_roles); there is {roles}.").format(
+                role=role, roles=", ".join(sorted(people)) or "–"
             )
     for number in claims.get("cells", []):
         try:
             enrolling.refuse_unknown_cell(version, number)
         except EntryRefused:
-            yield _("The study has no treatment {number} (parley_cell). Its last one is {last}.").format(
+            yield _("The study has no treatment {number} (parley_cells). Its last one is {last}.").format(
                 number=number, last=version.cells.count()
             )
 

@@ -168,13 +168,17 @@ def link_of(player: Player) -> str:
         "back": f"{_own_address()}/InitializeParticipant/{player.participant.code}",
         "meet": session.config.get("parley_meet", "group"),
     }
-    roles = session.config.get("parley_roles")
-    if roles:
-        claims["role"] = roles[(player.id_in_subsession - 1) % len(roles)]
-    cell = player.participant.vars.get("parley_cell", session.config.get("parley_cell"))
-    if cell is not None:
-        claims["cell"] = int(cell)
+    for name, choices in {"role": _listed(session, "parley_roles"), "cell": _listed(session, "parley_cells")}.items():
+        if choices:
+            claims[name] = choices[(player.id_in_subsession - 1) % len(choices)]
+    if "parley_cell" in player.participant.vars:
+        claims["cell"] = player.participant.vars["parley_cell"]
     return f"{_parley_address()}/join/{study_of(session)}/?token={signed(session, PLAY, **claims)}"
+
+
+def _listed(session, name: str) -> list:
+    """Return a list from the session's config, of which participants take the entries in turn."""
+    return list(session.config.get(name) or [])
 
 
 def _parley_address() -> str:
@@ -223,8 +227,8 @@ def connection_problems(session) -> list[str]:
         CONNECTION,
         back=_own_address(),
         rounds=sum(app.C.NUM_ROUNDS for app in apps if hasattr(app, "connection_problems")),
-        roles=session.config.get("parley_roles") or [],
-        cells=[int(session.config["parley_cell"])] if session.config.get("parley_cell") is not None else [],
+        roles=_listed(session, "parley_roles"),
+        cells=_listed(session, "parley_cells"),
         currency=settings.REAL_WORLD_CURRENCY_CODE,
         answers=_can_answer(),
     )

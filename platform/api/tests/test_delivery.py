@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from api import delivery
 from api.outcomes import outcome_of
+from api.tests.calling import call
 from config.supervisor import free_port
 from erasing.services import erase
 from exports.tests import building
@@ -54,7 +55,7 @@ class StandIn:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or "{}")
                 standin.calls.append((self.path, self.headers["otree-rest-key"] or ""))
                 while standin.hangs.is_set():
                     time.sleep(0.05)
@@ -65,7 +66,7 @@ class StandIn:
                     self.wfile.write(b"220 mail.example ready\r\n")
                     return
                 if status == 200 and standin.reply == b"{}":
-                    standin.vars.update(body["vars"])
+                    standin.vars.update(body.get("vars", {}))
                 self.send_response(status)
                 if status in (301, 302, 307):
                     self.send_header("Location", f"{standin.url}/elsewhere")
@@ -146,6 +147,26 @@ def test_a_result_can_be_checked_after_a_change_of_the_server_secret(study, otre
         assert delivery.deliver_due() == 1
     _new_token, token = otree.vars["parley/1"]
     assert jwt.decode(token, old_key, algorithms=["HS256"], audience="otree:result")["sub"] == "abc123xy"
+
+
+def test_the_connection_is_tested_both_ways_with_the_key(study, otree):
+    claims = {"aud": "parley:connection", "study": "splitting", "exp": time.time() + 60, "back": otree.url}
+    claims |= {"currency": "USD"}
+
+    def problems(**further: Any) -> list[str]:
+        token = jwt.encode({**claims, **further}, link_key(OtreeServer.objects.get()), "HS256")
+        return call(f"/connection/{token}").json()["problems"]
+
+    assert problems(answers=False) == [] and otree.calls == [], "oTree cannot answer now"
+    assert problems(answers=True) == [] and otree.calls == [("/api/otree_version", KEY)]
+    server = OtreeServer.objects.get()
+    server.keep_rest_key("another")
+    server.save()
+    (problem,) = problems(answers=True)
+    assert "rejected the key" in problem and "another" not in problem
+    otree.stop()
+    (problem,) = problems(answers=True)
+    assert "Could not reach" in problem and otree.url in problem
 
 
 def test_only_finished_otree_participants_have_due_results(study, otree):
