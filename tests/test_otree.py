@@ -6,14 +6,18 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -58,13 +62,15 @@ class Experiment:
     def session(self, config: str = "with_parley") -> str:
         """Create a session for two through oTree's REST API; return its session-wide link."""
         session_config = {"session_config_name": config, "num_participants": 2}
-        answer = httpx.post(f"{self.server.url}/api/sessions", json=session_config, timeout=30).raise_for_status()
-        return str(answer.json()["session_wide_url"])
+        return str(request(self.server, "POST", "/api/sessions", json=session_config).json()["session_wide_url"])
 
     def export(self, name: str, **parameters: str) -> list[list[str]]:
         """Return one of oTree's own exports."""
-        answer = httpx.get(f"{self.server.url}/api/{name}", params=parameters, timeout=30).raise_for_status()
-        return list(csv.reader(io.StringIO(answer.text)))
+        return list(csv.reader(io.StringIO(self.exported(name, **parameters))))
+
+    def exported(self, name: str, **parameters: str) -> str:
+        """Return one of oTree's own exports as a file's text."""
+        return request(self.server, "GET", f"/api/{name}", params=parameters).raise_for_status().text
 
     def rows(self, name: str = "export_app") -> list[dict[str, str]]:
         """Return one of oTree's exports of the app as dictionaries."""
@@ -76,7 +82,7 @@ class Experiment:
         return next(row for row in self.rows() if row["participant.code"] == code)
 
     def turns(self, code: str) -> list[dict[str, str]]:
-        """Return the turns of a participant's game in oTree's custom export."""
+        """Return the turns of a participant's match in oTree's custom export."""
         return [row for row in self.rows("export_app_custom") if row["participant"] == code]
 
 
@@ -154,7 +160,7 @@ def finish(page: Page) -> None:
 
 
 def moves(rows: list[dict[str, str]]) -> list[tuple[str, Any]]:
-    return [(row["role"], json.loads(row["move"])) for row in rows]
+    return [(row["turn_role"], json.loads(row["move"])) for row in rows]
 
 
 # ---- tests -----------------------------------------------------------------------------------------------
@@ -182,7 +188,7 @@ def test_two_participants_play_in_parley_and_return(browser, stack, experiment, 
         cents = int(row["player.parley_base_cents"]) + int(row["player.parley_bonus_cents"])
         assert round(float(row["player.payoff"]) * 100) == cents > 0
         own_turns = experiment.turns(codes[role])
-        assert [turn["number"] for turn in own_turns] == [str(i) for i in range(1, len(own_turns) + 1)]
+        assert [turn["turn"] for turn in own_turns] == [str(i) for i in range(1, len(own_turns) + 1)]
         (offerer, offer), (answerer, answer) = moves(own_turns)
         assert (offerer, offer["alice_gain"], offer["bob_gain"]) == ("alice", 5000, 5000)
         assert (answerer, answer) == ("bob", {"decision": "accept"})
@@ -334,11 +340,9 @@ def test_repeated_links_results_and_pages_count_once(browser, stack, experiment)
         assert browsing.url == last_url
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
     # The same result arrives again through oTree's REST API, and then a forged, better one.
-    ((name, result),) = stack.call("tests.actions.otree_vars", STUDY, code).items()
-    for posted_result in (result, {**result, "payoff_cents": 99_900}):
-        address = f"{experiment.server.url}/api/participant_vars/{code}"
-        key = {"otree-rest-key": experiment.server.rest_key}
-        httpx.post(address, json={"vars": {name: posted_result}}, headers=key, timeout=30).raise_for_status()
+    sent = stack.call("tests.actions.otree_vars", STUDY, code)
+    for posted in (sent, dict.fromkeys(sent, {**RESULT, "payoff_cents": 99_900})):
+        request(experiment.server, "POST", f"/api/participant_vars/{code}", json={"vars": posted}).raise_for_status()
     # The participant opens Play again, and Done twice.
     page.goto(waiting_url)
     page.goto(return_url)
@@ -361,30 +365,36 @@ def test_points_pay_exact_cents_or_the_session_is_refused(points_server, per_poi
         "num_participants": 1,
         "modified_session_config_fields": {"real_world_currency_per_point": per_point},
     }
-    answer = httpx.post(f"{points_server.url}/api/sessions", json=session_config, timeout=30)
+    answer = request(points_server, "POST", "/api/sessions", json=session_config)
     if points is None:
         assert answer.status_code == 500 and is_logged(points_server, "no payoff is worth one cent")
         return
     code = enter_session(points_server, answer.json()["session_wide_url"])
     send_result(points_server, code, RESULT)
-    assert "The game is over" in current_page(points_server, code)
+    assert "The game is over" in (page := current_page(points_server, code))
+    assert "$1.93" in page and "193 points" not in page, "points are those of the game"
     row = Experiment(points_server, alone=[]).player(code)
     assert (row["player.payoff"], row["participant.payoff"]) == (points, points)
 
 
+KEY = "k" * 64
 TURN = {"number": 1, "role": "alice", "move": {}, "by": None, "seconds": 1.5}
-RESULT = {
-    **dict.fromkeys(["role", "match", "payoff", "currency"]),
-    **{"state": "finished", "ending": "completed", "turns": [TURN]},
-    **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
+MATCH = {
+    **{"match": "m1", "game": "bargaining", "role": "alice", "opponents": {"bob": "fair"}, "payoff": 5000.0},
+    **{"moved_by": [], "turns": [TURN]},
 }
-"""The result that Parley sends for a participant who has played."""
+RESULT = {
+    **{"state": "finished", "ending": "completed", "participant": "p-1", "cell": 2, "role": "alice"},
+    **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93, "currency": "USD", "matches": [MATCH]},
+}
+"""The result of a participant who has played."""
 
 
 def request(server: Otree, method: str, path: str, **options: Any) -> httpx.Response:
     """Return oTree's response, following redirects."""
     # Loading certificates, which are not needed here, would take longer than the request.
-    return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **options)
+    options |= {"follow_redirects": True, "timeout": 30, "verify": False}
+    return httpx.request(method, f"{server.url}{path}", headers={"otree-rest-key": server.rest_key}, **options)
 
 
 def enter_session(server: Otree, link: str) -> str:
@@ -393,8 +403,19 @@ def enter_session(server: Otree, link: str) -> str:
 
 
 def send_result(server: Otree, code: str, result: dict[str, Any]) -> None:
-    """Send a participant's result to oTree."""
-    request(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": result}}).raise_for_status()
+    """Send a participant's result to oTree as Parley does."""
+    post_result(server, code, [sign(code, result)])
+
+
+def sign(code: str, result: dict[str, Any], **claims: str) -> str:
+    """Return a result signed for a participant."""
+    own_claims = {"aud": "otree:result", "study": "nowhere", "sub": code, "round": "parley/1", "result": result}
+    return jwt.encode({**own_claims, **claims}, KEY, "HS256")
+
+
+def post_result(server: Otree, code: str, posted: Any) -> None:
+    """Post anything at all as a participant's result."""
+    request(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": posted}}).raise_for_status()
 
 
 def current_page(server: Otree, code: str) -> str:
@@ -406,6 +427,51 @@ def advance(server: Otree, session: str, code: str, *, pages: int) -> None:
     """Advance a participant as the experimenter does on the session's monitor."""
     for _i in range(pages):
         request(server, "POST", f"/AdvanceSession/{session}", data={"selected_participant": code}).raise_for_status()
+
+
+def test_only_a_result_that_parley_signed_for_the_participant_is_paid(points_server):
+    session_config = {"session_config_name": "parley_alone", "num_participants": 2}
+    session = request(points_server, "POST", "/api/sessions", json=session_config).raise_for_status().json()
+    code, other_code = (enter_session(points_server, session["session_wide_url"]) for _i in range(2))
+    link = re.search(r"token=([\w.-]+)", current_page(points_server, code))
+    assert link is not None
+    for forged in (
+        {**RESULT, "payoff_cents": 99_900},
+        [{**RESULT, "payoff_cents": 99_900}],
+        [jwt.encode({"aud": "otree:result", "sub": code, "round": "parley/1", "result": RESULT}, "f" * 64, "HS256")],
+        [sign(other_code, RESULT)],
+        [sign(code, RESULT, round="parley/2")],
+        [sign(code, RESULT, study="another")],
+        [sign(code, RESULT, aud="parley:play")],
+        [link[1]],
+        ["", "..", "ä.ö.ü"],
+        "nonsense",
+    ):
+        post_result(points_server, code, forged)
+        assert "Go to the game" in current_page(points_server, code), forged
+        assert "completed" not in request(points_server, "GET", f"/AdminReport/{session['code']}").text
+    send_result(points_server, code, RESULT)
+    assert "$1.93" in current_page(points_server, code)
+
+
+def test_a_session_that_could_not_work_is_refused(experiment):
+    """The command runs beside the server, which can therefore answer Parley's test."""
+    key = experiment.server.environment["PARLEY_LINK_KEYS"].partition(":")[2]
+    for changes, reason in [
+        ({}, ""),
+        ({"OTREE_AUTH_LEVEL": ""}, "Set OTREE_AUTH_LEVEL=STUDY"),
+        ({"OTREE_URL": ""}, "lacks OTREE_URL"),
+        ({"OTREE_URL": "http://127.0.0.1:9"}, "not an address of the study's oTree server"),
+        ({"PARLEY_LINK_KEYS": f"{STUDY}:{key[::-1]}"}, f"does not accept the key for {STUDY}"),
+        ({"PARLEY_LINK_KEYS": f"another:{key}"}, "does not accept the key for another"),
+        ({"PARLEY_URL": "http://127.0.0.1:9"}, "cannot be reached at http://127.0.0.1:9"),
+        ({"PARLEY_URL": experiment.server.url}, "is PARLEY_URL correct?"),
+    ]:
+        command = [experiment.server.program, "create_session", "parley_alone", "1"]
+        environment = {**experiment.server.environment, **changes}
+        made = subprocess.run(command, cwd=experiment.server.folder, env=environment, capture_output=True, text=True)
+        assert (made.returncode == 0) == (not reason), made.stderr[-2000:]
+        assert reason in made.stderr and key not in made.stderr, made.stderr[-2000:]
 
 
 def test_late_results_of_advanced_participants_are_paid(points_server):
@@ -423,7 +489,7 @@ def test_late_results_of_advanced_participants_are_paid(points_server):
     assert "$1.93" in current_page(points_server, early_code)
     report = f"/AdminReport/{session['code']}"
     assert "Parley did not answer" in request(points_server, "GET", report).text, "the other result is missing"
-    send_result(points_server, late_code, {**RESULT, "turns": [TURN, {"number": 2}]})
+    send_result(points_server, late_code, {**RESULT, "matches": [{**MATCH, "turns": [TURN, {"number": 2}]}]})
     assert request(points_server, "GET", report).status_code == 500
     send_result(points_server, late_code, RESULT)
     for _i in range(2):
@@ -433,7 +499,7 @@ def test_late_results_of_advanced_participants_are_paid(points_server):
     turns = experiment.rows("export_app_custom")
     for code in (early_code, late_code):
         assert (rows[code]["player.payoff"], rows[code]["participant.payoff"]) == ("193.0", "193.0")
-        assert [turn["number"] for turn in turns if turn["participant"] == code] == ["1"]
+        assert [turn["turn"] for turn in turns if turn["participant"] == code] == ["1"]
 
 
 def test_otree_bots_skip_the_game(points_server):
@@ -454,11 +520,26 @@ def is_logged(server: Otree, text: str, *, patience: float = 30) -> bool:
     return text in server.log()
 
 
+class SilentParley(BaseHTTPRequestHandler):
+    """A Parley that accepts sessions and then answers nothing."""
+
+    def do_GET(self) -> None:
+        is_test = self.path.startswith("/api/v1/connection/")
+        self.send_response(200 if is_test else 503)
+        self.end_headers()
+        self.wfile.write(b'{"problems": []}' if is_test else b"")
+
+    def log_message(self, *_arguments: Any) -> None:
+        pass
+
+
 @pytest.fixture(scope="module")
 def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Otree]:
-    """Run oTree as `otree startproject` sets it up, with payoffs in points, while Parley is not running."""
+    """Run oTree as `otree startproject` sets it up, with payoffs in points, while Parley does not answer."""
+    parley = ThreadingHTTPServer(("127.0.0.1", 0), SilentParley)
+    threading.Thread(target=parley.serve_forever, daemon=True).start()
     server = Otree(tmp_path_factory.mktemp("points"), program)
-    server.prepare(parley="http://127.0.0.1:9", study="nowhere", link_key="k" * 64)
+    server.prepare(parley=f"http://127.0.0.1:{parley.server_port}", link_keys=f"nowhere:{KEY}")
     settings = server.folder / "settings.py"
     settings.write_text(settings.read_text().replace("USE_POINTS = False", "USE_POINTS = True"))
     server.environment["OTREE_SKIP_CSRF"] = "1"  # the tests press the monitor's button without loading its page
@@ -467,6 +548,8 @@ def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield server
     finally:
         server.stop()
+        parley.shutdown()
+        parley.server_close()
 
 
 @pytest.mark.slow

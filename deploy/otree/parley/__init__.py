@@ -168,16 +168,19 @@ def link_of(player: Player) -> str:
         "back": f"{_own_address()}/InitializeParticipant/{player.participant.code}",
         "meet": session.config.get("parley_meet", "group"),
     }
-    for name, choices in {"role": _listed(session, "parley_roles"), "cell": _listed(session, "parley_cells")}.items():
-        if choices:
-            claims[name] = choices[(player.id_in_subsession - 1) % len(choices)]
+    if roles := _listed(session, "parley_roles"):
+        claims["role"] = roles[(player.id_in_group - 1) % len(roles)]
+    if cells := _listed(session, "parley_cells"):
+        has_groups = len(player.subsession.get_groups()) > 1
+        number = player.group.id_in_subsession if has_groups else player.id_in_group
+        claims["cell"] = cells[(number - 1) % len(cells)]
     if "parley_cell" in player.participant.vars:
         claims["cell"] = player.participant.vars["parley_cell"]
     return f"{_parley_address()}/join/{study_of(session)}/?token={signed(session, PLAY, **claims)}"
 
 
 def _listed(session, name: str) -> list:
-    """Return a list from the session's config, of which participants take the entries in turn."""
+    """Return a list from the session's config, whose entries are taken in turn."""
     return list(session.config.get(name) or [])
 
 
