@@ -341,7 +341,7 @@ def test_repeated_links_results_and_pages_count_once(browser, stack, experiment)
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
     # The same result arrives again through oTree's REST API, and then a forged, better one.
     sent = stack.call("tests.actions.otree_vars", STUDY, code)
-    for posted in (sent, dict.fromkeys(sent, {**RESULT, "payoff_cents": 99_900})):
+    for posted in (sent, {name: {**RESULT, "payoff_cents": 99_900} for name in sent}):
         request(experiment.server, "POST", f"/api/participant_vars/{code}", json={"vars": posted}).raise_for_status()
     # The participant opens Play again, and Done twice.
     page.goto(waiting_url)

@@ -120,7 +120,7 @@ def study_of(session) -> str:
     return session.config.get("parley_study") or next(iter(link_keys()))
 
 
-def signed(session, audience: str, **claims) -> str:
+def signed(session, audience: str, /, **claims) -> str:
     """Return a JSON Web Token for Parley about this session (RFC 7519, HS256)."""
     study = study_of(session)
     claims = {"aud": audience, "study": study, "exp": int(time.time()) + LINK_SECONDS, **claims}
