@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -25,6 +26,7 @@ from config.postgres import PrivatePostgres
 from config.supervisor import ROOT
 from deploy.otree_demo.server import Otree
 from tests import walking
+from tests.examples import blocks
 
 pytestmark = [pytest.mark.browser, pytest.mark.otree]
 
@@ -72,9 +74,9 @@ class Experiment:
         """Return one of oTree's own exports as a file's text."""
         return request(self.server, "GET", f"/api/{name}", params=parameters).raise_for_status().text
 
-    def rows(self, name: str = "export_app") -> list[dict[str, str]]:
+    def rows(self, name: str = "export_app", **parameters: str) -> list[dict[str, str]]:
         """Return one of oTree's exports of the app as dictionaries."""
-        header, *rows = self.export(name, app="parley")
+        header, *rows = self.export(name, app="parley", **parameters)
         return [dict(zip(header, row, strict=True)) for row in rows]
 
     def player(self, code: str) -> dict[str, str]:
@@ -220,7 +222,16 @@ def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
     stack.call("tests.actions.launch_again", STUDY, {"lineups": []})
 
 
-def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
+def joined_as_documented(folder: Path) -> Any:
+    """Return the table that the documentation's example makes of the exports in a folder."""
+    (example,) = [block for block in blocks(ROOT / "docs" / "otree.md", "python") if "merge" in block.code]
+    names: dict[str, Any] = {}
+    with contextlib.chdir(folder):
+        exec(example.code, names)
+    return names["joined"]
+
+
+def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs, tmp_path):
     link = in_pairs.session()
     waiting_pages = [start_participant(browser, link) for _number in range(2)]
     for page in waiting_pages:
@@ -235,7 +246,7 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
     walking.offer(alice, "6000", "4000", role="alice")
     walking.expect_turn(bob, "answer")
     walking.answer(bob, "accept")
-    results = {}
+    results, codes = {}, []
     for role, page in {"alice": alice, "bob": bob}.items():
         walking.expect_over(page)
         walking.press_continue(page)
@@ -244,6 +255,7 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
         page.get_by_role("link", name="Back to the experiment").click()
         finish(page)
         page.context.close()
+        codes.append(code)
         results[role] = in_pairs.player(code)
         assert moves(in_pairs.turns(code))[-1] == ("bob", {"decision": "accept"}), "both players' moves"
     assert results["alice"]["player.parley_match"] == results["bob"]["player.parley_match"] != ""
@@ -251,6 +263,20 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
     payoffs = {role: float(row["player.parley_payoff"]) for role, row in results.items()}
     assert payoffs == {"alice": 6000, "bob": 4000}
     assert all(float(row["player.payoff"]) > 0 for row in results.values())
+    matches = in_pairs.rows("export_app_custom", function_name="custom_export_matches")
+    assert {row["participant"]: (row["role"], row["opponent"]) for row in matches if row["participant"] in codes} == {
+        codes[0]: ("alice", "human"),
+        codes[1]: ("bob", "human"),
+    }
+
+    # The documented join gives each of the two exactly one row of each file, though they share a match.
+    (tmp_path / "parley.csv").write_text(in_pairs.exported("export_app", app="parley"))
+    stack.call("tests.actions.export_dataset", STUDY, str(tmp_path / "dataset"), ["csv"])
+    joined = joined_as_documented(tmp_path)
+    pair = joined[joined["participant.code"].isin(codes)]
+    assert len(pair) == 2 and pair["person"].nunique() == 2
+    assert list(pair["player.parley_participant"]) == list(pair["participant"])
+    assert pair["player.parley_match"].nunique() == 1
 
 
 def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, min_seconds: float) -> tuple[int, float]:
@@ -282,6 +308,9 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, mi
         waiting_page.context.close()
     finally:
         stack.restart("web")
+        deadline = time.monotonic() + MINUTE
+        while not stack.is_healthy() and time.monotonic() < deadline:
+            time.sleep(0.1)
     row = experiment.player(code_of(return_url))
     assert row["player.parley_ending"] == "completed"
     assert float(row["player.payoff"]) > 0
