@@ -8,7 +8,9 @@ import io
 import json
 import os
 import re
+import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -579,6 +581,42 @@ def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         server.stop()
         parley.shutdown()
         parley.server_close()
+
+
+@pytest.mark.slow
+def test_the_demo_takes_free_ports_and_prints_its_passwords(program, tmp_path):
+    """Another program has the usual ports."""
+    taken = [socket.socket() for _port in range(2)]
+    for port, held in zip((8000, 8001), taken, strict=True):
+        with contextlib.suppress(OSError):  # then something else has it
+            held.bind(("127.0.0.1", port))
+            held.listen()
+    command = [sys.executable, "-m", "deploy.otree_demo.serve"]
+    environment = {**os.environ, "PARLEY_DATA": str(tmp_path), "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}"}
+    demo = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert demo.stdout is not None
+    try:
+        printed = "".join(iter(demo.stdout.readline, "Stop with Ctrl+C.\n"))
+        addresses = dict(re.findall(r"^(oTree|Parley)[^:]*: (http://127\.0\.0\.1:\d+)", printed, re.MULTILINE))
+        assert addresses.keys() == {"oTree", "Parley"} and not {"8000", "8001"} & set(re.findall(r":(\d+)", printed))
+        assert httpx.get(f"{addresses['oTree']}/demo").status_code == 200
+        otree_password, parley_password = re.findall(r"user admin, password (\S+)", printed)
+        with httpx.Client(base_url=addresses["oTree"], follow_redirects=True) as otree:
+            login_page = otree.get("/sessions")
+            csrf_token = dict(re.findall(r'name="(csrf\w*)" value="(\d+)"', login_page.text))
+            assert login_page.url.path == "/login" and csrf_token
+            otree.post("/login", data={"username": "admin", "password": otree_password, **csrf_token})
+            assert otree.get("/sessions").url.path == "/sessions"
+        with httpx.Client(base_url=addresses["Parley"], follow_redirects=True) as parley:
+            parley.get("/admin/login/")
+            csrf_token = {"csrfmiddlewaretoken": parley.cookies["csrftoken"]}
+            parley.post("/admin/login/", data={"username": "admin", "password": parley_password, **csrf_token})
+            assert parley.get("/admin/").url.path == "/admin/"
+    finally:
+        demo.terminate()
+        demo.wait(timeout=MINUTE)
+        for held in taken:
+            held.close()
 
 
 @pytest.mark.slow

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 from contextlib import ExitStack
+from pathlib import Path
 
 from config.supervisor import ROOT, Stack, StackError
 from deploy.otree_demo.server import Otree
 
-DATA = ROOT / "var" / "otree-demo"
+DATA = Path(os.environ.get("PARLEY_DATA") or ROOT / "var") / "otree-demo"
 
 
 def main() -> int:
