@@ -485,6 +485,61 @@ def test_only_a_result_that_parley_signed_for_the_participant_is_paid(points_ser
     assert "$1.93" in current_page(points_server, code)
 
 
+def test_play_continues_without_a_click(browser, points_server):
+    """Such as after the end of the time in the lobby, in which the participant closed Parley's page."""
+    page = browser.new_context().new_page()
+    page.clock.install()
+    page.goto(new_session(points_server))
+    code = page.url.split("/")[4]
+    page.clock.run_for(11_000)
+    expect(page.get_by_role("link", name="Go to the game")).to_be_visible()
+    send_result(points_server, code, {**RESULT, "ending": "no_partner", "matches": []})
+    page.clock.run_for(11_000)
+    expect(page.get_by_text("Your game ended early")).to_be_visible()
+    page.context.close()
+    row = next(row for row in Experiment(points_server, alone=[]).rows() if row["participant.code"] == code)
+    assert (row["player.parley_participant"], row["player.parley_match"]) == ("p-1", ""), "the key for joining"
+
+
+def test_every_match_of_a_journey_is_exported(points_server):
+    code = enter_session(points_server, new_session(points_server))
+    taken_over = {**MATCH, "match": "m2", "moved_by": ["clock", "script:fair"], "payoff": None}
+    send_result(points_server, code, {**RESULT, "matches": [MATCH, taken_over]})
+    assert "$1.93" in current_page(points_server, code)
+    exported = Experiment(points_server, alone=[])
+    matches = exported.rows("export_app_custom", function_name="custom_export_matches")
+    columns = ("parley_participant", "cell", "number", "match", "opponent", "moved_by", "payoff")
+    assert [tuple(row[name] for name in columns) for row in matches if row["participant"] == code] == [
+        ("p-1", "2", "1", "m1", "fair", "", "5000.0"),
+        ("p-1", "2", "2", "m2", "fair", "clock, script:fair", ""),
+    ]
+    assert [row["match"] for row in exported.turns(code)] == ["m1", "m2"]
+    assert exported.player(code)["player.parley_match"] == "m2", "the last one"
+
+
+def test_links_say_what_the_session_asks_for(points_server):
+    fields = {"parley_cells": [4, 2], "parley_meet": "anyone"}
+    link = new_session(points_server, num_participants=3, modified_session_config_fields=fields)
+    said = [claims_of(current_page(points_server, enter_session(points_server, link))) for _i in range(3)]
+    assert [claims["cell"] for claims in said] == [4, 2, 4]
+    assert {(claims["session"], claims["group"], claims["meet"]) for claims in said} == {
+        (said[0]["session"], 1, "anyone")
+    }
+    assert len({claims["sub"] for claims in said}) == 3 and {claims["round"] for claims in said} == {"parley/1"}
+
+
+def claims_of(page: str) -> dict[str, Any]:
+    """Return the claims of the link to Parley on a page."""
+    (token,) = re.findall(r"token=([\w.-]+)", page)
+    return jwt.decode(token, KEY, algorithms=["HS256"], audience="parley:play")
+
+
+def new_session(server: Otree, **options: Any) -> str:
+    """Create a session with the game alone; return its session-wide link."""
+    options = {"session_config_name": "parley_alone", "num_participants": 1, **options}
+    return str(request(server, "POST", "/api/sessions", json=options).raise_for_status().json()["session_wide_url"])
+
+
 def test_a_session_that_could_not_work_is_refused(experiment):
     """The command runs beside the server, which can therefore answer Parley's test."""
     key = experiment.server.environment["PARLEY_LINK_KEYS"].partition(":")[2]
