@@ -550,6 +550,7 @@ def test_a_session_that_could_not_work_is_refused(experiment):
         ({"OTREE_URL": "http://127.0.0.1:9"}, "not an address of the study's oTree server"),
         ({"PARLEY_LINK_KEYS": f"{STUDY}:{key[::-1]}"}, f"does not accept the key for {STUDY}"),
         ({"PARLEY_LINK_KEYS": f"another:{key}"}, "does not accept the key for another"),
+        ({"PARLEY_LINK_KEYS": key}, "has no key for the study"),
         ({"PARLEY_URL": "http://127.0.0.1:9"}, "cannot be reached at http://127.0.0.1:9"),
         ({"PARLEY_URL": experiment.server.url}, "is PARLEY_URL correct?"),
     ]:

@@ -117,7 +117,7 @@ def link_keys() -> dict[str, str]:
 
 def study_of(session) -> str:
     """Return the study of a session: its config's `parley_study`, or the first in PARLEY_LINK_KEYS."""
-    return session.config.get("parley_study") or next(iter(link_keys()))
+    return session.config.get("parley_study") or next(iter(link_keys()), "")
 
 
 def signed(session, audience: str, /, **claims) -> str:
@@ -168,20 +168,20 @@ def link_of(player: Player) -> str:
         "back": f"{_own_address()}/InitializeParticipant/{player.participant.code}",
         "meet": session.config.get("parley_meet", "group"),
     }
-    if roles := _listed(session, "parley_roles"):
+    if roles := session.config.get("parley_roles"):
         claims["role"] = roles[(player.id_in_group - 1) % len(roles)]
-    if cells := _listed(session, "parley_cells"):
+    if cells := _cells(session):
         has_groups = len(player.subsession.get_groups()) > 1
         number = player.group.id_in_subsession if has_groups else player.id_in_group
         claims["cell"] = cells[(number - 1) % len(cells)]
     if "parley_cell" in player.participant.vars:
-        claims["cell"] = player.participant.vars["parley_cell"]
+        claims["cell"] = int(player.participant.vars["parley_cell"])
     return f"{_parley_address()}/join/{study_of(session)}/?token={signed(session, PLAY, **claims)}"
 
 
-def _listed(session, name: str) -> list:
-    """Return a list from the session's config, whose entries are taken in turn."""
-    return list(session.config.get(name) or [])
+def _cells(session) -> list[int]:
+    """Return the treatments named in the session's config."""
+    return [int(cell) for cell in session.config.get("parley_cells") or []]
 
 
 def _parley_address() -> str:
@@ -209,7 +209,7 @@ def creating_session(subsession: Subsession) -> None:
             "without it, anyone can open the admin's pages and write into participants' data."
         )
     if study_of(session) not in link_keys():
-        raise ValueError(f"PARLEY_LINK_KEYS has no key for the study {study_of(session)}: add the one Parley showed.")
+        raise ValueError(f"PARLEY_LINK_KEYS has no key for the study “{study_of(session)}”: add what Parley showed.")
     if session.config.get("parley_meet", "group") not in ("group", "anyone"):
         raise ValueError('parley_meet is "group" (of oTree, in the same session) or "anyone" (in the study).')
     if settings.CURRENCY_UNIT_CLASS is None and float(payoff_of(1, session).to_real_world_currency(session)) != 0.01:
@@ -230,20 +230,20 @@ def connection_problems(session) -> list[str]:
         CONNECTION,
         back=_own_address(),
         rounds=sum(app.C.NUM_ROUNDS for app in apps if hasattr(app, "connection_problems")),
-        roles=_listed(session, "parley_roles"),
-        cells=_listed(session, "parley_cells"),
+        roles=session.config.get("parley_roles") or [],
+        cells=_cells(session),
         currency=settings.REAL_WORLD_CURRENCY_CODE,
         answers=_can_answer(),
     )
     try:
-        return _get(f"connection/{token}", TEST_SECONDS)["problems"]
+        return _get(f"connection/{token}", "problems", TEST_SECONDS)["problems"]
     except urllib.error.HTTPError as error:
         if error.code == http.HTTPStatus.UNAUTHORIZED:
             return [f"Parley does not accept the key for {study_of(session)} in PARLEY_LINK_KEYS: copy it again."]
         return [f"{_parley_address()} answers with status {error.code}: is PARLEY_URL correct?"]
     except (OSError, http.client.HTTPException) as error:
         return [f"Parley cannot be reached at {_parley_address()} ({type(error).__name__}): is PARLEY_URL correct?"]
-    except (ValueError, KeyError, TypeError):
+    except ValueError:
         return [f"The server at {_parley_address()} is not Parley: is PARLEY_URL correct?"]
 
 
@@ -307,17 +307,17 @@ def take_in(participant) -> None:
 
 def ask_parley(player: Player) -> dict | None:
     """Return the outcome from Parley; None if Parley cannot be reached."""
-    return _answer(f"results/{signed(player.session, RESULT, **_who(player))}")
+    return _answer(f"results/{signed(player.session, RESULT, **_who(player))}", "state")
 
 
-def _answer(path: str) -> dict | None:
+def _answer(path: str, name: str) -> dict | None:
     """Return Parley's answer; None if there is none. After a slow one, return None at once for a while."""
     global _quiet_until
     started_at = time.monotonic()
     if started_at < _quiet_until:
         return None
     try:
-        return _get(path, PATIENCE_SECONDS)
+        return _get(path, name, PATIENCE_SECONDS)
     except urllib.error.HTTPError as error:
         log.error("Parley refuses: %s", _error_text(error))
     except (OSError, ValueError, http.client.HTTPException) as error:
@@ -330,12 +330,12 @@ def _answer(path: str) -> dict | None:
 _quiet_until = 0.0
 
 
-def _get(path: str, seconds: float) -> dict:
-    """Return the JSON object at a path of Parley's API; raise ValueError if the answer is something else."""
+def _get(path: str, name: str, seconds: float) -> dict:
+    """Return the JSON object at a path of Parley's API; raise ValueError if it lacks this name or is no object."""
     with urllib.request.urlopen(f"{_parley_address()}/api/v1/{path}", timeout=seconds) as answer:
         answered = json.load(answer)
-    if not isinstance(answered, dict):
-        raise ValueError
+    if not isinstance(answered, dict) or name not in answered:
+        raise ValueError("not Parley")
     return answered
 
 
@@ -418,17 +418,17 @@ def vars_for_admin_report(subsession: Subsession) -> dict:
     """Return where everyone is, up to this round; late results of people advanced past Play are stored now."""
     deadline = time.monotonic() + REPORT_SECONDS
     session = subsession.session
-    answer = _answer(f"progress/{signed(session, PROGRESS, session=session.code)}")
+    answer = _answer(f"progress/{signed(session, PROGRESS, session=session.code)}", "participants")
     players = [player for round_subsession in subsession.in_all_rounds() for player in round_subsession.get_players()]
-    progress = answer and answer.get("participants")
+    progress = answer and answer["participants"]
     return {"rows": [_report_row(player, progress, deadline) for player in players if player.participant.visited]}
 
 
 def _report_row(player: Player, progress: dict | None, deadline: float) -> dict:
     now = None if progress is None else progress.get("/".join(_who(player).values()))
-    if delivered(player) or (now and now["ended"] and time.monotonic() < deadline):
-        has_result(player)
     finished = bool(player.field_maybe_none("parley_ending"))
+    if not finished and (delivered(player) or (now and now["ended"] and time.monotonic() < deadline)):
+        finished = has_result(player)
     return {
         "code": player.participant.code,
         "round": player.round_number,
