@@ -220,7 +220,7 @@ def emptiest_seat(
 ) -> tuple[Cell, Role, int]:
     """Return the open cell with the lowest (completed + live) / places, its least-held seat, and a number.
 
-    The number, from 1, counts all participants ever placed in the cell.
+    The number, from 1, counts all participants ever placed in the cell, or those of them who may play together.
 
     Cells with incomplete groups come first, so that nobody waits because others were placed elsewhere. Ties between
     cells are broken at random from the version's seed. Within a cell, the first of the seats with the fewest
@@ -249,7 +249,10 @@ def emptiest_seat(
                 _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
             )
     placements = Placement.objects.filter(cell__version=version)
-    held, held_or_offered, ever_placed = _counts_by_seat(placements)
+    counts = _counts_by_seat(placements)
+    peers = placements.filter(enrolment__identity__details__together=together) if together else placements
+    _held, peers_held_or_offered, peers_ever_placed = _counts_by_seat(peers) if together else counts
+    held, held_or_offered, ever_placed = counts
     for counter in (held, held_or_offered):
         counter.update(_taken_by_agents(version))
     open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
@@ -260,17 +263,16 @@ def emptiest_seat(
     filled_shares = {
         cell.pk: sum(held_or_offered[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats
     }
-    peers = placements.filter(enrolment__identity__details__together=together) if together else placements
     forming_cells = _cells_forming_groups(peers.filter(released_at=None), [cell for cell, _seat in open_seats])
     open_seats = [(cell, seat) for cell, seat in open_seats if cell.pk in forming_cells] or open_seats
     lowest = min(filled_shares[cell.pk] for cell, _seat in open_seats)
     emptiest = list({cell.pk: cell for cell, _seat in open_seats if filled_shares[cell.pk] == lowest}.values())
     cell = Random(f"{version.seed}/{ever_placed.total()}").choice(emptiest)
-    peers_by_seat = _counts_by_seat(peers)[1] if together else held_or_offered
     seat = min(
-        (seat for other, seat in open_seats if other.pk == cell.pk), key=lambda seat: peers_by_seat[cell.pk, seat]
+        (seat for other, seat in open_seats if other.pk == cell.pk),
+        key=lambda seat: peers_held_or_offered[cell.pk, seat],
     )
-    return cell, seat, 1 + sum(number for (other, _seat), number in ever_placed.items() if other == cell.pk)
+    return cell, seat, 1 + sum(number for (other, _seat), number in peers_ever_placed.items() if other == cell.pk)
 
 
 SeatCounts = Counter[tuple[int, Role]]
@@ -321,12 +323,12 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
     """Return the frozen steps through this version for a participant in this seat of this cell.
 
     Args:
-        number: the participant's number within the cell, from 1.
+        number: the participant's number within the cell, from 1, among those of the same `together`.
         together: the participant meets only others with the same text; empty for anyone.
     """
     content = version.content
     session = session_of(content)
-    legs = legs_of(version, cell, role, number=number)
+    legs = legs_of(version, cell, role, number=number, together=together)
     own_leg = Leg(content, cell, role, str(cell.number))
     games = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
     reserved_words = [word for game in games for word in (game.title, *game.reserved_words)]
@@ -372,8 +374,8 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
     for match, leg in enumerate(legs, start=1):
         if not leg.same_rules(previous_leg):
             steps.append({"kind": "instructions", **instruction_parts(leg), "code_word": False})
-        match_steps = _match_steps(version, leg, rule, session, match=match, number=number, first_cell=cell)
-        steps += [_among(step, together) if together and step["kind"] == "lobby" else step for step in match_steps]
+        where = {"match": match, "number": number, "first_cell": cell, "together": together}
+        steps += _match_steps(version, leg, rule, session, **where)
         previous_leg = leg
     quiz_leg = [leg for leg in legs if leg.plays_own_game][-1]
     if content["checks"]["quiz"] and configured.quiz(role):
@@ -401,7 +403,15 @@ def names_visible(seats: Seats) -> bool:
 
 
 def _match_steps(
-    version: Version, leg: Leg, rule: PayRule, session: Session, *, match: int, number: int, first_cell: Cell
+    version: Version,
+    leg: Leg,
+    rule: PayRule,
+    session: Session,
+    *,
+    match: int,
+    number: int,
+    first_cell: Cell,
+    together: str,
 ) -> list[dict[str, Any]]:
     """Return the steps of one match, preceded by the lobby if several participants play it together.
 
@@ -411,7 +421,8 @@ def _match_steps(
     agents = version.agents()
     lobby = leg.part.get("lobby", {})
     fills_in = [label for label in [lobby.get("fill")] if label and cell.group_size > 1]
-    seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "")
+    own_pool = f"/{together}" if together else ""
+    seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "") + own_pool
     match_step = {
         "kind": "match",
         **_game_data(version, leg, rule),
@@ -426,18 +437,13 @@ def _match_steps(
     lobby_step = {
         "kind": "lobby",
         "hall": lobby_hall(version),
-        "pool": f"{first_cell.number}/{leg.key}/{match}",
+        "pool": f"{first_cell.number}/{leg.key}/{match}{own_pool}",
         **lobby,
         "strangers": session.partners == "new" and (match > 1 or participations.may_return(version)),
         "seed": seed_source,
         **({"join": version.study.get_absolute_url()} if content["purpose"] == Match.Purpose.DEMO else {}),
     }
     return [lobby_step, match_step]
-
-
-def _among(lobby_step: Mapping[str, Any], together: str) -> dict[str, Any]:
-    """Return a lobby step with a pool, and seeds, of its own for the participants who may play together."""
-    return {**lobby_step, "pool": f"{lobby_step['pool']}/{together}", "seed": f"{lobby_step['seed']}/{together}"}
 
 
 @receiver(group_made)
