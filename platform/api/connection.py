@@ -68,7 +68,7 @@ def _problems_of_the_links(version: Version, claims: Mapping[str, Any]) -> Itera
         try:
             enrolling.refuse_unknown_cell(version, number)
         except EntryRefused:
-            yield _("The study has no treatment {number} (parley_cells). Its last one is {last}.").format(
+            yield _("The study has no cell {number} (parley_cells). Its last one is {last}.").format(
                 number=number, last=version.cells.count()
             )
 

@@ -227,7 +227,7 @@ class Outcome(_Response):
 
     state: Literal["pending", "finished"]
     participant: str | None = Field(None, description="The pseudonym, as in the dataset; null before they arrive.")
-    cell: int | None = Field(None, description="The number of the participant's treatment, as in the dataset.")
+    cell: int | None = Field(None, description="The number of the participant's cell, as in the dataset.")
     ending: str | None = Field(None, description="The participant's final state, such as “completed”.")
     role: str | None = Field(None, description="In the last match or, without one, the role reserved for them.")
     base_cents: int | None = None

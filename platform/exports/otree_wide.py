@@ -180,7 +180,7 @@ def _round(
             lambda p: p.enrolment.pseudonym,
             "",
         ),
-        ("player.parley_cell", "integer", "Number of the person's treatment.", lambda p: p.cell.number, ""),
+        ("player.parley_cell", "integer", "Number of the person's cell.", lambda p: p.cell.number, ""),
         (
             "player.parley_ending",
             "choice",

@@ -4,7 +4,7 @@ All are JSON Web Tokens (RFC 7519), signed with the study's link key (HS256); `a
 that none can be used as another. Claims of all: `study` (slug) and, in what oTree signs, `exp`. Claims about a
 participant: `sub` (their code, the same in every round and app of an oTree session), `round` (app and round: one
 enrolment) and `session`. Links add `group` (in oTree), `back` (the participant's page on the oTree server) and, if
-the experiment decides them, `role`, `cell` (the treatment's number) and `meet` (ANYONE).
+the experiment decides them, `role`, `cell` (its number) and `meet` (ANYONE).
 """
 
 from __future__ import annotations

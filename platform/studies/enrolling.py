@@ -195,7 +195,7 @@ def refuse_unknown_cell(version: Version, number: int) -> None:
     if not version.cells.filter(number=number).exists():
         raise NoSuchCell(
             _(
-                "The link asks for treatment {number}, which this study doesn't have. Please tell the people who gave "
+                "The link asks for cell {number}, which this study doesn't have. Please tell the people who gave "
                 "it to you."
             ).format(number=number)
         )

@@ -180,7 +180,7 @@ def link_of(player: Player) -> str:
 
 
 def _cells(session) -> list[int]:
-    """Return the treatments named in the session's config."""
+    """Return the cells named in the session's config."""
     return [int(cell) for cell in session.config.get("parley_cells") or []]
 
 

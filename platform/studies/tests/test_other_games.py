@@ -111,7 +111,7 @@ def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
 
 
 def test_those_who_may_meet_play_the_same_games_in_one_order():
-    """Whoever arrives in between; and other groups play other orders."""
+    """Also if others arrive in between; other groups play other orders."""
     game = other_game_draft("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR_LINEUP)
     launched_study = session(game, lineups=PAIR_LINEUP, agents={}, session_partners="any", order="random")
     steps_by_group: dict[str, list[list[dict[str, object]]]] = {}
