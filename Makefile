@@ -45,7 +45,7 @@ fake-mturk: stand-in-mturk
 fake-panel: stand-in-panel
 fake-prolific: stand-in-prolific
 
-otree-demo: setup  ## serve an oTree experiment at http://127.0.0.1:8001 with a Parley game in the middle
+otree-demo: setup  ## serve an oTree experiment with a Parley game in the middle, usually at http://127.0.0.1:8001
 	@deploy/setup/otree.sh
 	@$(PYTHON) -m deploy.otree_demo.serve
 

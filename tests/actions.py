@@ -41,7 +41,8 @@ from piloting.report import report
 from piloting.tasks import queue
 from quality.score import score
 from recruiters.arrivals import Arrival
-from recruiters.models import Delivery, Identity, LabCode
+from recruiters.models import Delivery, Identity, LabCode, OtreeServer
+from recruiters.otree import signed_vars
 from studies.design import plan_cells
 from studies.enrolling import HELD, enrol
 from studies.freezing import launch
@@ -282,9 +283,9 @@ def _await_delivery(condition: Callable[[Delivery], bool], patience: float) -> D
 
 def otree_vars(slug: str, code: str) -> dict[str, Any]:
     """Return the variables that Parley sends to oTree for one of its participants."""
-    person = Identity.objects.select_related("enrolment").get(study=slug, proof__startswith=f"{code}/")
+    person = Identity.objects.select_related("enrolment").get(study=slug, worker=code)
     outcome = outcome_of(Study.objects.get(slug=slug), person.enrolment)
-    return {person.proof.partition("/")[2]: outcome.model_dump(mode="json")}
+    return signed_vars(person, OtreeServer.objects.get(study=slug), outcome.model_dump(mode="json"))
 
 
 def ledger(slug: str) -> list[list[str]]:

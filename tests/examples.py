@@ -31,6 +31,7 @@ NOT_RUN = {
     ("docs/operating.md", "cp deploy/parley.env.example deploy/parley.env"): "It needs a container engine.",
     ("docs/otree.md", "make otree-demo"): "It installs oTree; tests/test_otree.py plays the demo.",
     ("docs/otree.md", "export PARLEY_URL=…"): "Parley shows the values; tests/test_otree.py sets them.",
+    ("docs/otree.md", "import pandas as pd"): "tests/test_otree.py runs it with the exports of a game.",
     ("docs/otree.md", "import parley  # the copied folder"): "It runs inside oTree, as part of deploy/otree/after.",
     ("docs/collections.md", ".venv/bin/python manage.py collect mine --game negotiation --table glee "
      "--agents script:haggler,openai:MODEL --budget 20"): "It needs a worker; tests/test_collecting.py "

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
+import re
+import socket
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -21,6 +28,7 @@ from config.postgres import PrivatePostgres
 from config.supervisor import ROOT
 from deploy.otree_demo.server import Otree
 from tests import walking
+from tests.examples import blocks
 
 pytestmark = [pytest.mark.browser, pytest.mark.otree]
 
@@ -58,17 +66,19 @@ class Experiment:
     def session(self, config: str = "with_parley") -> str:
         """Create a session for two through oTree's REST API; return its session-wide link."""
         session_config = {"session_config_name": config, "num_participants": 2}
-        answer = httpx.post(f"{self.server.url}/api/sessions", json=session_config, timeout=30).raise_for_status()
-        return str(answer.json()["session_wide_url"])
+        return str(request(self.server, "POST", "/api/sessions", json=session_config).json()["session_wide_url"])
 
     def export(self, name: str, **parameters: str) -> list[list[str]]:
         """Return one of oTree's own exports."""
-        answer = httpx.get(f"{self.server.url}/api/{name}", params=parameters, timeout=30).raise_for_status()
-        return list(csv.reader(io.StringIO(answer.text)))
+        return list(csv.reader(io.StringIO(self.exported(name, **parameters))))
 
-    def rows(self, name: str = "export_app") -> list[dict[str, str]]:
+    def exported(self, name: str, **parameters: str) -> str:
+        """Return one of oTree's own exports as a file's text."""
+        return request(self.server, "GET", f"/api/{name}", params=parameters).raise_for_status().text
+
+    def rows(self, name: str = "export_app", **parameters: str) -> list[dict[str, str]]:
         """Return one of oTree's exports of the app as dictionaries."""
-        header, *rows = self.export(name, app="parley")
+        header, *rows = self.export(name, app="parley", **parameters)
         return [dict(zip(header, row, strict=True)) for row in rows]
 
     def player(self, code: str) -> dict[str, str]:
@@ -76,7 +86,7 @@ class Experiment:
         return next(row for row in self.rows() if row["participant.code"] == code)
 
     def turns(self, code: str) -> list[dict[str, str]]:
-        """Return the turns of a participant's game in oTree's custom export."""
+        """Return the turns of a participant's match in oTree's custom export."""
         return [row for row in self.rows("export_app_custom") if row["participant"] == code]
 
 
@@ -154,7 +164,7 @@ def finish(page: Page) -> None:
 
 
 def moves(rows: list[dict[str, str]]) -> list[tuple[str, Any]]:
-    return [(row["role"], json.loads(row["move"])) for row in rows]
+    return [(row["turn_role"], json.loads(row["move"])) for row in rows]
 
 
 # ---- tests -----------------------------------------------------------------------------------------------
@@ -182,7 +192,7 @@ def test_two_participants_play_in_parley_and_return(browser, stack, experiment, 
         cents = int(row["player.parley_base_cents"]) + int(row["player.parley_bonus_cents"])
         assert round(float(row["player.payoff"]) * 100) == cents > 0
         own_turns = experiment.turns(codes[role])
-        assert [turn["number"] for turn in own_turns] == [str(i) for i in range(1, len(own_turns) + 1)]
+        assert [turn["turn"] for turn in own_turns] == [str(i) for i in range(1, len(own_turns) + 1)]
         (offerer, offer), (answerer, answer) = moves(own_turns)
         assert (offerer, offer["alice_gain"], offer["bob_gain"]) == ("alice", 5000, 5000)
         assert (answerer, answer) == ("bob", {"decision": "accept"})
@@ -214,7 +224,16 @@ def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
     stack.call("tests.actions.launch_again", STUDY, {"lineups": []})
 
 
-def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
+def joined_as_documented(folder: Path) -> Any:
+    """Return the table that the documentation's example makes of the exports in a folder."""
+    (example,) = [block for block in blocks(ROOT / "docs" / "otree.md", "python") if "merge" in block.code]
+    names: dict[str, Any] = {}
+    with contextlib.chdir(folder):
+        exec(example.code, names)
+    return names["joined"]
+
+
+def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs, tmp_path):
     link = in_pairs.session()
     waiting_pages = [start_participant(browser, link) for _number in range(2)]
     for page in waiting_pages:
@@ -229,7 +248,7 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
     walking.offer(alice, "6000", "4000", role="alice")
     walking.expect_turn(bob, "answer")
     walking.answer(bob, "accept")
-    results = {}
+    results, codes = {}, []
     for role, page in {"alice": alice, "bob": bob}.items():
         walking.expect_over(page)
         walking.press_continue(page)
@@ -238,6 +257,7 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
         page.get_by_role("link", name="Back to the experiment").click()
         finish(page)
         page.context.close()
+        codes.append(code)
         results[role] = in_pairs.player(code)
         assert moves(in_pairs.turns(code))[-1] == ("bob", {"decision": "accept"}), "both players' moves"
     assert results["alice"]["player.parley_match"] == results["bob"]["player.parley_match"] != ""
@@ -245,6 +265,20 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs):
     payoffs = {role: float(row["player.parley_payoff"]) for role, row in results.items()}
     assert payoffs == {"alice": 6000, "bob": 4000}
     assert all(float(row["player.payoff"]) > 0 for row in results.values())
+    matches = in_pairs.rows("export_app_custom", function_name="custom_export_matches")
+    assert {row["participant"]: (row["role"], row["opponent"]) for row in matches if row["participant"] in codes} == {
+        codes[0]: ("alice", "human"),
+        codes[1]: ("bob", "human"),
+    }
+
+    # The documented join gives each of the two exactly one row of each file, though they share a match.
+    (tmp_path / "parley.csv").write_text(in_pairs.exported("export_app", app="parley"))
+    stack.call("tests.actions.export_dataset", STUDY, str(tmp_path / "dataset"), ["csv"])
+    joined = joined_as_documented(tmp_path)
+    pair = joined[joined["participant.code"].isin(codes)]
+    assert len(pair) == 2 and pair["person"].nunique() == 2
+    assert list(pair["player.parley_participant"]) == list(pair["participant"])
+    assert pair["player.parley_match"].nunique() == 1
 
 
 def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, min_seconds: float) -> tuple[int, float]:
@@ -276,6 +310,9 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, mi
         waiting_page.context.close()
     finally:
         stack.restart("web")
+        deadline = time.monotonic() + MINUTE
+        while not stack.is_healthy() and time.monotonic() < deadline:
+            time.sleep(0.1)
     row = experiment.player(code_of(return_url))
     assert row["player.parley_ending"] == "completed"
     assert float(row["player.payoff"]) > 0
@@ -334,11 +371,9 @@ def test_repeated_links_results_and_pages_count_once(browser, stack, experiment)
         assert browsing.url == last_url
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
     # The same result arrives again through oTree's REST API, and then a forged, better one.
-    ((name, result),) = stack.call("tests.actions.otree_vars", STUDY, code).items()
-    for posted_result in (result, {**result, "payoff_cents": 99_900}):
-        address = f"{experiment.server.url}/api/participant_vars/{code}"
-        key = {"otree-rest-key": experiment.server.rest_key}
-        httpx.post(address, json={"vars": {name: posted_result}}, headers=key, timeout=30).raise_for_status()
+    sent = stack.call("tests.actions.otree_vars", STUDY, code)
+    for posted in (sent, {name: {**RESULT, "payoff_cents": 99_900} for name in sent}):
+        request(experiment.server, "POST", f"/api/participant_vars/{code}", json={"vars": posted}).raise_for_status()
     # The participant opens Play again, and Done twice.
     page.goto(waiting_url)
     page.goto(return_url)
@@ -361,30 +396,36 @@ def test_points_pay_exact_cents_or_the_session_is_refused(points_server, per_poi
         "num_participants": 1,
         "modified_session_config_fields": {"real_world_currency_per_point": per_point},
     }
-    answer = httpx.post(f"{points_server.url}/api/sessions", json=session_config, timeout=30)
+    answer = request(points_server, "POST", "/api/sessions", json=session_config)
     if points is None:
         assert answer.status_code == 500 and is_logged(points_server, "no payoff is worth one cent")
         return
     code = enter_session(points_server, answer.json()["session_wide_url"])
     send_result(points_server, code, RESULT)
-    assert "The game is over" in current_page(points_server, code)
+    assert "The game is over" in (page := current_page(points_server, code))
+    assert "$1.93" in page and "193 points" not in page, "points are those of the game"
     row = Experiment(points_server, alone=[]).player(code)
     assert (row["player.payoff"], row["participant.payoff"]) == (points, points)
 
 
+KEY = "k" * 64
 TURN = {"number": 1, "role": "alice", "move": {}, "by": None, "seconds": 1.5}
-RESULT = {
-    **dict.fromkeys(["role", "match", "payoff", "currency"]),
-    **{"state": "finished", "ending": "completed", "turns": [TURN]},
-    **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
+MATCH = {
+    **{"match": "m1", "game": "bargaining", "role": "alice", "opponents": {"bob": "fair"}, "payoff": 5000.0},
+    **{"moved_by": [], "turns": [TURN]},
 }
-"""The result that Parley sends for a participant who has played."""
+RESULT = {
+    **{"state": "finished", "ending": "completed", "participant": "p-1", "cell": 2, "role": "alice"},
+    **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93, "currency": "USD", "matches": [MATCH]},
+}
+"""The result of a participant who has played."""
 
 
 def request(server: Otree, method: str, path: str, **options: Any) -> httpx.Response:
     """Return oTree's response, following redirects."""
     # Loading certificates, which are not needed here, would take longer than the request.
-    return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **options)
+    options |= {"follow_redirects": True, "timeout": 30, "verify": False}
+    return httpx.request(method, f"{server.url}{path}", headers={"otree-rest-key": server.rest_key}, **options)
 
 
 def enter_session(server: Otree, link: str) -> str:
@@ -393,8 +434,19 @@ def enter_session(server: Otree, link: str) -> str:
 
 
 def send_result(server: Otree, code: str, result: dict[str, Any]) -> None:
-    """Send a participant's result to oTree."""
-    request(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": result}}).raise_for_status()
+    """Send a participant's result to oTree as Parley does."""
+    post_result(server, code, [sign(code, result)])
+
+
+def sign(code: str, result: dict[str, Any], **claims: str) -> str:
+    """Return a result signed for a participant."""
+    own_claims = {"aud": "otree:result", "study": "nowhere", "sub": code, "round": "parley/1", "result": result}
+    return jwt.encode({**own_claims, **claims}, KEY, "HS256")
+
+
+def post_result(server: Otree, code: str, posted: Any) -> None:
+    """Post anything at all as a participant's result."""
+    request(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": posted}}).raise_for_status()
 
 
 def current_page(server: Otree, code: str) -> str:
@@ -406,6 +458,107 @@ def advance(server: Otree, session: str, code: str, *, pages: int) -> None:
     """Advance a participant as the experimenter does on the session's monitor."""
     for _i in range(pages):
         request(server, "POST", f"/AdvanceSession/{session}", data={"selected_participant": code}).raise_for_status()
+
+
+def test_only_a_result_that_parley_signed_for_the_participant_is_paid(points_server):
+    session_config = {"session_config_name": "parley_alone", "num_participants": 2}
+    session = request(points_server, "POST", "/api/sessions", json=session_config).raise_for_status().json()
+    code, other_code = (enter_session(points_server, session["session_wide_url"]) for _i in range(2))
+    link = re.search(r"token=([\w.-]+)", current_page(points_server, code))
+    assert link is not None
+    for forged in (
+        {**RESULT, "payoff_cents": 99_900},
+        [{**RESULT, "payoff_cents": 99_900}],
+        [jwt.encode({"aud": "otree:result", "sub": code, "round": "parley/1", "result": RESULT}, "f" * 64, "HS256")],
+        [sign(other_code, RESULT)],
+        [sign(code, RESULT, round="parley/2")],
+        [sign(code, RESULT, study="another")],
+        [sign(code, RESULT, aud="parley:play")],
+        [link[1]],
+        ["", "..", "ä.ö.ü"],
+        "nonsense",
+    ):
+        post_result(points_server, code, forged)
+        assert "Go to the game" in current_page(points_server, code), forged
+        assert "completed" not in request(points_server, "GET", f"/AdminReport/{session['code']}").text
+    send_result(points_server, code, RESULT)
+    assert "$1.93" in current_page(points_server, code)
+
+
+def test_play_continues_without_a_click(browser, points_server):
+    """Such as after the end of the time in the lobby, in which the participant closed Parley's page."""
+    page = browser.new_context().new_page()
+    page.clock.install()
+    page.goto(new_session(points_server))
+    code = page.url.split("/")[4]
+    page.clock.run_for(11_000)
+    expect(page.get_by_role("link", name="Go to the game")).to_be_visible()
+    send_result(points_server, code, {**RESULT, "ending": "no_partner", "matches": []})
+    page.clock.run_for(11_000)
+    expect(page.get_by_text("Your game ended early")).to_be_visible()
+    page.context.close()
+    row = next(row for row in Experiment(points_server, alone=[]).rows() if row["participant.code"] == code)
+    assert (row["player.parley_participant"], row["player.parley_match"]) == ("p-1", ""), "the key for joining"
+
+
+def test_every_match_of_a_journey_is_exported(points_server):
+    code = enter_session(points_server, new_session(points_server))
+    taken_over = {**MATCH, "match": "m2", "moved_by": ["clock", "script:fair"], "payoff": None}
+    send_result(points_server, code, {**RESULT, "matches": [MATCH, taken_over]})
+    assert "$1.93" in current_page(points_server, code)
+    exported = Experiment(points_server, alone=[])
+    matches = exported.rows("export_app_custom", function_name="custom_export_matches")
+    columns = ("parley_participant", "cell", "number", "match", "opponent", "moved_by", "payoff")
+    assert [tuple(row[name] for name in columns) for row in matches if row["participant"] == code] == [
+        ("p-1", "2", "1", "m1", "fair", "", "5000.0"),
+        ("p-1", "2", "2", "m2", "fair", "clock, script:fair", ""),
+    ]
+    assert [row["match"] for row in exported.turns(code)] == ["m1", "m2"]
+    assert exported.player(code)["player.parley_match"] == "m2", "the last one"
+
+
+def test_links_say_what_the_session_asks_for(points_server):
+    fields = {"parley_cells": [4, 2], "parley_meet": "anyone"}
+    link = new_session(points_server, num_participants=3, modified_session_config_fields=fields)
+    said = [claims_of(current_page(points_server, enter_session(points_server, link))) for _i in range(3)]
+    assert [claims["cell"] for claims in said] == [4, 2, 4]
+    assert {(claims["session"], claims["group"], claims["meet"]) for claims in said} == {
+        (said[0]["session"], 1, "anyone")
+    }
+    assert len({claims["sub"] for claims in said}) == 3 and {claims["round"] for claims in said} == {"parley/1"}
+
+
+def claims_of(page: str) -> dict[str, Any]:
+    """Return the claims of the link to Parley on a page."""
+    (token,) = re.findall(r"token=([\w.-]+)", page)
+    return jwt.decode(token, KEY, algorithms=["HS256"], audience="parley:play")
+
+
+def new_session(server: Otree, **options: Any) -> str:
+    """Create a session with the game alone; return its session-wide link."""
+    options = {"session_config_name": "parley_alone", "num_participants": 1, **options}
+    return str(request(server, "POST", "/api/sessions", json=options).raise_for_status().json()["session_wide_url"])
+
+
+def test_a_session_that_could_not_work_is_refused(experiment):
+    """The command runs beside the server, which can therefore answer Parley's test."""
+    key = experiment.server.environment["PARLEY_LINK_KEYS"].partition(":")[2]
+    for changes, reason in [
+        ({}, ""),
+        ({"OTREE_AUTH_LEVEL": ""}, "Set OTREE_AUTH_LEVEL=STUDY"),
+        ({"OTREE_URL": ""}, "lacks OTREE_URL"),
+        ({"OTREE_URL": "http://127.0.0.1:9"}, "not an address of the study's oTree server"),
+        ({"PARLEY_LINK_KEYS": f"{STUDY}:{key[::-1]}"}, f"does not accept the key for {STUDY}"),
+        ({"PARLEY_LINK_KEYS": f"another:{key}"}, "does not accept the key for another"),
+        ({"PARLEY_LINK_KEYS": key}, "has no key for the study"),
+        ({"PARLEY_URL": "http://127.0.0.1:9"}, "cannot be reached at http://127.0.0.1:9"),
+        ({"PARLEY_URL": experiment.server.url}, "is PARLEY_URL correct?"),
+    ]:
+        command = [experiment.server.program, "create_session", "parley_alone", "1"]
+        environment = {**experiment.server.environment, **changes}
+        made = subprocess.run(command, cwd=experiment.server.folder, env=environment, capture_output=True, text=True)
+        assert (made.returncode == 0) == (not reason), made.stderr[-2000:]
+        assert reason in made.stderr and key not in made.stderr, made.stderr[-2000:]
 
 
 def test_late_results_of_advanced_participants_are_paid(points_server):
@@ -423,7 +576,7 @@ def test_late_results_of_advanced_participants_are_paid(points_server):
     assert "$1.93" in current_page(points_server, early_code)
     report = f"/AdminReport/{session['code']}"
     assert "Parley did not answer" in request(points_server, "GET", report).text, "the other result is missing"
-    send_result(points_server, late_code, {**RESULT, "turns": [TURN, {"number": 2}]})
+    send_result(points_server, late_code, {**RESULT, "matches": [{**MATCH, "turns": [TURN, {"number": 2}]}]})
     assert request(points_server, "GET", report).status_code == 500
     send_result(points_server, late_code, RESULT)
     for _i in range(2):
@@ -433,7 +586,7 @@ def test_late_results_of_advanced_participants_are_paid(points_server):
     turns = experiment.rows("export_app_custom")
     for code in (early_code, late_code):
         assert (rows[code]["player.payoff"], rows[code]["participant.payoff"]) == ("193.0", "193.0")
-        assert [turn["number"] for turn in turns if turn["participant"] == code] == ["1"]
+        assert [turn["turn"] for turn in turns if turn["participant"] == code] == ["1"]
 
 
 def test_otree_bots_skip_the_game(points_server):
@@ -454,11 +607,26 @@ def is_logged(server: Otree, text: str, *, patience: float = 30) -> bool:
     return text in server.log()
 
 
+class SilentParley(BaseHTTPRequestHandler):
+    """A Parley that accepts sessions and then answers nothing."""
+
+    def do_GET(self) -> None:
+        is_test = self.path.startswith("/api/v1/connection/")
+        self.send_response(200 if is_test else 503)
+        self.end_headers()
+        self.wfile.write(b'{"problems": []}' if is_test else b"")
+
+    def log_message(self, *_arguments: Any) -> None:
+        pass
+
+
 @pytest.fixture(scope="module")
 def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Otree]:
-    """Run oTree as `otree startproject` sets it up, with payoffs in points, while Parley is not running."""
+    """Run oTree as `otree startproject` sets it up, with payoffs in points, while Parley does not answer."""
+    parley = ThreadingHTTPServer(("127.0.0.1", 0), SilentParley)
+    threading.Thread(target=parley.serve_forever, daemon=True).start()
     server = Otree(tmp_path_factory.mktemp("points"), program)
-    server.prepare(parley="http://127.0.0.1:9", study="nowhere", link_key="k" * 64)
+    server.prepare(parley=f"http://127.0.0.1:{parley.server_port}", link_keys=f"nowhere:{KEY}")
     settings = server.folder / "settings.py"
     settings.write_text(settings.read_text().replace("USE_POINTS = False", "USE_POINTS = True"))
     server.environment["OTREE_SKIP_CSRF"] = "1"  # the tests press the monitor's button without loading its page
@@ -467,6 +635,44 @@ def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield server
     finally:
         server.stop()
+        parley.shutdown()
+        parley.server_close()
+
+
+@pytest.mark.slow
+def test_the_demo_takes_free_ports_and_prints_its_passwords(program, tmp_path):
+    """Another program has the usual ports."""
+    taken = [socket.socket() for _port in range(2)]
+    for port, held in zip((8000, 8001), taken, strict=True):
+        with contextlib.suppress(OSError):  # then something else has it
+            held.bind(("127.0.0.1", port))
+            held.listen()
+    command = [sys.executable, "-m", "deploy.otree_demo.serve"]
+    environment = {**os.environ, "PARLEY_DATA": str(tmp_path), "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}"}
+    demo = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert demo.stdout is not None
+    try:
+        printed = "".join(iter(demo.stdout.readline, "Stop with Ctrl+C.\n"))
+        addresses = dict(re.findall(r"^(oTree|Parley)[^:]*: (http://127\.0\.0\.1:\d+)", printed, re.MULTILINE))
+        assert addresses.keys() == {"oTree", "Parley"} and not {"8000", "8001"} & set(re.findall(r":(\d+)", printed))
+        assert httpx.get(f"{addresses['oTree']}/demo").status_code == 200
+        otree_password, parley_password = re.findall(r"user admin, password (\S+)", printed)
+        with httpx.Client(base_url=addresses["oTree"], follow_redirects=True) as otree:
+            login_page = otree.get("/sessions")
+            csrf_token = dict(re.findall(r'name="(csrf\w*)" value="(\d+)"', login_page.text))
+            assert login_page.url.path == "/login" and csrf_token
+            otree.post("/login", data={"username": "admin", "password": otree_password, **csrf_token})
+            assert otree.get("/sessions").url.path == "/sessions"
+        with httpx.Client(base_url=addresses["Parley"], follow_redirects=True) as parley:
+            parley.get("/admin/login/")
+            csrf_token = {"csrfmiddlewaretoken": parley.cookies["csrftoken"]}
+            parley.post("/admin/login/", data={"username": "admin", "password": parley_password, **csrf_token})
+            assert parley.get("/admin/").url.path == "/admin/"
+    finally:
+        demo.terminate()
+        demo.wait(timeout=MINUTE)
+        for held in taken:
+            held.close()
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ def report(
         return
     with tempfile.TemporaryDirectory(prefix="parley-bench-") as folder:
         peer = Otree(Path(folder), OTREE, project=PROJECT)
-        peer.prepare(parley="", study="", link_key="")
+        peer.prepare(parley="", link_keys="")
         peer.start()
         try:
             join = _otree_session(peer)

@@ -32,6 +32,7 @@ class Otree:
     Args:
         folder: where the project is copied to and oTree stores its database.
         program: the `otree` of its environment.
+        wanted_port: the first port to try; 0 for any.
         database_url: a PostgreSQL database; otherwise an SQLite file in the folder.
         project: the folder to copy.
     """
@@ -43,10 +44,11 @@ class Otree:
         self.port = free_port(wanted_port)
         self.url = f"http://{HOST}:{self.port}"
         self.rest_key = secrets.token_urlsafe(24)
+        self.password = secrets.token_urlsafe(9)
         self.environment: dict[str, str] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
-    def prepare(self, *, parley: str, study: str, link_key: str) -> None:
+    def prepare(self, *, parley: str, link_keys: str) -> None:
         """Copy the project, and store its settings for Parley."""
         shutil.copytree(self.project, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         inherited = {name: os.environ[name] for name in ("HOME", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
@@ -57,9 +59,10 @@ class Otree:
             "OTREE_PRODUCTION": "1",
             "OTREE_URL": self.url,
             "OTREE_REST_KEY": self.rest_key,
+            "OTREE_AUTH_LEVEL": "DEMO",
+            "OTREE_ADMIN_PASSWORD": self.password,
             "PARLEY_URL": parley,
-            "PARLEY_STUDY": study,
-            "PARLEY_LINK_KEY": link_key,
+            "PARLEY_LINK_KEYS": link_keys,
             **({"DATABASE_URL": self.database_url} if self.database_url else {}),
         }
 

@@ -22,6 +22,7 @@ def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[st
             "agents": {"fair": {"spec": "script:fair"}},
             "entry": Study.Entry.OTREE,
             "quota": 1000,
+            "most_participations": None,
         },
     )
     if is_new:
@@ -29,4 +30,4 @@ def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[st
     server, _is_new = OtreeServer.objects.update_or_create(study=SLUG, defaults={"addresses": address})
     server.keep_rest_key(rest_key)
     server.save()
-    return {"study": SLUG, "link_key": otree.link_key(server)}
+    return {"link_keys": f"{SLUG}:{otree.link_key(server)}"}

@@ -35,8 +35,8 @@ _UNKNOWN_TEXT = b"Participant"
 """Text in oTree's own 404 responses; a proxy's 404 responses while oTree is starting lack it."""
 
 
-class _DeliveryFailed(Exception):
-    """The server did not accept the result; `str(error)` gives the reason without keys or names.
+class DeliveryFailed(Exception):
+    """The oTree server did not accept a request; `str(error)` gives the reason without keys or names.
 
     Attributes:
         permanent: the server will never accept it.
@@ -80,7 +80,7 @@ def _deliver_to(study: str) -> int:
             _deliver(delivery)
             arrived += 1
             retry_at = timezone.now()
-        except _DeliveryFailed as failure:
+        except DeliveryFailed as failure:
             retry_at = timezone.now() + (_wait(delivery) if failure.unreachable else timedelta())
         Delivery.objects.filter(pk__in=due_ids, state=Delivery.State.DUE, next_at=until).update(next_at=retry_at)
     return arrived
@@ -100,11 +100,11 @@ def _wait(delivery: Delivery) -> timedelta:
 
 
 def _deliver(delivery: Delivery) -> None:
-    """Deliver one result; if that fails, save the reason and raise `_DeliveryFailed`."""
+    """Deliver one result; if that fails, save the reason and raise `DeliveryFailed`."""
     row = Delivery.objects.filter(pk=delivery.pk)
     try:
         _post(delivery)
-    except _DeliveryFailed as failure:
+    except DeliveryFailed as failure:
         too_old = delivery.since < timezone.now() - GIVE_UP_AFTER
         state = Delivery.State.GIVEN_UP if failure.permanent or too_old else Delivery.State.DUE
         row.update(state=state, problem=str(failure)[:200], next_at=timezone.now() + _wait(delivery))
@@ -112,43 +112,50 @@ def _deliver(delivery: Delivery) -> None:
     row.update(state=Delivery.State.DELIVERED, problem="")
 
 
-@sensitive_variables("key")
 def _post(delivery: Delivery) -> None:
-    """Post one result to its oTree server; raise `_DeliveryFailed` if the server does not accept it."""
+    """Post one result to its oTree server; raise `DeliveryFailed` if the server does not accept it."""
     identity = Identity.objects.select_related("enrolment").filter(enrolment_id=delivery.enrolment_id).first()
     if identity is None:
-        raise _DeliveryFailed(_("The participant was erased, so their code in oTree is unknown."), permanent=True)
+        raise DeliveryFailed(_("The participant was erased, so their code in oTree is unknown."), permanent=True)
     person = identity.enrolment
     server = OtreeServer.objects.filter(study=identity.study).first()
-    key = server.rest_key() if server is not None else None
-    if server is None or not key:
-        raise _DeliveryFailed(
-            _("The study no longer has an oTree server, or its key cannot be read. Enter the key again.")
-        )
+    if server is None:
+        raise DeliveryFailed(_("The study no longer has an oTree server. Add it again."))
     if not otree.is_allowed(person.return_to, server):
-        raise _DeliveryFailed(_("This participant came from an address that the study no longer accepts."))
+        raise DeliveryFailed(_("This participant came from an address that the study no longer accepts."))
     outcome = outcome_of(Study.objects.get(slug=identity.study), person)
-    _code, _slash, round_of_app = identity.proof.partition("/")
-    body = json.dumps({"vars": {round_of_app: outcome.model_dump(mode="json")}}).encode()
-    headers = {"Content-Type": "application/json", "otree-rest-key": key}
+    signed_vars = otree.signed_vars(identity, server, outcome.model_dump(mode="json"))
+    call(server, otree.rest_address(person.return_to), {"vars": signed_vars})
+
+
+@sensitive_variables("key")
+def call(server: OtreeServer, address: str, body: dict[str, Any] | None = None) -> None:
+    """Send a request to the oTree server's REST API: POST with a body, otherwise GET.
+
+    Raises:
+        DeliveryFailed: oTree did not accept it.
+    """
+    key = server.rest_key()
+    if not key:
+        raise DeliveryFailed(_("The stored REST API key cannot be read. Enter the server's OTREE_REST_KEY again."))
     try:
         response = ask(
-            "POST",
-            otree.rest_address(person.return_to),
-            content=body,
-            headers=headers,
+            "GET" if body is None else "POST",
+            address,
+            content=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json", "otree-rest-key": key},
             timeout=httpx2.Timeout(TIMEOUT_SECONDS),
             seconds=TIMEOUT_SECONDS,
         )
     except AddressRefused as refusal:
-        raise _DeliveryFailed(str(refusal), unreachable=True) from None
+        raise DeliveryFailed(str(refusal), unreachable=True) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         log.info("Could not reach an oTree server: %s", type(error).__name__)
-        raise _DeliveryFailed(_("Could not reach the oTree server."), unreachable=True) from None
+        raise DeliveryFailed(_("Could not reach the oTree server."), unreachable=True) from None
     if response.status_code >= 300:
         raise _failure(response.status_code, response.content)
     if not _is_json(response.content):
-        raise _DeliveryFailed(_("Something other than oTree responds at this address, perhaps a proxy."))
+        raise DeliveryFailed(_("Something other than oTree responds at this address, perhaps a proxy."))
 
 
 def _is_json(reply: bytes) -> bool:
@@ -158,9 +165,9 @@ def _is_json(reply: bytes) -> bool:
         return False
 
 
-def _failure(status: int, reply: bytes) -> _DeliveryFailed:
+def _failure(status: int, reply: bytes) -> DeliveryFailed:
     if status == _UNKNOWN_STATUS and _UNKNOWN_TEXT in reply:
-        return _DeliveryFailed(_("The oTree server does not, or no longer, know this participant."), permanent=True)
+        return DeliveryFailed(_("The oTree server does not, or no longer, know this participant."), permanent=True)
     if status in (401, 403):
-        return _DeliveryFailed(_("The oTree server rejected the key. Enter its OTREE_REST_KEY again."))
-    return _DeliveryFailed(_("The oTree server responded with status {status}.").format(status=status))
+        return DeliveryFailed(_("The oTree server rejected the key. Enter its OTREE_REST_KEY again."))
+    return DeliveryFailed(_("The oTree server responded with status {status}.").format(status=status))

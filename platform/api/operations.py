@@ -15,10 +15,11 @@ from ninja.decorators import decorate_view
 
 from api import reading, schemas
 from api.access import ExportToken, ManageToken, ReadToken, TokenThrottle
+from api.connection import connection_for
 from api.errors import Conflict, InvalidRequest, NotFound
 from api.history import record_action
 from api.models import Token
-from api.outcomes import outcome_for
+from api.outcomes import outcome_for, progress_for
 from api.status import status_of, summary_of
 from audit.actions import Action
 from exports import background
@@ -236,3 +237,27 @@ def _switch(request: CalledByToken, switch: Any, action: Action, message: str) -
 def result(request: HttpRequest, token: str) -> schemas.Outcome:
     """The outcome of the participant named in the signed token; no other token is needed."""
     return outcome_for(token)
+
+
+@router.get(
+    "/progress/{token}",
+    response={200: schemas.SessionProgress, **REFUSALS},
+    summary="Where an oTree session's participants are",
+    auth=None,
+)
+@polled
+def progress(request: HttpRequest, token: str) -> schemas.SessionProgress:
+    """Where everyone is whom the oTree session named in the signed token has sent; no other token is needed."""
+    return progress_for(token)
+
+
+@router.get(
+    "/connection/{token}",
+    response={200: schemas.Connection, **REFUSALS},
+    summary="Test an oTree server's connection",
+    auth=None,
+)
+@polled
+def connection(request: HttpRequest, token: str) -> schemas.Connection:
+    """What stands in the way of the oTree session that the signed token describes; no other token is needed."""
+    return connection_for(token)

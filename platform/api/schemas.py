@@ -211,16 +211,47 @@ class TurnOut(_Response):
     seconds: float | None
 
 
+class MatchOutcome(_Response):
+    """One match of the participant, whether or not it is in the dataset."""
+
+    match: UUID
+    game: str
+    role: str
+    opponents: dict[str, str] = Field(description="By role: “human”, or the study's label for the agent.")
+    payoff: float | None = Field(description="In the game's own unit; null without a result.")
+    moved_by: list[str] = Field(
+        description="Who moved in the participant's place: “clock”, or an agent's specification; empty if no one did."
+    )
+    turns: list[TurnOut]
+
+
 class Outcome(_Response):
     """The outcome of a participant whom an outside system sent."""
 
     state: Literal["pending", "finished"]
+    participant: str | None = Field(None, description="The pseudonym, as in the dataset; null before they arrive.")
+    cell: int | None = Field(None, description="The number of the participant's cell, as in the dataset.")
     ending: str | None = Field(None, description="The participant's final state, such as “completed”.")
-    role: str | None = None
-    match: UUID | None = None
-    payoff: float | None = Field(None, description="In the game's own unit; null without a result.")
+    role: str | None = Field(None, description="In the last match or, without one, the role reserved for them.")
     base_cents: int | None = None
     bonus_cents: int | None = None
     payoff_cents: int | None = Field(None, description="Base and bonus together, in whole cents of the currency.")
     currency: str | None = None
-    turns: list[TurnOut] = []
+    matches: list[MatchOutcome] = Field([], description="In the order in which they were played.")
+
+
+class Progress(_Response):
+    """Where a participant is now."""
+
+    state: str = Field(description="The participant's state, such as “playing”; the final state if they have finished.")
+    ended: bool
+    missing: int | None = Field(None, description="How many others the lobby still waits for; null outside the lobby.")
+    seconds: int | None = Field(None, description="How long the wait may still last; null outside the lobby.")
+
+
+class SessionProgress(_Response):
+    participants: dict[str, Progress] = Field(description="By the participant's code, app and round.")
+
+
+class Connection(_Response):
+    problems: list[str] = Field(description="What stands in the way of the session; empty if nothing does.")

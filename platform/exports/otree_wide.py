@@ -175,6 +175,14 @@ def _round(
         ("player.role", "text", "Empty: the role is in parley_role.", _empty, ""),
         ("player.payoff", "number", "Amount owed for this round.", lambda p: _money(owed(p)), "the currency"),
         (
+            "player.parley_participant",
+            "identifier",
+            "Pseudonym, to join the file with oTree's own and with participants.csv.",
+            lambda p: p.enrolment.pseudonym,
+            "",
+        ),
+        ("player.parley_cell", "integer", "Number of the person's cell.", lambda p: p.cell.number, ""),
+        (
             "player.parley_ending",
             "choice",
             "Ending of the enrolment, a state as in participants.csv; empty until it ends.",
@@ -193,6 +201,22 @@ def _round(
             "identifier",
             "The match, if it is in the dataset.",
             lambda p: own_match.uid if (own_match := match(p)) else None,
+            "",
+        ),
+        (
+            "player.parley_opponent",
+            "text",
+            "Who took the other seats, with commas: human, or the study's label for the agent.",
+            lambda p: (
+                ", ".join(own_match.opponents_of(p.role_in(own_match)).values()) if (own_match := match(p)) else None
+            ),
+            "",
+        ),
+        (
+            "player.parley_moved_by",
+            "text",
+            "Who moved in the person's place, with commas: clock, or an agent; empty if no one did.",
+            lambda p: ", ".join(own_match.moved_for(p.role_in(own_match))) if (own_match := match(p)) else None,
             "",
         ),
         ("player.parley_payoff", "number", "Payoff of that match.", payoff, "the game's money"),

@@ -508,6 +508,14 @@ class PlayedMatch:
         """Return "human" or the study's or collection's label for the agent."""
         return self.seats[role].label or self.player(role)
 
+    def opponents_of(self, role: str) -> dict[str, str]:
+        """Return who took each other seat, as `label` names them."""
+        return {other: self.label(other) for other in self.seats if other != role}
+
+    def moved_for(self, role: str) -> list[str]:
+        """Return who moved in the role's place: "clock", or an agent's specification."""
+        return sorted({decision.by for decision in self.decisions if decision.role == role and decision.by})
+
     def agent_hash(self, role: str) -> str | None:
         """Return 12 hexadecimal digits that hash everything that changes the agent's behaviour; None for a person."""
         seat = self.seats[role]

@@ -68,3 +68,8 @@ class Place(models.Model):
 
     def __str__(self) -> str:
         return f"{self.enrolment} in {self.hall}/{self.pool}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the waiting time is over."""
+        return self.until <= timezone.now()

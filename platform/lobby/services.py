@@ -27,6 +27,7 @@ from opponents.agents import parse_agents
 from participants import services as people
 from participants.models import Enrolment, Visit
 from participants.states import State
+from recruiters.models import Identity
 
 REFRESH_SECONDS = 2
 """Presence is not stored again if it was stored within this time."""
@@ -74,7 +75,7 @@ def mark_present(place: Place) -> bool:
 def _note_presence(place: Place) -> bool:
     """Store that the participant is present; return whether they were absent or have waited long enough."""
     now = timezone.now()
-    needs_update = not _heard_within(place, PRESENT_SECONDS) or place.until <= now
+    needs_update = not _heard_within(place, PRESENT_SECONDS) or place.is_over
     if not _heard_within(place, REFRESH_SECONDS):
         place.heard_at = now
         Place.objects.filter(pk=place.pk).update(heard_at=now)
@@ -121,7 +122,7 @@ def _form_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
         excluded: set[int] = set()
         while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=excluded)}:
             waiting = _waiting(list(places.values()), table)
-            overdue = next((candidate for candidate in waiting if places[candidate.key].until <= timezone.now()), None)
+            overdue = next((candidate for candidate in waiting if places[candidate.key].is_over), None)
             group = find_group(waiting, table.needed) or (overdue and partial_group(waiting, table.needed, overdue))
             if not group:
                 return None
@@ -139,7 +140,7 @@ def _needs_update(places: Sequence[Place]) -> bool:
     """Return whether a group can be formed or a wait is over, so that the lock is worth taking."""
     if not places:
         return False
-    if any(place.until <= timezone.now() for place in places):
+    if any(place.is_over for place in places):
         return True
     table = table_of(places[0])
     return len(places) >= len(table.seats) and find_group(_waiting(places, table), table.needed) is not None
@@ -173,8 +174,8 @@ def _waits_for_strangers(place: Place, table: Table) -> bool:
 
 
 def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
-    """Return, for each place in `selected`, the places of participants they have played with."""
-    place_of_enrolment = {place.enrolment_id: place.pk for place in places}
+    """Return, for each place in `selected`, the places of people they have played with, now or in earlier sessions."""
+    place_of_enrolment = _places_by_enrolment(places)
     places_by_match: dict[int, set[int]] = {}
     for match, enrolment in Seat.objects.filter(enrolment__in=place_of_enrolment).values_list("match", "enrolment"):
         places_by_match.setdefault(match, set()).add(place_of_enrolment[enrolment])
@@ -184,6 +185,20 @@ def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dic
         )
         for place in selected
     }
+
+
+def _places_by_enrolment(places: Sequence[Place]) -> dict[int, int]:
+    """Return each place by every enrolment of its person, as far as the recruiter identifies people."""
+    place_of_enrolment = {place.enrolment_id: place.pk for place in places}
+    named = Identity.objects.exclude(worker="").values_list("recruiter", "worker", "enrolment")
+    place_of_person = {
+        (recruiter, worker): place_of_enrolment[enrolment]
+        for recruiter, worker, enrolment in named.filter(enrolment__in=place_of_enrolment)
+    }
+    for recruiter, worker, enrolment in named.filter(worker__in={worker for _recruiter, worker in place_of_person}):
+        if place := place_of_person.get((recruiter, worker)):
+            place_of_enrolment.setdefault(enrolment, place)
+    return place_of_enrolment
 
 
 def _open_match(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> list[int]:

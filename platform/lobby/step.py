@@ -25,7 +25,7 @@ class LobbyStep(Step):
         limit: the maximum waiting time in seconds.
         after: what happens then: "agents" take the free seats, the game has "fewer" seats, or they "leave" with pay.
         fill: the label of the agent that takes free seats.
-        strangers: whether to keep apart participants who have met, during the first part of the limit.
+        strangers: whether to keep apart people who have met, in any session, during the first part of the limit.
         seed: the match's seed is derived from this and the group's number.
         join: in a demonstration, the URL at which another person can join.
     """

@@ -128,8 +128,8 @@ def cell_map(cells: Sequence[CellStatus]) -> CellMap:
             y=index // CELLS_ACROSS * (CELL_SIZE + 1),
             shade=cell.shade,
             live=cell.live > 0,
-            label=_("{title}: {completed} of {quota} completed, {live} in progress").format(
-                title=cell.title, completed=cell.completed, quota=cell.quota, live=cell.live
+            label=_("{number}. {title}: {completed} of {quota} completed, {live} in progress").format(
+                number=cell.number, title=cell.title, completed=cell.completed, quota=cell.quota, live=cell.live
             ),
         )
         for index, cell in enumerate(cells)

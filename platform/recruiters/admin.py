@@ -128,9 +128,9 @@ class OtreeServerAdmin(PartAdmin):
             "title": _("Settings for oTree"),
             "settings": {
                 "PARLEY_URL": site,
-                "PARLEY_STUDY": obj.study,
-                "PARLEY_LINK_KEY": otree.link_key(obj),
+                "PARLEY_LINK_KEYS": f"{obj.study}:{otree.link_key(obj)}",
                 "OTREE_URL": obj.allowed()[0],
+                "OTREE_AUTH_LEVEL": "STUDY",
             },
             "list": reverse("admin:recruiters_otreeserver_changelist"),
         }

@@ -25,7 +25,8 @@ class Arrival:
         lasting: the link belongs to the participant, not to one assignment. It may start another enrolment
             after the previous one has ended, if the study allows repeated participation.
         role: the role the recruiter assigned to this participant.
-        cell: the number of the treatment the recruiter assigned to this participant.
+        cell: the number of the cell the recruiter assigned to this participant.
+        together: the same text for participants who may play with each other; empty if they may play with anyone.
         return_to: the recruiter's page to return to afterwards.
         turned_away: how the participant returns to the recruiter if no place is left.
         checked: the link cannot be forged: it is signed or on a list. Only other arrivals count towards
@@ -42,6 +43,7 @@ class Arrival:
     lasting: bool = False
     role: str | None = None
     cell: int | None = None
+    together: str = ""
     return_to: str = ""
     turned_away: ReturnInstructions | None = None
     checked: bool = False
@@ -95,9 +97,12 @@ def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
     visitor = otree.visitor_by(study, link)
     return Arrival(
         otree.KIND,
-        worker=visitor.subject,
+        worker=visitor.person,
         proof=visitor.subject,
+        details={"session": visitor.session},
         role=visitor.role,
+        cell=visitor.cell,
+        together=visitor.together,
         return_to=visitor.return_url,
         checked=True,
     )

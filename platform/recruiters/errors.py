@@ -57,7 +57,13 @@ class IncompleteLink(EntryRefused):
 
 
 class DifferentParticipant(EntryRefused):
+    """`unfinished_url` leads to what the participant began, if their link proves who they are."""
+
     title = _("This is not the link you started with")
+
+    def __init__(self, reason: str | Promise, *, unfinished_url: str = "") -> None:
+        super().__init__(reason)
+        self.unfinished_url = unfinished_url
 
 
 class NotAgain(EntryRefused):

@@ -1,13 +1,15 @@
-"""Participants from an oTree experiment: signed links in, signed requests for results.
+"""Participants from an oTree experiment: signed links in, signed requests for results, signed results out.
 
-Both are JSON Web Tokens (RFC 7519), signed by the oTree server with the study's link key (HS256). Claims:
-`aud` (PLAY or RESULT, so that a participant's link cannot fetch results), `study` (slug), `sub` (the
-participant, app and round: one enrolment), `exp`, and in links `back` (the participant's page on the oTree
-server) and, if oTree assigns it, `role`.
+All are JSON Web Tokens (RFC 7519), signed with the study's link key (HS256); `aud` says what a token is for, so
+that none can be used as another. Claims of all: `study` (slug) and, in what oTree signs, `exp`. Claims about a
+participant: `sub` (their code, the same in every round and app of an oTree session), `round` (app and round: one
+enrolment) and `session`. Links add `group` (in oTree), `back` (the participant's page on the oTree server) and, if
+the experiment decides them, `role`, `cell` (its number) and `meet` (ANYONE).
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,34 +21,58 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from recruiters.errors import ExpiredLink, ForgedLink, IncompleteLink
-from recruiters.models import OtreeServer
+from recruiters.models import Identity, OtreeServer
 
 PLAY = "parley:play"
 RESULT = "parley:result"
+PROGRESS = "parley:progress"
+CONNECTION = "parley:connection"
+DELIVERY = "otree:result"
 KIND = "otree"
+ANYONE = "anyone"
+"""Value of the claim `meet` with which people of different groups and sessions in oTree may play together."""
 REST_PATH = "/api/participant_vars/"
 """The path at which an oTree server takes values for one participant."""
+VERSION_PATH = "/api/otree_version"
+"""The path at which an oTree server answers anyone who has its REST key."""
 RETURN_PATH = "/InitializeParticipant/"
 """The path at which an oTree server resumes a participant's session."""
-_LONGEST = 100
+_LONGEST = 75
 _SALT = "recruiters.otree.link"
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """The participant whom a link admits."""
+    """The participant whom a link admits.
 
+    Attributes:
+        person: the participant's code in oTree.
+        subject: the person, app and round: one enrolment.
+        session: the code of the oTree session.
+        together: the same text for all who may play together; empty if anyone may.
+    """
+
+    person: str
     subject: str
+    session: str
+    together: str
     return_url: str
     role: str | None
+    cell: int | None
 
 
 @dataclass(frozen=True)
 class Question:
-    """The participant whose result is requested."""
+    """A study, and the verified claims of a request about it."""
 
     study: str
-    subject: str
+    server: OtreeServer
+    claims: Mapping[str, Any]
+
+    @property
+    def subject(self) -> str:
+        """The person, app and round that the request is about."""
+        return _subject(self.claims)
 
 
 def link_key(server: OtreeServer) -> str:
@@ -76,9 +102,7 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
         claims = _claims(token, server, audience=PLAY)
     except ExpiredLink:
         raise ExpiredLink(return_url=_return_address(token, server)) from None
-    if claims.get("study") != study:
-        raise ForgedLink
-    return_url, role = claims.get("back"), claims.get("role")
+    return_url, role, cell = claims.get("back"), claims.get("role"), claims.get("cell")
     if not isinstance(return_url, str) or server is None or not is_allowed(return_url, server):
         raise ForgedLink(
             _(
@@ -86,13 +110,24 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
                 "add their oTree server's address to the study."
             )
         )
-    if role is not None and not isinstance(role, str):
+    is_well_formed = isinstance(role, str | None) and isinstance(cell, int | None)
+    if claims["study"] != study or not is_well_formed:
         raise ForgedLink
-    return Visitor(subject=claims["sub"], return_url=return_url, role=role or None)
+    person, session = _text(claims, "sub"), _text(claims, "session")
+    group = "" if claims.get("meet") == ANYONE else f"{session}/{_text(claims, 'round')}/{claims.get('group')}"
+    return Visitor(
+        person=person,
+        subject=_subject(claims),
+        session=session,
+        together=hashlib.sha256(group.encode()).hexdigest()[:16] if group else "",
+        return_url=return_url,
+        role=role or None,
+        cell=cell,
+    )
 
 
-def question_of(token: str) -> Question:
-    """Return the participant whose result a token requests.
+def question_of(token: str, *, audience: str) -> Question:
+    """Return what a request is about.
 
     Raises:
         ExpiredLink, ForgedLink
@@ -104,22 +139,44 @@ def question_of(token: str) -> Question:
     # The token is not yet verified: ignore names that the database cannot hold.
     is_storable = isinstance(study, str) and study.isprintable()
     server = OtreeServer.objects.filter(study=study).first() if is_storable else None
-    return Question(study=str(study), subject=_claims(token, server, audience=RESULT)["sub"])
+    claims = _claims(token, server, audience=audience)
+    assert server is not None
+    return Question(study=server.study, server=server, claims=claims)
+
+
+def signed_vars(identity: Identity, server: OtreeServer, result: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return a result as oTree's variables: by round, a token that names the participant, so it counts for no one else.
+
+    There is one token for each key that the server may have been given.
+    """
+    person, _slash, round_of_app = identity.proof.partition("/")
+    claims = {"aud": DELIVERY, "study": server.study, "sub": person, "round": round_of_app, "result": result}
+    return {round_of_app: [jwt.encode(claims, key, "HS256") for key in _keys(server)]}
 
 
 def _claims(token: str, server: OtreeServer | None, *, audience: str, expired: bool = False) -> dict[str, Any]:
     """Return a token's verified claims; with `expired`, also those of an expired token."""
-    options: Any = {"require": ["exp", "sub", "aud"], "verify_exp": not expired}
+    options: Any = {"require": ["exp", "study", "aud"], "verify_exp": not expired}
     for key in _keys(server) if server is not None else ():
         try:
-            claims = jwt.decode(token, key, algorithms=["HS256"], audience=audience, options=options)
+            return dict(jwt.decode(token, key, algorithms=["HS256"], audience=audience, options=options))
         except jwt.ExpiredSignatureError:
             raise ExpiredLink from None
         except jwt.InvalidTokenError:
             continue
-        if 0 < len(claims["sub"]) <= _LONGEST and claims["sub"].isprintable():
-            return claims
     raise ForgedLink
+
+
+def _subject(claims: Mapping[str, Any]) -> str:
+    return f"{_text(claims, 'sub')}/{_text(claims, 'round')}"
+
+
+def _text(claims: Mapping[str, Any], name: str) -> str:
+    """Return a claim that the database can hold; raise ForgedLink if it is missing or something else."""
+    value = claims.get(name)
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST or not value.isprintable():
+        raise ForgedLink
+    return value
 
 
 def _return_address(token: str, server: OtreeServer | None) -> str:

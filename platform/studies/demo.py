@@ -54,7 +54,7 @@ def create_demo(model_url: str | None = None) -> Demo:
     links += _create_two_person_demos()
     if model_url is not None:
         links += _create_local_model_demos(model_url)
-    return Demo(links=links, admin=ADMIN, password=_admin_password())
+    return Demo(links=links, admin=ADMIN, password=admin_password())
 
 
 def _create_game_demos(key: str) -> list[tuple[str, str]]:
@@ -163,7 +163,7 @@ def _create_local_model_demos(url: str) -> list[tuple[str, str]]:
     return links
 
 
-def _admin_password() -> str:
+def admin_password() -> str:
     """Return the demo administrator's password, created once and stored beside the data, readable only by its owner."""
     password_file = Path(settings.DATA_DIR) / "admin_password"
     if not password_file.exists():

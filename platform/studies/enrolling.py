@@ -28,6 +28,7 @@ from participants.signals import consented
 from participants.states import State
 from participants.steps import StepRefused
 from payouts.rules import PayRule
+from recruiters import otree
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
@@ -46,6 +47,10 @@ class NotOpen(EntryRefused):
 
 
 class NoSuchRole(EntryRefused):
+    title = _("This link does not open the study")
+
+
+class NoSuchCell(EntryRefused):
     title = _("This link does not open the study")
 
 
@@ -82,9 +87,11 @@ def enrol(
     version.study = study
     participations.refuse(version, arrival)
     faults.refuse_while_unavailable(version)
-    cell, role, number = _find_seat(version, role or arrival.role, arrival.cell)
+    if arrival.recruiter == otree.KIND and arrival.cell is not None:
+        refuse_unknown_cell(version, arrival.cell)
+    cell, role, number = _find_seat(version, role or arrival.role, arrival.cell, arrival.together)
     enrolment = Enrolment.objects.create(
-        steps=steps_of(version, cell, role, number=number),
+        steps=steps_of(version, cell, role, number=number, together=arrival.together),
         expires_at=expiry_after(version.content["timers"]["minutes"]),
         return_to=arrival.return_to,
         **({"token": token} if token else {}),
@@ -96,7 +103,11 @@ def enrol(
             recruiter=arrival.recruiter,
             worker=arrival.worker,
             proof=arrival.proof,
-            details={**arrival.details, **({"cell": arrival.cell} if arrival.cell else {})},
+            details={
+                **arrival.details,
+                **({"cell": arrival.cell} if arrival.cell else {}),
+                **({"together": arrival.together} if arrival.together else {}),
+            },
             occasion=latest.identity.occasion + 1 if latest is not None else 1,
             enrolment=enrolment,
         )
@@ -155,12 +166,13 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     if held_placements.exclude(pk=placement.pk).count() + taken_by_agents < placement.cell.quota:
         return
     try:
-        assigned_cell = Identity.objects.filter(enrolment=enrolment).values_list("details__cell", flat=True).first()
-        placement.cell, placement.role, number = _find_seat(version, placement.role, assigned_cell)
+        details = Identity.objects.filter(enrolment=enrolment).values_list("details", flat=True).first() or {}
+        together = details.get("together", "")
+        placement.cell, placement.role, number = _find_seat(version, placement.role, details.get("cell"), together)
     except Full as full:
         raise StepRefused({NO_PLACE_LEFT: str(full)}) from None
     placement.save(update_fields=["cell", "role"])
-    later_steps = steps_of(version, placement.cell, placement.role, number=number)[1:]
+    later_steps = steps_of(version, placement.cell, placement.role, number=number, together=together)[1:]
     enrolment.steps = [enrolment.steps[0], *later_steps]
 
 
@@ -168,14 +180,25 @@ def _begins_another(enrolment: Enrolment, arrival: Arrival, again: bool) -> bool
     return again and arrival.lasting and enrolment.ended
 
 
-def _find_seat(version: Version, role: str | None, cell: int | None = None) -> tuple[Cell, Role, int]:
+def _find_seat(version: Version, role: str | None, cell: int | None, together: str) -> tuple[Cell, Role, int]:
     """Return the emptiest open seat. If all are taken, first release the places of participants whose time is over."""
     try:
-        return emptiest_seat(version, role=role, cell=cell)
+        return emptiest_seat(version, role=role, cell=cell, together=together)
     except Full:
         if not end_expired():
             raise
-        return emptiest_seat(version, role=role, cell=cell)
+        return emptiest_seat(version, role=role, cell=cell, together=together)
+
+
+def refuse_unknown_cell(version: Version, number: int) -> None:
+    """Raise NoSuchCell if the version has no cell of this number."""
+    if not version.cells.filter(number=number).exists():
+        raise NoSuchCell(
+            _(
+                "The link asks for cell {number}, which this study doesn't have. Please tell the people who gave "
+                "it to you."
+            ).format(number=number)
+        )
 
 
 def refuse_closed(study: Study) -> None:
@@ -192,10 +215,12 @@ def _closed_reason(study: Study) -> str:
     return _("The study has not started yet. Please try again later with the same link.")
 
 
-def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None = None) -> tuple[Cell, Role, int]:
+def emptiest_seat(
+    version: Version, *, role: str | None = None, cell: int | None = None, together: str = ""
+) -> tuple[Cell, Role, int]:
     """Return the open cell with the lowest (completed + live) / places, its least-held seat, and a number.
 
-    The number, from 1, counts all participants ever placed in the cell.
+    The number, from 1, counts all participants ever placed in the cell, or those of them who may play together.
 
     Cells with incomplete groups come first, so that nobody waits because others were placed elsewhere. Ties between
     cells are broken at random from the version's seed. Within a cell, the first of the seats with the fewest
@@ -204,6 +229,7 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
     Args:
         role: consider only this seat.
         cell: consider only the cell of this number; a number that the version does not have is ignored.
+        together: form groups only with participants of the same text (`recruiters.arrivals.Arrival`).
 
     Call under the version's lock.
 
@@ -223,7 +249,10 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
                 _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
             )
     placements = Placement.objects.filter(cell__version=version)
-    held, held_or_offered, ever_placed = _counts_by_seat(placements)
+    counts = _counts_by_seat(placements)
+    peers = placements.filter(enrolment__identity__details__together=together) if together else placements
+    _held, peers_held_or_offered, peers_ever_placed = _counts_by_seat(peers) if together else counts
+    held, held_or_offered, ever_placed = counts
     for counter in (held, held_or_offered):
         counter.update(_taken_by_agents(version))
     open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
@@ -234,15 +263,16 @@ def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None
     filled_shares = {
         cell.pk: sum(held_or_offered[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats
     }
-    forming_cells = _cells_forming_groups(placements.filter(released_at=None), [cell for cell, _seat in open_seats])
+    forming_cells = _cells_forming_groups(peers.filter(released_at=None), [cell for cell, _seat in open_seats])
     open_seats = [(cell, seat) for cell, seat in open_seats if cell.pk in forming_cells] or open_seats
     lowest = min(filled_shares[cell.pk] for cell, _seat in open_seats)
     emptiest = list({cell.pk: cell for cell, _seat in open_seats if filled_shares[cell.pk] == lowest}.values())
     cell = Random(f"{version.seed}/{ever_placed.total()}").choice(emptiest)
     seat = min(
-        (seat for other, seat in open_seats if other.pk == cell.pk), key=lambda seat: held_or_offered[cell.pk, seat]
+        (seat for other, seat in open_seats if other.pk == cell.pk),
+        key=lambda seat: peers_held_or_offered[cell.pk, seat],
     )
-    return cell, seat, 1 + sum(number for (other, _seat), number in ever_placed.items() if other == cell.pk)
+    return cell, seat, 1 + sum(number for (other, _seat), number in peers_ever_placed.items() if other == cell.pk)
 
 
 SeatCounts = Counter[tuple[int, Role]]
@@ -279,7 +309,7 @@ def _taken_by_agents(version: Version) -> Counter[tuple[int, Role]]:
     seats = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=lobby_hall(version))
     counts: Counter[tuple[int, Role]] = Counter()
     for pool, role in seats.values_list("match__lobby_group__pool", "role"):
-        first_cell, cell, match = pool.split("/")
+        first_cell, cell, match = pool.split("/")[:3]
         counts[numbers[int(first_cell)], role] += match == "1" and cell == first_cell
     return counts
 
@@ -289,15 +319,16 @@ def lobby_hall(version: Version) -> str:
     return f"version-{version.pk}"
 
 
-def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> list[dict[str, Any]]:
+def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, together: str = "") -> list[dict[str, Any]]:
     """Return the frozen steps through this version for a participant in this seat of this cell.
 
     Args:
-        number: the participant's number within the cell, from 1.
+        number: the participant's number within the cell, from 1, among those of the same `together`.
+        together: the participant meets only others with the same text; empty for anyone.
     """
     content = version.content
     session = session_of(content)
-    legs = legs_of(version, cell, role, number=number)
+    legs = legs_of(version, cell, role, number=number, together=together)
     own_leg = Leg(content, cell, role, str(cell.number))
     games = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
     reserved_words = [word for game in games for word in (game.title, *game.reserved_words)]
@@ -347,7 +378,8 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
     for match, leg in enumerate(legs, start=1):
         if not leg.same_rules(previous_leg):
             steps.append({"kind": "instructions", **instruction_parts(leg), "code_word": False})
-        steps += _match_steps(version, leg, rule, session, match=match, number=number, first_cell=cell)
+        where = {"match": match, "number": number, "first_cell": cell, "together": together}
+        steps += _match_steps(version, leg, rule, session, **where)
         previous_leg = leg
     quiz_leg = [leg for leg in legs if leg.plays_own_game][-1]
     if content["checks"]["quiz"] and configured.quiz(role):
@@ -380,7 +412,15 @@ def names_visible(seats: Seats) -> bool:
 
 
 def _match_steps(
-    version: Version, leg: Leg, rule: PayRule, session: Session, *, match: int, number: int, first_cell: Cell
+    version: Version,
+    leg: Leg,
+    rule: PayRule,
+    session: Session,
+    *,
+    match: int,
+    number: int,
+    first_cell: Cell,
+    together: str,
 ) -> list[dict[str, Any]]:
     """Return the steps of one match, preceded by the lobby if several participants play it together.
 
@@ -390,7 +430,8 @@ def _match_steps(
     agents = version.agents()
     lobby = leg.part.get("lobby", {})
     fills_in = [label for label in [lobby.get("fill")] if label and cell.group_size > 1]
-    seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "")
+    own_pool = f"/{together}" if together else ""
+    seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "") + own_pool
     match_step = {
         "kind": "match",
         **_game_data(version, leg, rule),
@@ -405,9 +446,9 @@ def _match_steps(
     lobby_step = {
         "kind": "lobby",
         "hall": lobby_hall(version),
-        "pool": f"{first_cell.number}/{leg.key}/{match}",
+        "pool": f"{first_cell.number}/{leg.key}/{match}{own_pool}",
         **lobby,
-        "strangers": session.partners == "new" and match > 1,
+        "strangers": session.partners == "new" and (match > 1 or participations.may_return(version)),
         "seed": seed_source,
         **({"join": version.study.get_absolute_url()} if content["purpose"] == Match.Purpose.DEMO else {}),
     }

@@ -108,7 +108,8 @@ def content_of(study: Study) -> dict[str, Any]:
         content["checks"]["whole_groups"] = True
     if further:
         content["further"] = further
-    if study.session_matches > 1:
+    meets_partners_again = study.session_partners == "any" and study.most_participations != 1
+    if study.session_matches > 1 or meets_partners_again:
         content["session"] = study.session().model_dump()
     if study.debriefing:
         content["texts"]["debriefing"] = study.debriefing

@@ -19,6 +19,7 @@ from django.utils.translation import ngettext
 from matches.models import Match
 from participants.models import Enrolment
 from participants.states import WITHOUT_ASSIGNMENT
+from recruiters import otree
 from recruiters.arrivals import Arrival
 from recruiters.errors import DifferentParticipant, NotAgain, TooSoon
 from studies.models import Version
@@ -46,18 +47,27 @@ def refuse(version: Version, arrival: Arrival) -> None:
     """
     if not arrival.worker or version.content["purpose"] != Match.Purpose.STUDY:
         return
-    rule = version.content.get("participations", {"most": 1, "rest_hours": 0})
+    rule = rule_of(version)
     enrolments = _enrolments_of(arrival)
     in_this_study = enrolments.filter(placement__cell__version__study=version.study_id)
-    _refuse_concurrent(
-        in_this_study.exclude(identity__proof=arrival.proof), limit=rule["most"], recruiter=arrival.recruiter
-    )
+    _refuse_concurrent(in_this_study.exclude(identity__proof=arrival.proof), arrival, limit=rule["most"])
     if rule["most"] is not None and in_this_study.count() >= rule["most"]:
         raise NotAgain(_limit_message(rule["most"]))
     if rule["rest_hours"]:
         _refuse_too_soon(
             enrolments.filter(placement__cell__version__study__game=version.study.game), rule["rest_hours"]
         )
+
+
+def rule_of(version: Version) -> dict[str, int | None]:
+    """Return {"most": how often one person may take part, None for no limit; "rest_hours": hours between}."""
+    rule: dict[str, int | None] = version.content.get("participations", {"most": 1, "rest_hours": 0})
+    return rule
+
+
+def may_return(version: Version) -> bool:
+    """Return whether one person may take part more than once, and so may meet the same people again."""
+    return rule_of(version)["most"] != 1
 
 
 def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
@@ -69,20 +79,22 @@ def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
     )
 
 
-def _refuse_concurrent(others: QuerySet[Enrolment], *, limit: int | None, recruiter: str) -> None:
-    if limit == 1 and others.exists() and not others.filter(ended_at=None).exists():
-        raise NotAgain(_took_part_message(recruiter))
-    if limit == 1 and others.exists():
-        raise DifferentParticipant(
-            _(
-                "You have already started this study with another link. Please use that one; each person can "
-                "take part once."
-            )
+def _refuse_concurrent(others: QuerySet[Enrolment], arrival: Arrival, *, limit: int | None) -> None:
+    unfinished = others.filter(ended_at=None).first()
+    if limit == 1 and unfinished is None and others.exists():
+        raise NotAgain(_took_part_message(arrival.recruiter))
+    if unfinished is None:
+        return
+    message = _("You have already started a game in this study with another link. Please finish that one first.")
+    if limit == 1:
+        message = _(
+            "You have already started this study with another link. Please use that one; each person can "
+            "take part once."
         )
-    if others.filter(ended_at=None).exists():
-        raise DifferentParticipant(
-            _("You have already started a game in this study with another link. Please finish that one first.")
-        )
+    # Only a signed link proves who the person is, so that it may lead to what another link began.
+    raise DifferentParticipant(
+        message, unfinished_url=unfinished.get_absolute_url() if arrival.recruiter == otree.KIND else ""
+    )
 
 
 def _took_part_message(recruiter: str) -> str:

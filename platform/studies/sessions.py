@@ -158,7 +158,7 @@ class Leg:
         return self.part is other.part and self.cell.configuration == other.cell.configuration
 
 
-def legs_of(version: Version, first: Cell, role: Role, *, number: int) -> list[Leg]:
+def legs_of(version: Version, first: Cell, role: Role, *, number: int, together: str = "") -> list[Leg]:
     """Return the matches of a participant's session in order.
 
     Consecutive arrivals play the same games in the same order, so that they can meet: as many as form whole groups in
@@ -166,18 +166,20 @@ def legs_of(version: Version, first: Cell, role: Role, *, number: int) -> list[L
 
     Args:
         role: the participant's seat in `first`.
-        number: the participant's number within the cell, from 1.
+        number: the participant's number within the cell, from 1, among those of the same `together`.
+        together: the same text for those who may meet; others are numbered separately, and draw other orders.
     """
     content = version.content
     session = session_of(content)
     if "further" not in content:
-        seed = str(number) if first.group_size == 1 else f"cell {first.number}"
+        seed = f"{number}/{together}".rstrip("/") if first.group_size == 1 else f"cell {first.number}"
         cells = cells_of_session(version, first, session, seed=seed)
         return [Leg(content, cell, role, str(cell.number)) for cell in cells]
     other_cells = [version.cells_of_part(part) for part in content["further"]]
     sizes = {first.group_size, *(cell.group_size for cells in other_cells for cell in cells)}
     block_size = lcm(*sizes) * (max(sizes) if session.partners == "new" else 1)
     block, index = divmod(number - 1, block_size)
+    block += Random(together).randrange(2**31) if together else 0
     legs = [Leg(content, first, role, str(first.number))]
     for game, (part, cells) in enumerate(zip(content["further"], other_cells, strict=True), start=2):
         cell = cells[block % len(cells)]

@@ -11,12 +11,15 @@ from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import jwt
 import pytest
+from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
 from api import delivery
 from api.outcomes import outcome_of
+from api.tests.calling import call
 from config.supervisor import free_port
 from erasing.services import erase
 from exports.tests import building
@@ -24,6 +27,7 @@ from participants import services as people
 from participants.models import Enrolment
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, OtreeServer
+from recruiters.otree import link_key
 from studies.enrolling import enrol
 from studies.models import Study
 
@@ -51,7 +55,7 @@ class StandIn:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or "{}")
                 standin.calls.append((self.path, self.headers["otree-rest-key"] or ""))
                 while standin.hangs.is_set():
                     time.sleep(0.05)
@@ -62,7 +66,7 @@ class StandIn:
                     self.wfile.write(b"220 mail.example ready\r\n")
                     return
                 if status == 200 and standin.reply == b"{}":
-                    standin.vars.update(body["vars"])
+                    standin.vars.update(body.get("vars", {}))
                 self.send_response(status)
                 if status in (301, 302, 307):
                     self.send_header("Location", f"{standin.url}/elsewhere")
@@ -104,8 +108,8 @@ def study(db, otree) -> Study:
 
 def create_ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
     """Create a participant who came from oTree and left halfway."""
-    return_to, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
-    person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=return_to))
+    return_to = f"{otree.url}/InitializeParticipant/{code}"
+    person = enrol(study, Arrival("otree", worker=code, proof=f"{code}/parley/1", return_to=return_to))
     people.withdraw(enrolment_id=person.pk)
     person.refresh_from_db()
     return person
@@ -115,15 +119,54 @@ def let_time_pass() -> None:
     Delivery.objects.update(next_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_result_is_sent_once_to_the_participants_vars(study, otree):
+def read(token: str) -> dict[str, Any]:
+    """Return what a delivered token says, if it is signed with the study's link key."""
+    key = link_key(OtreeServer.objects.get(study="splitting"))
+    return jwt.decode(token, key, algorithms=["HS256"], audience="otree:result")
+
+
+def test_a_signed_result_is_sent_once_to_the_participants_vars(study, otree):
     person = create_ended(study, otree)
     assert delivery.deliver_due() == 1
     assert otree.calls == [("/api/participant_vars/abc123xy", KEY)]
-    assert otree.vars == {"parley/1": outcome_of(study, person).model_dump(mode="json")}
-    assert otree.vars["parley/1"]["ending"] == "withdrew"
+    (token,) = otree.vars["parley/1"]
+    assert read(token) == {
+        **{"aud": "otree:result", "study": "splitting", "sub": "abc123xy", "round": "parley/1"},
+        "result": outcome_of(study, person).model_dump(mode="json"),
+    }
+    assert read(token)["result"]["ending"] == "withdrew"
     let_time_pass()
     assert delivery.deliver_due() == 0 and len(otree.calls) == 1
     assert Delivery.objects.get().state == "delivered"
+
+
+def test_a_result_can_be_checked_after_a_change_of_the_server_secret(study, otree, settings):
+    old_key = link_key(OtreeServer.objects.get())
+    create_ended(study, otree)
+    with override_settings(SECRET_KEY="new", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        assert delivery.deliver_due() == 1
+    _new_token, token = otree.vars["parley/1"]
+    assert jwt.decode(token, old_key, algorithms=["HS256"], audience="otree:result")["sub"] == "abc123xy"
+
+
+def test_the_connection_is_tested_both_ways_with_the_key(study, otree):
+    claims = {"aud": "parley:connection", "study": "splitting", "exp": time.time() + 60, "back": otree.url}
+    claims |= {"currency": "USD"}
+
+    def problems(**further: Any) -> list[str]:
+        token = jwt.encode({**claims, **further}, link_key(OtreeServer.objects.get()), "HS256")
+        return call(f"/connection/{token}").json()["problems"]
+
+    assert problems(answers=False) == [] and otree.calls == [], "oTree cannot answer now"
+    assert problems(answers=True) == [] and otree.calls == [("/api/otree_version", KEY)]
+    server = OtreeServer.objects.get()
+    server.keep_rest_key("another")
+    server.save()
+    (problem,) = problems(answers=True)
+    assert "rejected the key" in problem and "another" not in problem
+    otree.stop()
+    (problem,) = problems(answers=True)
+    assert "Could not reach" in problem and otree.url in problem
 
 
 def test_only_finished_otree_participants_have_due_results(study, otree):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import jwt
@@ -10,12 +11,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils import timezone
 
 from api.tests.calling import call
 from api.tests.test_access import OPERATIONS, SCHEMA, assert_declared
 from audit.models import Record
+from exports.dataset import export
 from exports.tests import building
-from matches.models import Seat
+from exports.tests.test_dataset import rows
+from lobby import services as lobby
+from lobby.models import Place
+from matches.models import Match, Seat
 from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
@@ -27,8 +33,10 @@ from rights.roles import Role
 from studies.models import Study
 
 RETURN_TO = "https://otree.example/lab/InitializeParticipant/abc123xy"
-SUBJECT = "abc123xy/parley/1"
-RESULT = SCHEMA["paths"]["/api/v1/results/{token}"]["get"]
+PERSON = {"sub": "abc123xy", "round": "parley/1", "session": "s3ss10n0", "group": 1}
+RESULT, PROGRESS, CONNECTION = (
+    SCHEMA["paths"][f"/api/v1/{name}/{{token}}"]["get"] for name in ("results", "progress", "connection")
+)
 
 
 @pytest.fixture
@@ -39,7 +47,7 @@ def study(db):
 
 def sign_token(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
     """Return a token as an oTree server creates it."""
-    default_claims = {"aud": audience, "study": "splitting", "sub": SUBJECT, "exp": time.time() + lifetime}
+    default_claims = {"aud": audience, "study": "splitting", "exp": time.time() + lifetime, **PERSON}
     if audience == otree.PLAY:
         default_claims |= {"back": RETURN_TO}
     key = key or otree.link_key(OtreeServer.objects.get(study="splitting"))
@@ -75,9 +83,120 @@ def test_link_opens_the_study_at_the_current_step(study):
     assert Enrolment.objects.count() == Identity.objects.count() == 1
 
 
-def test_every_round_is_a_separate_enrolment(study):
-    assert join(sign_token()).status_code == join(sign_token(sub="abc123xy/parley/2")).status_code == 302
-    assert Enrolment.objects.count() == 2
+def test_every_round_is_a_separate_enrolment_of_the_same_person(study, tmp_path):
+    building.launch_with(study, most_participations=2)
+    for round_of_app in ("parley/1", "parley/2"):
+        assert join(sign_token(round=round_of_app, role="alice")).status_code == 302
+        finish(Enrolment.objects.latest("pk"))
+    assert join(sign_token(round="parley/3")).status_code == 403, "the study allows two"
+    first, second = Enrolment.objects.order_by("pk")
+    export(study, tmp_path / "d", ["csv"])
+    people_in_file = [(row["participant"], row["person"]) for row in rows(tmp_path / "d", "participants")]
+    assert people_in_file == [(first.pseudonym, first.pseudonym), (second.pseudonym, first.pseudonym)]
+
+
+def test_one_session_per_participant_stops_a_second_round(study):
+    join(sign_token(role="alice"))
+    finish(Enrolment.objects.get())
+    refused = join(sign_token(round="parley/2"))
+    assert refused.status_code == 403 and "You have already taken part" in text(refused)
+    assert Enrolment.objects.count() == 1
+
+
+def test_a_person_sent_on_too_early_can_finish_the_earlier_game(study):
+    building.launch_with(study, most_participations=2)
+    join(sign_token())
+    refused = join(sign_token(round="parley/2"))
+    assert refused.status_code == 403
+    assert f'href="{Enrolment.objects.get().get_absolute_url()}"' in text(refused)
+
+
+def test_a_link_chooses_the_treatment(study):
+    building.launch_with(study, design={"grid": {"rounds": [3, 6, 9]}})
+    for number in (6, 1):
+        join(sign_token(sub=f"person{number}", cell=number))
+        assert Enrolment.objects.latest("pk").placement.cell.number == number
+    assert Study.objects.get().latest_version().cells.count() == 6
+
+
+# ---- who may meet --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pairs(study):
+    """Two treatments in which alice and bob are participants."""
+    pair = {"name": "a pair", "seats": {"alice": "person", "bob": "person"}}
+    changes = {"lineups": [pair], "agents": {}, "design": {"grid": {"rounds": [3, 6]}}, "most_participations": 2}
+    building.launch_with(study, **changes)
+    return study
+
+
+def wait_in_lobby(code: str, **claims) -> Enrolment:
+    """Let a person follow the link and go to the lobby."""
+    assert join(sign_token(sub=code, **claims)).status_code == 302
+    person = Enrolment.objects.latest("pk")
+    building.consent(person)
+    building.read_instructions(person)
+    people.show_step(enrolment_id=person.pk)
+    return person
+
+
+def group_in_lobby() -> list[str]:
+    """Form the groups that can be formed; return the codes of those who play, pair by pair."""
+    lobby.sweep()
+    return [
+        "+".join(sorted(seat.enrolment.identity.worker for seat in match.seats.all()))
+        for match in Match.objects.order_by("pk")
+    ]
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+class TestMeeting:
+    def test_people_of_one_group_in_otree_meet(self, pairs):
+        """Also if others arrive in between, whatever cell and role these were given."""
+        for code, claims in {
+            "a1": {"session": "first"},
+            "b1": {"session": "second"},
+            "c1": {"session": "second", "group": 2},
+            "b2": {"session": "second"},
+            "a2": {"session": "first"},
+            "c2": {"session": "second", "group": 2},
+        }.items():
+            wait_in_lobby(code, **claims)
+        assert group_in_lobby() == ["b1+b2", "a1+a2", "c1+c2"]
+        assert len({match.seed for match in Match.objects.all()}) == 3
+
+    def test_anyone_meets_if_the_experiment_says_so(self, pairs):
+        wait_in_lobby("a1", session="first", meet="anyone")
+        wait_in_lobby("b1", session="second", meet="anyone")
+        assert group_in_lobby() == ["a1+b1"]
+
+    @pytest.mark.parametrize("partners", ["new", "any"])
+    def test_partners_of_an_earlier_round_count_as_the_study_says(self, pairs, partners):
+        building.launch_with(pairs, session_partners=partners)
+        for code in ("a1", "a2"):
+            wait_in_lobby(code)
+        assert group_in_lobby() == ["a1+a2"]
+        for person in Enrolment.objects.all():
+            people.withdraw(enrolment_id=person.pk)
+        for code in ("a1", "a2"):
+            wait_in_lobby(code, round="parley/2")
+        assert group_in_lobby() == ["a1+a2", "a1+a2"][: 1 if partners == "new" else 2]
+        Place.objects.update(since=timezone.now() - timedelta(seconds=200))
+        assert group_in_lobby() == ["a1+a2", "a1+a2"], "no one else came"
+
+    def test_the_report_shows_who_waits_and_a_wait_ends_while_the_page_is_closed(self, pairs):
+        person = wait_in_lobby("a1")
+        code = person.identity.proof
+        waiting = call_api("progress", session=PERSON["session"]).json()["participants"][code]
+        assert (waiting["state"], waiting["ended"], waiting["missing"]) == ("waiting", False, 1)
+        assert 290 <= waiting["seconds"] <= 300
+        Place.objects.update(until=timezone.now(), heard_at=None)
+        assert outcome(result_token(sub="a1")).json()["ending"] == "no_partner", "oTree's page is still open"
+        ended = call_api("progress", session=PERSON["session"]).json()["participants"][code]
+        assert ended == {"state": "no_partner", "ended": True, "missing": None, "seconds": None}
+        assert call_api("progress", session="another").json() == {"participants": {}}
 
 
 def test_last_page_leads_back_to_the_experiment(study):
@@ -119,7 +238,13 @@ def test_the_last_page_says_that_the_experiment_pays(study):
         ({"back": "http://otree.example/lab/InitializeParticipant/abc"}, 403, "accept links from"),
         ({"back": "https://otree.example\\@evil.example/lab/InitializeParticipant/abc"}, 403, "accept links from"),
         ({"role": "carol"}, 403, "role"),
+        ({"cell": 9}, 403, "cell 9"),
+        ({"cell": "1"}, 403, "cut off or changed"),
         ({"sub": ""}, 403, "cut off or changed"),
+        ({"sub": None}, 403, "cut off or changed"),
+        ({"round": None}, 403, "cut off or changed"),
+        ({"session": None}, 403, "cut off or changed"),
+        ({"session": "\ud800"}, 403, "cut off or changed"),
         ({"sub": "x" * 101}, 403, "cut off or changed"),
         ({"exp": None}, 403, "cut off or changed"),
     ],
@@ -155,7 +280,7 @@ def test_a_refusal_links_to_no_unknown_address(study):
 
 
 def test_an_unsigned_token_is_refused(study):
-    claims = {"aud": otree.PLAY, "study": "splitting", "sub": SUBJECT, "exp": time.time() + 60, "back": RETURN_TO}
+    claims = {"aud": otree.PLAY, "study": "splitting", "exp": time.time() + 60, "back": RETURN_TO, **PERSON}
     for token in (jwt.encode(claims, None, "none"), "nonsense", "a.b.c", "\x00"):
         assert join(token).status_code == 403
     assert join("").status_code == 400
@@ -183,6 +308,13 @@ def outcome(token: str):
     return response
 
 
+def call_api(name: str, **claims):
+    """Return the answer to a request that oTree signs, for `progress` or `connection`."""
+    response = call(f"/{name}/{sign_token(audience=f'parley:{name}', **claims)}")
+    assert_declared({"progress": PROGRESS, "connection": CONNECTION}[name], response)
+    return response
+
+
 def finish(person: Enrolment) -> None:
     building.consent(person, name="Rosalind")
     building.read_instructions(person)
@@ -193,8 +325,9 @@ def finish(person: Enrolment) -> None:
 def test_the_outcome_is_pending_until_the_enrolment_ends(study):
     assert outcome(result_token()).json()["state"] == "pending", "no one has arrived yet"
     join(sign_token(role="alice"))
-    assert outcome(result_token()).json() == {**outcome(result_token()).json(), "state": "pending", "turns": []}
     person = Enrolment.objects.get()
+    pending = outcome(result_token()).json()
+    assert (pending["state"], pending["participant"], pending["matches"]) == ("pending", person.pseudonym, [])
     finish(person)
     person.refresh_from_db()
     result = outcome(result_token()).json()
@@ -208,21 +341,44 @@ def test_the_outcome_is_pending_until_the_enrolment_ends(study):
     assert (result["base_cents"], result["bonus_cents"]) == (owed_cents["base"], owed_cents["bonus"])
     assert result["payoff_cents"] == sum(owed_cents.values()) and isinstance(result["payoff_cents"], int)
     match = Seat.objects.get(enrolment=person).match
-    assert (result["match"], result["payoff"]) == (str(match.uid), match.payoffs["alice"])
+    assert (result["participant"], result["cell"]) == (person.pseudonym, person.placement.cell.number)
+    (played,) = result["matches"]
+    assert (played["match"], played["payoff"]) == (str(match.uid), match.payoffs["alice"])
+    assert (played["role"], played["opponents"], played["moved_by"]) == ("alice", {"bob": "script:fair"}, [])
     moves = list(match.events.filter(kind="move").order_by("number"))
-    assert [(turn["number"], turn["role"]) for turn in result["turns"]] == [
+    assert [(turn["number"], turn["role"]) for turn in played["turns"]] == [
         (i, event.role) for i, event in enumerate(moves, start=1)
     ]
-    assert result["turns"][0]["move"]["message"] == "[name] here"
+    assert played["turns"][0]["move"]["message"] == "[name] here"
     for secret in (person.token, person.completion_code, "Rosalind"):
         assert secret not in str(result)
+
+
+def test_all_matches_of_a_session_come_back(study):
+    building.launch_with(study, session_matches=3)
+    join(sign_token(role="alice"))
+    person = Enrolment.objects.get()
+    building.consent(person)
+    building.read_instructions(person)
+    for number in range(3):
+        if number:
+            building.answer(person)  # continue from the match before
+        people.show_step(enrolment_id=person.pk)
+        match = Seat.objects.filter(enrolment=person).latest("step").match
+        building.move(match, "alice", building.FAIR)
+        building.let_agent_answer(match)
+    building.answer_quiz(person)
+    played = outcome(result_token()).json()["matches"]
+    seats = Seat.objects.filter(enrolment=person).order_by("step").select_related("match")
+    assert [match["match"] for match in played] == [str(seat.match.uid) for seat in seats]
+    assert len(played) == 3 and all(match["turns"] for match in played)
 
 
 def test_an_enrolment_that_ended_early_has_an_outcome_too(study):
     join(sign_token())
     people.withdraw(enrolment_id=Enrolment.objects.get().pk)
     result = outcome(result_token()).json()
-    assert (result["state"], result["ending"], result["payoff_cents"], result["turns"]) == (
+    assert (result["state"], result["ending"], result["payoff_cents"], result["matches"]) == (
         "finished",
         State.WITHDREW,
         0,
@@ -236,13 +392,13 @@ def test_a_demonstration_shows_what_would_be_paid(db):
     join(sign_token())
     finish(Enrolment.objects.get())
     result = outcome(result_token()).json()
-    assert (result["base_cents"], result["bonus_cents"]) == (100, round(200 * result["payoff"] / 10000))
+    assert (result["base_cents"], result["bonus_cents"]) == (100, round(200 * result["matches"][0]["payoff"] / 10000))
     assert not Enrolment.objects.get().ledger.exists()
 
 
 def test_experiments_see_only_their_own_participants(study):
     join(sign_token())
-    other_token = result_token(sub="zzz/parley/1")
+    other_token = result_token(sub="zzz")
     assert outcome(other_token).json()["state"] == "pending"
     invalid_tokens = [
         sign_token(),  # the participant's own link gives no access to results
@@ -256,11 +412,62 @@ def test_experiments_see_only_their_own_participants(study):
     ]
     for token in invalid_tokens:
         refused = outcome(token)
-        assert refused.status_code == 401 and "result" in refused.json()["reason"]
+        assert refused.status_code == 401 and "Invalid token" in refused.json()["reason"]
 
 
 def test_no_other_operation_works_without_a_bearer_token():
-    assert [path for _method, path, operation in OPERATIONS if not operation.get("security")] == ["/results/{token}"]
+    assert [path for _method, path, operation in OPERATIONS if not operation.get("security")] == [
+        f"/{name}/{{token}}" for name in ("results", "progress", "connection")
+    ]
+
+
+# ---- testing the connection --------------------------------------------------------------------------
+
+TESTED = {
+    "back": "https://otree.example/lab",
+    "rounds": 1,
+    "cells": [],
+    "roles": [],
+    "currency": "USD",
+}
+"""What oTree says about a session that is in order."""
+
+
+@pytest.mark.parametrize(
+    ("claims", "problem"),
+    [
+        ({}, None),
+        ({"back": "https://otree.example/lab/"}, None),
+        ({"cells": [1, 2], "roles": ["bob", "alice"]}, None),
+        ({"back": "http://127.0.0.1:8001"}, "OTREE_URL is http://127.0.0.1:8001"),
+        ({"currency": "EUR"}, "pays in USD"),
+        ({"cells": [9]}, "no cell 9"),
+        ({"roles": ["carol"]}, "role “carol”"),
+        ({"roles": ["bob"], "cells": [1]}, "role “bob”"),
+        ({"rounds": 2}, "raise “sessions per participant” to 2"),
+    ],
+)
+def test_a_session_that_could_not_work_is_refused_with_the_reason(study, claims, problem):
+    problems = call_api("connection", **{**TESTED, **claims}).json()["problems"]
+    assert (problems == []) if problem is None else (len(problems) == 1 and problem in problems[0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"status": "paused"}, "not open"),
+        ({"entry": "codes"}, "choose “an oTree experiment”"),
+    ],
+)
+def test_a_study_that_admits_no_one_is_named(study, changes, problem):
+    Study.objects.update(**changes)
+    (said,) = call_api("connection", **TESTED).json()["problems"]
+    assert problem in said
+
+
+def test_the_connection_is_tested_only_with_the_key(study):
+    assert call(f"/connection/{sign_token(audience='parley:connection', key='f' * 64, **TESTED)}").status_code == 401
+    assert call(f"/connection/{result_token(**TESTED)}").status_code == 401
 
 
 # ---- setting it up -----------------------------------------------------------------------------------
@@ -273,7 +480,8 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
     page = client.post(reverse("admin:recruiters_otreeserver_add"), form_data)
     server = OtreeServer.objects.get()
     key = otree.link_key(server)
-    assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
+    assert f"PARLEY_LINK_KEYS=splitting:{key}" in text(page) and "no-store" in page["Cache-Control"]
+    assert "OTREE_AUTH_LEVEL=STUDY" in text(page)
     assert "OTREE_URL=http://127.0.0.1:8001" in text(page)
     record = Record.objects.get(kind="recruiters.otreeserver")
     assert (record.action, record.of_kind, record.of_key) == ("made", "studies.study", str(study.pk))

@@ -36,8 +36,9 @@ participant.time_started_utc participant.visited participant.mturk_worker_id par
 participant.payoff
 session.code session.label session.mturk_HITId session.mturk_HITGroupId session.comment session.is_demo
 session.config.name session.config.participation_fee session.config.real_world_currency_per_point
-parley.1.player.id_in_group parley.1.player.role parley.1.player.payoff parley.1.player.parley_ending
-parley.1.player.parley_role parley.1.player.parley_match parley.1.player.parley_payoff
+parley.1.player.id_in_group parley.1.player.role parley.1.player.payoff parley.1.player.parley_participant
+parley.1.player.parley_cell parley.1.player.parley_ending parley.1.player.parley_role parley.1.player.parley_match
+parley.1.player.parley_opponent parley.1.player.parley_moved_by parley.1.player.parley_payoff
 parley.1.player.parley_base_cents parley.1.player.parley_bonus_cents parley.1.player.parley_currency
 parley.1.group.id_in_subsession parley.1.subsession.round_number
 """.split()
@@ -96,8 +97,11 @@ def test_a_complete_game_and_an_enrolment_in_progress(tmp_path):
         "session.config.participation_fee": "0.0",
         "parley.1.player.id_in_group": "1",
         "parley.1.player.payoff": payoff,
+        "parley.1.player.parley_participant": played.pseudonym,
+        "parley.1.player.parley_cell": "1",
         "parley.1.player.parley_ending": "completed",
         "parley.1.player.parley_role": "alice",
+        "parley.1.player.parley_opponent": "script:fair",
         "parley.1.player.parley_match": str(match.uid),
         "parley.1.player.parley_payoff": str(float(match.payoffs["alice"])),
         "parley.1.player.parley_base_cents": str(owed["base"]),
@@ -113,7 +117,8 @@ def test_a_complete_game_and_an_enrolment_in_progress(tmp_path):
     }
     assert (filled["id_in_session"], filled["payoff"]) == ("2", "0.0")
     assert (filled["_index_in_pages"], filled["_current_page_name"]) == ("3", "instructions")
-    assert {name for name in HEADER if ".parley_" in name and unfinished_row[name]} == set()
+    known = {"parley.1.player.parley_participant", "parley.1.player.parley_cell"}
+    assert {name for name in HEADER if ".parley_" in name and unfinished_row[name]} == known
     assert unfinished_row["parley.1.player.payoff"] == "0.0"
 
 

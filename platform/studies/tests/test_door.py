@@ -38,7 +38,7 @@ def otree_token() -> str:
     claims = {
         "aud": otree.PLAY,
         "study": "splitting",
-        "sub": "abc/parley/1",
+        **{"sub": "abc", "round": "parley/1", "session": "s"},
         "exp": time.time() + 60,
         "back": return_url,
     }

@@ -110,6 +110,24 @@ def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
     assert {row["role"] for row in rows(tmp_path / "d", "seats")} == {"p1", "p2", "alice", "bob"}
 
 
+def test_those_who_may_meet_play_the_same_games_in_one_order():
+    """Also if others arrive in between; other groups play other orders."""
+    game = other_game_draft("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR_LINEUP)
+    launched_study = session(game, lineups=PAIR_LINEUP, agents={}, session_partners="any", order="random")
+    steps_by_group: dict[str, list[list[dict[str, object]]]] = {}
+    for number in range(24):
+        group = f"group {number % 12}"
+        arrival = Arrival(recruiter="otree", proof=str(number), worker=str(number), together=group, checked=True)
+        steps_by_group.setdefault(group, []).append(enrolling.enrol(launched_study, arrival).steps)
+    pools = {
+        group: {tuple(step["pool"] for step in steps if step["kind"] == "lobby") for steps in members}
+        for group, members in steps_by_group.items()
+    }
+    assert all(len(own_pools) == 1 for own_pools in pools.values())
+    assert len(set.union(*pools.values())) == 12
+    assert len({tuple(games_of(members[0])) for members in steps_by_group.values()}) == 2
+
+
 def test_groups_stay_together_across_games(tmp_path: Path):
     game = other_game_draft("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR_LINEUP)
     launched_study = session(game, lineups=PAIR_LINEUP, agents={}, session_partners="any", order="random")
