@@ -320,11 +320,13 @@ def kill_and_restart(browser: Browser, stack: Any, experiment: Experiment, *, mi
     return attempts, seconds_down
 
 
+@pytest.mark.slow
 def test_result_reaches_otree_after_a_crash(browser, stack, experiment):
     attempts, _seconds_down = kill_and_restart(browser, stack, experiment, min_seconds=0)
     assert attempts > 2
 
 
+@pytest.mark.slow
 def test_participant_continues_after_closing_either_page(browser, stack, experiment):
     page = start_participant(browser, experiment.session())
     context, waiting_url = page.context, page.url
@@ -351,6 +353,7 @@ def test_participant_continues_after_closing_either_page(browser, stack, experim
     page.context.close()
 
 
+@pytest.mark.slow
 def test_repeated_links_results_and_pages_count_once(browser, stack, experiment):
     page = start_participant(browser, experiment.session())
     link = str(page.get_by_role("link", name="Go to the game").get_attribute("href"))
@@ -485,6 +488,7 @@ def test_only_a_result_that_parley_signed_for_the_participant_is_paid(points_ser
     assert "$1.93" in current_page(points_server, code)
 
 
+@pytest.mark.slow
 def test_play_continues_without_a_click(browser, points_server):
     """Such as after the end of the time in the lobby, in which the participant closed Parley's page."""
     page = browser.new_context().new_page()
@@ -561,6 +565,7 @@ def test_a_session_that_could_not_work_is_refused(experiment):
         assert reason in made.stderr and key not in made.stderr, made.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_late_results_of_advanced_participants_are_paid(points_server):
     session_config = {"session_config_name": "with_parley", "num_participants": 2}
     session = request(points_server, "POST", "/api/sessions", json=session_config).raise_for_status().json()
