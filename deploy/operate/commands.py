@@ -31,7 +31,7 @@ PACKAGES = {
 }  # fmt: skip
 
 
-def install(machine: Machine, *, site: str, database: str, redis: str, nginx: bool) -> int:
+def install(machine: Machine, *, site: str, database: str, redis: str, port: str, nginx: bool) -> int:
     """Install everything; running it again completes what was missing. Return 1 if something is left to do."""
     _require_root(machine)
     programs = dict(PACKAGES)
@@ -55,6 +55,7 @@ def install(machine: Machine, *, site: str, database: str, redis: str, nginx: bo
             "DATABASE_URL": database,
             "REDIS_URL": redis,
             "PARLEY_DATA": str(machine.root / "var/lib/parley"),
+            "WEB_PORT": port,
         }
         machine.write(
             machine.env_file, environment.fill(TEMPLATE.read_text(), values), mode=PRIVATE_FILE, own=True
