@@ -98,6 +98,32 @@ def test_static_files_are_hashed_compressed_and_cached(tmp_path):
     assert int(re.search(r"max-age=(\d+)", " ".join(environment))[1]) >= 365 * 24 * 3600
 
 
+ASK = """
+from django.test import Client
+for host in ("parley.example.org:8443", "evil.example.net"):
+    for secure in (True, False):
+        page = Client(enforce_csrf_checks=True).get("/admin/login/", secure=secure, headers={"host": host})
+        print(page.status_code, page.headers.get("Location", ""))
+browser = Client(enforce_csrf_checks=True)
+browser.get("/admin/login/", secure=True, headers={"host": "parley.example.org:8443"})
+for origin in ("https://parley.example.org:8443", "https://parley.example.org:9000"):
+    sent = browser.post("/admin/login/", {"csrfmiddlewaretoken": browser.cookies["csrftoken"].value}, secure=True,
+                        headers={"host": "parley.example.org:8443", "origin": origin})
+    print(sent.status_code)
+"""
+
+
+def test_foreign_hosts_are_refused_and_other_ports_work(tmp_path):
+    port = {"SITE_URL": "https://parley.example.org:8443", "CSRF_TRUSTED_ORIGINS": "https://parley.example.org:8443"}
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3", "REQUIRE_SECOND_FACTOR": "false"}
+    for command in (("migrate", "-v0"), ("collectstatic", "--noinput")):
+        assert manage(tmp_path, *command, **database).returncode == 0
+    process = manage(tmp_path, "shell", "--no-imports", "-c", ASK, **port, **database)
+    site = "https://parley.example.org:8443/admin/login/"
+    assert process.stdout.splitlines() == ["200 ", f"301 {site}", "400 ", f"301 {site}", "200", "403"], process.stderr
+    assert "Traceback" not in process.stderr and "evil" not in process.stderr
+
+
 # ---- the wrapper and the manual --------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ and every command that writes files are real; services run without systemd. Cont
 from __future__ import annotations
 
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -108,7 +109,7 @@ def test_the_previous_releases_database_is_upgraded(machine: Trial):
     units.mkdir(parents=True)
     (units / "parley-worker.service").write_text("[Service]\nExecStart=/opt/parley/.venv/bin/celery\n")
     settings = {"DATABASE_URL": machine.database, "REDIS_URL": machine.redis, "WEB_PORT": machine.port, "SITE_URL": SITE,
-                "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "parley.example.org", "CSRF_TRUSTED_ORIGINS": SITE,
+                "SECRET_KEY": secrets.token_urlsafe(50), "ALLOWED_HOSTS": "parley.example.org", "CSRF_TRUSTED_ORIGINS": SITE,
                 "PARLEY_DATA": machine.root / "var/lib/parley", "PORT_OF_OLD": "8000"}  # fmt: skip
     (machine.root / "etc/parley.env").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
     (machine.root / "var/lib/parley").mkdir(parents=True)

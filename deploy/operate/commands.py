@@ -63,7 +63,7 @@ def install(machine: Machine, *, site: str, database: str, redis: str, port: str
         say(f"created: {machine.env_file}")
     _make_private(machine)
     _install_packages(machine)
-    machine.manage("check", "--deploy", "--fail-level", "WARNING")
+    machine.manage("check", "--deploy")
     link = machine.root / "usr/local/bin/parley"
     if not link.exists():
         link.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
     _describe_settings(machine)
     _make_private(machine)
     _install_packages(machine)
-    machine.manage("check", "--deploy", "--fail-level", "WARNING")
+    machine.manage("check", "--deploy")
     pending = sorted(backups.known_migrations(machine) - {*database.applied()})
     say(f"Migrations to apply: {', '.join(pending) or 'none'}.")
 

@@ -55,8 +55,9 @@ class Copy:
 def copies(machine: Machine, *, nginx: bool) -> list[Copy]:
     """Return every file that this version installs."""
     paths = (("/opt/parley", str(CODE)), ("/var/lib/parley", str(machine.data)))
-    templates = sorted((CODE / "deploy/systemd").glob("*.service"))
-    files = [Copy(template, machine.units / template.name, paths) for template in templates]
+    folder = CODE / "deploy/systemd"
+    templates = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = [Copy(template, machine.units / template.relative_to(folder), paths) for template in templates]
     if nginx:
         texts = (("web:8000", f"127.0.0.1:{machine.settings.get('WEB_PORT') or '8000'}"),)
         files.append(Copy(CODE / "deploy/nginx.conf", machine.nginx / "conf.d/parley.conf", texts))
