@@ -160,20 +160,26 @@ def test_every_command_and_unit_in_the_manual_exists():
     """Commands, options, units, paths and settings in docs/operating.md must exist."""
     from django.core.management import get_commands, load_command_class
 
+    from deploy.operate.__main__ import parser as operating
+
     manual = HANDBOOK.read_text()
-    commands, services = get_commands(), {"web", "worker", "collector", "beat"}
-    examples = re.findall(r"^(?:sudo -u parley )?parley ([a-z_]+)(.*)$", manual, re.MULTILINE)
-    assert {"migrate", "createsuperuser", "check"} <= {name for name, _arguments in examples}
+    commands, own_commands = get_commands(), operating()._subparsers._group_actions[0].choices
+    examples = re.findall(r"(?:^|`|deploy/)parley ([a-z_]+)([^`\n]*)", manual, re.MULTILINE)
+    assert {"install", "upgrade", "backup", "restore", "check", "createsuperuser"} <= {name for name, _ in examples}
     for name, arguments in examples:
-        if name in services:
+        if name == "help":
             continue
-        parser = load_command_class(commands[name], name).create_parser("parley", name)
+        parser = own_commands.get(name) or load_command_class(commands[name], name).create_parser("parley", name)
         for option in re.findall(r"--[a-z-]+", arguments):
             assert option in parser._option_string_actions, f"{name} {option}"
     for unit in re.findall(r"parley-[a-z]+@?", manual):
         if unit.rstrip("@") in ("parley-web", "parley-worker", "parley-collector", "parley-beat"):
             files = list((ROOT / "deploy" / "systemd").glob(f"{unit.rstrip('@')}*.service"))
             assert files, unit
+    compose = re.findall(r"docker compose (.*)", f"{manual}\n{(ROOT / 'deploy' / 'compose.yaml').read_text()}")
+    assert compose and all(options.startswith("--env-file deploy/parley.env ") for options in compose)
+    ignored = subprocess.run(["git", "check-ignore", "deploy/parley.env", "deploy/tls"], cwd=ROOT, capture_output=True)
+    assert ignored.returncode != 1, "secrets could be committed"
     for path in re.findall(r"`?(deploy/[\w./@-]+\w)", manual):
         assert (ROOT / path).exists() or path in ("deploy/parley.env", "deploy/tls"), path
     template = TEMPLATE.read_text()

@@ -7,18 +7,16 @@ and every command that writes files are real; services run without systemd. Cont
 from __future__ import annotations
 
 import re
-import secrets
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.examples import executed_blocks
 from tests.operating import ROOT, SITE, Servers, Trial
-from tests.test_deployment import HANDBOOK
+from tests.test_deployment import HANDBOOK, production
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +72,9 @@ def test_manual_works_from_installation_to_upgrade(machine: Trial, servers: Serv
     script = ABSOLUTE_PATH.sub(f"{machine.root}/", "\n".join(block.code for block in executed_blocks(HANDBOOK)))
     assert f"install --site {SITE}" in script
     script = script.replace(f"--site {SITE}", f"--site {SITE} {shlex.join(machine.install_options)}")
-    add_user = f"parley shell --no-imports -c {shlex.quote(HELLO)}; echo words > {machine.root}/var/lib/parley/dataset\n"
+    add_user = (
+        f"parley shell --no-imports -c {shlex.quote(HELLO)}; echo words > {machine.root}/var/lib/parley/dataset\n"
+    )
     script = script.replace("parley createsuperuser\n", f"parley createsuperuser\n{add_user}")
     environment = machine.environment
     process = subprocess.run(
@@ -96,6 +96,7 @@ def test_manual_works_from_installation_to_upgrade(machine: Trial, servers: Serv
         assert (elsewhere.root / "var/lib/parley/dataset").read_text() == "words\n"
         key = "from django.conf import settings; print(settings.SECRET_KEY, settings.SITE_URL)"
         assert elsewhere.shell(key) == machine.shell(key)
+        elsewhere.parley("backup")
         assert elsewhere.parley("check").endswith("Everything is in order.\n")
         again = elsewhere.run("restore", backups / "moving")
         assert again.returncode == 1 and "add --replace" in again.stderr
@@ -108,9 +109,11 @@ def test_the_previous_releases_database_is_upgraded(machine: Trial):
     units = machine.root / "etc/systemd/system"
     units.mkdir(parents=True)
     (units / "parley-worker.service").write_text("[Service]\nExecStart=/opt/parley/.venv/bin/celery\n")
-    settings = {"DATABASE_URL": machine.database, "REDIS_URL": machine.redis, "WEB_PORT": machine.port, "SITE_URL": SITE,
-                "SECRET_KEY": secrets.token_urlsafe(50), "ALLOWED_HOSTS": "parley.example.org", "CSRF_TRUSTED_ORIGINS": SITE,
-                "PARLEY_DATA": machine.root / "var/lib/parley", "PORT_OF_OLD": "8000"}  # fmt: skip
+    settings = {
+        **production(machine.root / "var/lib/parley"), "DATABASE_URL": machine.database, "REDIS_URL": machine.redis,
+        "WEB_PORT": machine.port, "REMOVED_SETTING": "8000",
+    }  # fmt: skip
+    del settings["LOG_FORMAT"]
     (machine.root / "etc/parley.env").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
     (machine.root / "var/lib/parley").mkdir(parents=True)
     targets = [*PREVIOUS_RELEASE.items()]
@@ -123,8 +126,8 @@ def test_the_previous_releases_database_is_upgraded(machine: Trial):
         "apps.get_model('studies', 'Study').objects.create(slug='kept', title='Kept', game='bargaining')\n"
     )
     said = machine.parley("upgrade")
-    assert "new setting: JOINS_PER_HOUR" in said or "new setting: LOG_FORMAT" in said
-    assert "unknown setting: PORT_OF_OLD" in said and "0011" in said
+    assert "new setting: LOG_FORMAT" in said
+    assert "unknown setting: REMOVED_SETTING" in said and "0011" in said
     assert "removed" in said and not (units / "parley-worker.service").exists()
     assert (machine.root / "etc/parley.env").stat().st_mode & 0o777 == 0o600
     assert machine.shell(NAMES) == "NAME"

@@ -25,9 +25,13 @@ def parser() -> argparse.ArgumentParser:
     names = main.add_subparsers(dest="command", required=True)
     install = names.add_parser("install", help="install Parley on this machine, or complete an installation")
     install.add_argument("--site", default="", help="the public address: https://parley.example.org")
-    install.add_argument("--database", default="", help="postgres://… (default: create one in this machine's PostgreSQL)")
+    install.add_argument(
+        "--database", default="", help="postgres://… (default: create one in this machine's PostgreSQL)"
+    )
     install.add_argument("--redis", default="redis://127.0.0.1:6379/0", help="(default: %(default)s)")
-    install.add_argument("--port", default="8000", help="where the web server listens on 127.0.0.1 (default: %(default)s)")
+    install.add_argument(
+        "--port", default="8000", help="where the web server listens on 127.0.0.1 (default: %(default)s)"
+    )
     upgrade = names.add_parser("upgrade", help="after `git pull`: back up, migrate, restart, and say what changed")
     for command in (install, upgrade):
         command.add_argument("--no-nginx", dest="nginx", action="store_false", help="another proxy is in front")

@@ -23,8 +23,12 @@ MARK = "last-backup"
 """File in PARLEY_DATA whose time of change is that of the last backup."""
 
 
-def back_up(machine: Machine, folder: Path | None = None) -> Path:
-    """Write a backup into a new folder that only root (or the user) can enter; return it."""
+def back_up(machine: Machine, folder: Path | None = None, *, services: list[str]) -> Path:
+    """Write a backup into a new folder that only root (or the user) can enter; return it.
+
+    Args:
+        services: those that run, or ran until they were stopped for the backup.
+    """
     os.umask(0o077)
     database = database_of(machine)
     made_at = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
@@ -40,13 +44,14 @@ def back_up(machine: Machine, folder: Path | None = None) -> Path:
     run(archive, accepted=(0, 1))  # 1: a file changed meanwhile
     if machine.env_file.exists():
         shutil.copyfile(machine.env_file, target / SETTINGS)
-    (target / COPIES).mkdir()
-    for copy in files.copies(machine, nginx=True):
-        if copy.installed is not None:
-            shutil.copyfile(copy.place, target / COPIES / copy.place.name)
+    for file in _own_files(machine):
+        copy = target / COPIES / file.relative_to(machine.root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
     described = {
         "made_at": made_at,
         "version": installed_version(machine),
+        "services": services,
         "database": database.kind,
         "migrations": database.applied(),
         "sha256": {name: _sha256(target / name) for name in (DUMP, DATA)},
@@ -77,7 +82,9 @@ def restore(
     described = check(folder)
     settings = settings or folder / SETTINGS
     if not settings.is_file():
-        raise Refused(f"{settings} is missing. Without its SECRET_KEY, stored keys stay sealed: name it with --settings.")
+        raise Refused(
+            f"{settings} is missing. Without its SECRET_KEY, stored keys stay sealed: name it with --settings."
+        )
     database = database_of(machine)
     if described["database"] != database.kind:
         raise Refused(f"The backup is one of {described['database']}, and DATABASE_URL names {database.kind}.")
@@ -85,6 +92,8 @@ def restore(
         raise Refused("The database is not empty. Back it up and add --replace to overwrite it.")
     if with_version and not files.git("cat-file", "-e", described["version"] or "none"):
         raise Refused(f"This clone does not have the backup's version {described['version'] or '(unknown)'}.")
+    if with_version and not files.git("diff", "--quiet", "HEAD"):
+        raise Refused(f"Files in {CODE} were changed: commit or discard that first (git diff shows it).")
     if not with_version and (unknown := sorted({*described["migrations"]} - known_migrations(machine))):
         raise Refused(
             f"The backup was made with a newer version of Parley ({described['version'] or 'unknown'}), which has "
@@ -95,9 +104,7 @@ def restore(
     _restore_data(machine, folder / DATA)
     say(f"restored: {machine.data}")
     own = {name: value for name, value in machine.settings.items() if name in OF_THE_MACHINE}
-    machine.write(
-        machine.env_file, environment.fill(settings.read_text(), own), mode=PRIVATE_FILE, own=True
-    )
+    machine.write(machine.env_file, environment.fill(settings.read_text(), own), mode=PRIVATE_FILE, own=True)
     say(f"restored: {machine.env_file}, except {', '.join(sorted(own))}, which are this machine's own")
     if with_version:
         _return_to(machine, folder, described["version"])
@@ -166,13 +173,20 @@ def _restore_data(machine: Machine, archive: Path) -> None:
 def _return_to(machine: Machine, folder: Path, version: str) -> None:
     """Check the backup's version out and put its units and nginx's configuration back."""
     if not files.git("checkout", "--quiet", "--detach", version):
-        raise Refused(f"git could not check {version} out in {CODE}: commit or discard what was changed there.")
-    for copy in files.copies(machine, nginx=True):
-        earlier = folder / COPIES / copy.place.name
-        if earlier.exists():
-            machine.write(copy.place, earlier.read_text())
+        raise Refused(f"git could not check {version} out in {CODE}.")
+    for file in _own_files(machine):
+        file.unlink()
+    for copy in (folder / COPIES).rglob("*"):
+        if copy.is_file():
+            machine.write(machine.root / copy.relative_to(folder / COPIES), copy.read_text())
     machine.write(machine.version_file, f"{version}\n")
     say(f"checked out: {version}")
+
+
+def _own_files(machine: Machine) -> list[Path]:
+    """Return the installed units, with the operator's additions to them, and nginx's configuration."""
+    units = [file for folder in machine.units.glob("parley-*") for file in (folder, *folder.rglob("*"))]
+    return [file for file in (*units, machine.nginx / "conf.d/parley.conf") if file.is_file()]
 
 
 def _sha256(file: Path) -> str:

@@ -57,9 +57,7 @@ def install(machine: Machine, *, site: str, database: str, redis: str, port: str
             "PARLEY_DATA": str(machine.root / "var/lib/parley"),
             "WEB_PORT": port,
         }
-        machine.write(
-            machine.env_file, environment.fill(TEMPLATE.read_text(), values), mode=PRIVATE_FILE, own=True
-        )
+        machine.write(machine.env_file, environment.fill(TEMPLATE.read_text(), values), mode=PRIVATE_FILE, own=True)
         say(f"created: {machine.env_file}")
     _make_private(machine)
     _install_packages(machine)
@@ -77,7 +75,9 @@ def install(machine: Machine, *, site: str, database: str, redis: str, port: str
     if nginx and not _has_certificate(machine):
         todo.append(f"put the certificate into {machine.nginx / 'tls'} (fullchain.pem, privkey.pem) and run this again")
     if machine.whole and nginx and (machine.nginx / "sites-enabled/default").exists():
-        todo.append(f"remove the distribution's own site: rm {machine.nginx / 'sites-enabled/default'}, and reload nginx")
+        todo.append(
+            f"remove the distribution's own site: rm {machine.nginx / 'sites-enabled/default'}, and reload nginx"
+        )
     say(f"Parley is installed for {origin}. Next: `parley createsuperuser`, and `parley backup` every day.")
     for task in todo:
         say(f"To do: {task}.")
@@ -106,7 +106,7 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
     services.stop(running)
     say(f"stopped: {', '.join(running) or 'nothing was running'}")
     try:
-        backup = backups.back_up(machine)
+        backup = backups.back_up(machine, services=running)
     except Refused:
         services.start(running)
         raise
@@ -121,7 +121,9 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
         services.enable(wanted)
         _start(machine, wanted)
     except Refused as error:
-        raise Refused(f"{error}\nThe upgrade is not complete. To go back to the earlier version:\n    {go_back}") from None
+        raise Refused(
+            f"{error}\nThe upgrade is not complete. To go back to the earlier version:\n    {go_back}"
+        ) from None
     _record_version(machine)
     for file in edited:
         say(f"To do: merge {file} into its neighbour.")
@@ -130,7 +132,7 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
 
 
 def backup(machine: Machine, *, to: str) -> int:
-    folder = backups.back_up(machine, Path(to) if to else None)
+    folder = backups.back_up(machine, Path(to) if to else None, services=manager(machine).running())
     say(f"backed up: {folder}")
     say("It contains SECRET_KEY beside the data that this key seals: keep copies encrypted, or settings.env elsewhere.")
     return 0
@@ -154,15 +156,17 @@ def restore(machine: Machine, *, folder: str, settings: str, replace: bool, with
     _make_private(machine)
     _install_packages(machine)
     machine.manage("migrate", "--noinput")
+    if with_version:
+        running = backups.check(Path(folder))["services"]
+        services.reload()
+        services.enable(running)
     try:
         say(machine.manage("withdraw_approvals").strip())
     except Refused:
-        say("To do: this version cannot withdraw approvals. Check each approved payment with its recruiter, then start "
-            f"the services: {', '.join(STANDARD)}.")  # fmt: skip
+        say("To do: this version cannot withdraw approvals. Check each approved payment with its recruiter, then start")
+        say(f"the services: {', '.join(running)}.")
         return 1
     say(machine.manage("check_books").strip())
-    if with_version:
-        services.reload()
     _start(machine, running or list(STANDARD))
     say("Payments made after the backup are missing in it: check with the recruiter before you approve any again.")
     return 0

@@ -45,8 +45,8 @@ class Postgres:
     def __init__(self, url: str) -> None:
         address = urlsplit(url)
         parts = {
-            "PGHOST": address.netloc.rpartition("@")[2].partition(":")[0], "PGPORT": address.port, "PGUSER": address.username,
-            "PGPASSWORD": address.password, "PGDATABASE": address.path.lstrip("/"),
+            "PGHOST": address.netloc.rpartition("@")[2].partition(":")[0], "PGPORT": address.port,
+            "PGUSER": address.username, "PGPASSWORD": address.password, "PGDATABASE": address.path.lstrip("/"),
             **{f"PG{name.upper()}": value for name, value in parse_qsl(address.query)},
         }  # fmt: skip
         # In the environment, since other users can read command lines.
@@ -62,9 +62,7 @@ class Postgres:
         load += [f"--command={_EMPTY}", "--file=-"]
         # The dump is opened here, so that the database's programs need no access to its folder.
         with file.open("rb") as dump, tempfile.TemporaryFile() as errors:
-            source = subprocess.Popen(
-                restore, env=self._environment, stdin=dump, stdout=subprocess.PIPE, stderr=errors
-            )
+            source = subprocess.Popen(restore, env=self._environment, stdin=dump, stdout=subprocess.PIPE, stderr=errors)
             target = subprocess.Popen(load, env=self._environment, stdin=subprocess.PIPE, stderr=errors)
             assert source.stdout is not None and target.stdin is not None
             with source.stdout, suppress(BrokenPipeError):
@@ -83,9 +81,7 @@ class Postgres:
         return self._ask("SELECT app || '.' || name FROM django_migrations ORDER BY 1").split()
 
     def _ask(self, query: str) -> str:
-        return run(
-            ["psql", "--no-psqlrc", "--no-align", "--tuples-only", f"--command={query}"], env=self._environment
-        )
+        return run(["psql", "--no-psqlrc", "--no-align", "--tuples-only", f"--command={query}"], env=self._environment)
 
 
 class Sqlite:
@@ -110,7 +106,9 @@ class Sqlite:
             return []
         with closing(sqlite3.connect(self.file)) as database:
             try:
-                return [row[0] for row in database.execute("SELECT app || '.' || name FROM django_migrations ORDER BY 1")]
+                return [
+                    row[0] for row in database.execute("SELECT app || '.' || name FROM django_migrations ORDER BY 1")
+                ]
             except sqlite3.OperationalError:
                 return []
 

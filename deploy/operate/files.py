@@ -45,9 +45,7 @@ class Copy:
         """Return how the new file differs from the installed one, as lines of a message."""
         if self.installed is None:
             return f"new: {self.place}"
-        lines = list(
-            difflib.unified_diff(self.installed.splitlines(), self.content.splitlines(), lineterm="", n=0)
-        )[2:]
+        lines = list(difflib.unified_diff(self.installed.splitlines(), self.content.splitlines(), lineterm="", n=0))[2:]
         changes = [f"    {line}" for line in lines if line[1:].strip() and not line.startswith("@@")]
         return "\n".join([f"changed: {self.place}", *changes])
 
