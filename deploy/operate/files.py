@@ -23,10 +23,7 @@ class Copy:
 
     @property
     def content(self) -> str:
-        content = self.template.read_text()
-        for text, replacement in self.texts:
-            content = content.replace(text, replacement)
-        return content
+        return self._rendered(self.template.read_text())
 
     @property
     def installed(self) -> str | None:
@@ -36,10 +33,15 @@ class Copy:
     @property
     def is_edited(self) -> bool:
         """Whether the installed file is no version of the template: an operator has changed it."""
-        original = self.installed or ""
+        path = self.template.relative_to(CODE)
+        versions = git("log", "--format=%H", "--", str(path)).split()
+        originals = (git("show", f"{version}:{path}") for version in versions)
+        return all(self._rendered(original).strip() != (self.installed or "").strip() for original in originals)
+
+    def _rendered(self, content: str) -> str:
         for text, replacement in self.texts:
-            original = original.replace(replacement, text)
-        return not _is_a_version(original)
+            content = content.replace(text, replacement)
+        return content
 
     def describe_change(self) -> str:
         """Return how the new file differs from the installed one, as lines of a message."""
@@ -87,16 +89,11 @@ def install(machine: Machine, copy: Copy) -> str:
     return change
 
 
-def git(*arguments: str, text: str | None = None) -> str:
+def git(*arguments: str) -> str:
     """Run git in Parley's folder; return its output, or "" if it fails or this is no clone."""
     command = ["git", "-c", "safe.directory=*", "-C", str(CODE), *arguments]
     try:
-        process = subprocess.run(command, input=text, capture_output=True, text=True)
+        process = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:
         return ""
     return "" if process.returncode else process.stdout.strip() or "done"
-
-
-def _is_a_version(content: str) -> bool:
-    """Return whether the repository's history contains a file with this content."""
-    return bool(git("cat-file", "-e", git("hash-object", "--stdin", text=content) or "none"))
