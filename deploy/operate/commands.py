@@ -164,7 +164,7 @@ def restore(machine: Machine, *, folder: str, settings: str, replace: bool, with
         say(machine.manage("withdraw_approvals").strip())
     except Refused:
         say("To do: this version cannot withdraw approvals. Check each approved payment with its recruiter, then start")
-        say(f"the services: {', '.join(running)}.")
+        say(f"the services: {', '.join(running) or 'none was running'}.")
         return 1
     say(machine.manage("check_books").strip())
     _start(machine, running or list(STANDARD))
