@@ -143,6 +143,32 @@ def test_static_files_are_hashed_compressed_and_cached(tmp_path):
     assert int(re.search(r"max-age=(\d+)", " ".join(environment))[1]) >= 365 * 24 * 3600
 
 
+ASK = """
+from django.test import Client
+for host in ("parley.example.org:8443", "evil.example.net"):
+    for secure in (True, False):
+        page = Client(enforce_csrf_checks=True).get("/admin/login/", secure=secure, headers={"host": host})
+        print(page.status_code, page.headers.get("Location", ""))
+browser = Client(enforce_csrf_checks=True)
+browser.get("/admin/login/", secure=True, headers={"host": "parley.example.org:8443"})
+for origin in ("https://parley.example.org:8443", "https://parley.example.org:9000"):
+    sent = browser.post("/admin/login/", {"csrfmiddlewaretoken": browser.cookies["csrftoken"].value}, secure=True,
+                        headers={"host": "parley.example.org:8443", "origin": origin})
+    print(sent.status_code)
+"""
+
+
+def test_foreign_hosts_are_refused_and_other_ports_work(tmp_path):
+    port = {"SITE_URL": "https://parley.example.org:8443", "CSRF_TRUSTED_ORIGINS": "https://parley.example.org:8443"}
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3", "REQUIRE_SECOND_FACTOR": "false"}
+    for command in (("migrate", "-v0"), ("collectstatic", "--noinput")):
+        assert manage(tmp_path, *command, **database).returncode == 0
+    process = manage(tmp_path, "shell", "--no-imports", "-c", ASK, **port, **database)
+    site = "https://parley.example.org:8443/admin/login/"
+    assert process.stdout.splitlines() == ["200 ", f"301 {site}", "400 ", f"301 {site}", "200", "403"], process.stderr
+    assert "Traceback" not in process.stderr and "evil" not in process.stderr
+
+
 # ---- the wrapper and the manual --------------------------------------------------------------------------
 
 
@@ -179,20 +205,26 @@ def test_every_command_and_unit_in_the_manual_exists():
     """Commands, options, units, paths and settings in docs/operating.md must exist."""
     from django.core.management import get_commands, load_command_class
 
+    from deploy.operate.__main__ import parser as operating
+
     manual = HANDBOOK.read_text()
-    commands, services = get_commands(), {"web", "worker", "collector", "beat"}
-    examples = re.findall(r"^(?:sudo -u parley )?parley ([a-z_]+)(.*)$", manual, re.MULTILINE)
-    assert {"migrate", "createsuperuser", "check"} <= {name for name, _arguments in examples}
+    commands, own_commands = get_commands(), operating()._subparsers._group_actions[0].choices
+    examples = re.findall(r"(?:^|`|deploy/)parley ([a-z_]+)([^`\n]*)", manual, re.MULTILINE)
+    assert {"install", "upgrade", "backup", "restore", "check", "createsuperuser"} <= {name for name, _ in examples}
     for name, arguments in examples:
-        if name in services:
+        if name == "help":
             continue
-        parser = load_command_class(commands[name], name).create_parser("parley", name)
+        parser = own_commands.get(name) or load_command_class(commands[name], name).create_parser("parley", name)
         for option in re.findall(r"--[a-z-]+", arguments):
             assert option in parser._option_string_actions, f"{name} {option}"
     for unit in re.findall(r"parley-[a-z]+@?", manual):
         if unit.rstrip("@") in ("parley-web", "parley-worker", "parley-collector", "parley-beat"):
             files = list((ROOT / "deploy" / "systemd").glob(f"{unit.rstrip('@')}*.service"))
             assert files, unit
+    compose = re.findall(r"docker compose (.*)", f"{manual}\n{(ROOT / 'deploy' / 'compose.yaml').read_text()}")
+    assert compose and all(options.startswith("--env-file deploy/parley.env ") for options in compose)
+    ignored = subprocess.run(["git", "check-ignore", "deploy/parley.env", "deploy/tls"], cwd=ROOT, capture_output=True)
+    assert ignored.returncode != 1, "secrets could be committed"
     for path in re.findall(r"`?(deploy/[\w./@-]+\w)", manual):
         assert (ROOT / path).exists() or path in ("deploy/parley.env", "deploy/tls"), path
     template = TEMPLATE.read_text()

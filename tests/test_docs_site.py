@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand
 from deploy.docs import build, links
 from deploy.docs.pages import relink
 from deploy.docs.reference import commands, games, settings
+from deploy.operate import environment
 from games import registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,7 +56,7 @@ def test_every_command_and_option_is_in_the_reference():
 
 
 def test_every_setting_is_explained():
-    explained = {name: meaning for name, meaning, _value in settings.entries()}
+    explained = {name: meaning for name, meaning, _value in environment.entries(settings.TEMPLATE.read_text())}
     defaults = settings.code_defaults()
     assert defaults and defaults.keys() <= explained.keys()
     assert [name for name, meaning in explained.items() if not meaning and name not in ("DEBUG", "LOG_LEVEL")] == []

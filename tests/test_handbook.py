@@ -1,88 +1,135 @@
 """The commands of docs/operating.md run verbatim and in order, in a folder that represents the machine.
 
-Commands that would change the machine (packages, users, units, the proxy) are stubs that record their calls.
-parley, the database's own programs and every command that writes files are real. Containers are not tested.
+Commands that would change the machine (packages, units, the clone) are stubs. `parley`, the database's own programs
+and every command that writes files are real; services run without systemd. Containers are not tested.
 """
 
 from __future__ import annotations
 
 import re
-import secrets
+import shlex
+import shutil
 import subprocess
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from config.postgres import PrivatePostgres, _program_folder
 from tests.examples import executed_blocks
-from tests.test_deployment import HANDBOOK, ROOT, production
+from tests.operating import ROOT, SITE, Servers, Trial
+from tests.test_deployment import HANDBOOK, production
 
 pytestmark = pytest.mark.slow
 
-STUBS = ("apt-get", "useradd", "git", "createuser", "createdb", "systemctl", "nginx", "docker", "curl")
-ABSOLUTE_PATH = re.compile(r"(?<![\w.:/-])/(?=(?:opt|etc|var/lib|usr/local)/)")
+STUBS = ("apt-get", "systemctl", "docker")
+ABSOLUTE_PATH = re.compile(r"(?<![\w.:/-])/(?=(?:opt|etc|var/lib|var/backups|usr/local)/)")
+HELLO = "from django.contrib.auth.models import User; User.objects.create_user('NAME')"
+NAMES = "from django.contrib.auth.models import User; print(*User.objects.values_list('username', flat=True))"
+PREVIOUS_RELEASE = {
+    "api": "0001_tokens",
+    "audit": "0001_initial",
+    "checks": "0001_initial",
+    "collecting": "0002_member",
+    "exports": "0002_publications_and_progress",
+    "marketplaces": "0001_accounts",
+    "matches": "0005_monitored_matches",
+    "monitoring": "0001_initial",
+    "opponents": "0005_monitored_calls",
+    "participants": "0003_return_to",
+    "payouts": "0002_journal",
+    "piloting": "0001_pilots",
+    "quality": "0001_page_views",
+    "recruiters": "0004_kinds_of_lab_codes",
+    "studies": "0010_endings",
+    "surveys": "0001_initial",
+}
+"""The newest migration of each app in version 0.1."""
 
 
-def write_stub(folder: Path, name: str, body: str) -> None:
-    file = folder / name
-    file.write_text(f"#!/bin/bash\n{body}\n")
-    file.chmod(0o755)
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    with Servers(tmp_path_factory.mktemp("machines")) as running:
+        yield running
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Path:
-    """Create the folders of a fresh machine, with the stubs in bin/."""
-    for path in ("bin", "opt/parley", "etc/systemd/system", "etc/nginx/conf.d", "etc/nginx/sites-enabled", "var/lib"):
-        (tmp_path / path).mkdir(parents=True)
-    (tmp_path / "usr/local/bin").mkdir(parents=True)
-    (tmp_path / "etc/nginx/sites-enabled/default").touch()
-    (tmp_path / "opt/parley/deploy").symlink_to(ROOT / "deploy")
-    for name in STUBS:
-        write_stub(tmp_path / "bin", name, f'echo "{name} $*" >> {tmp_path}/called')
-    write_stub(tmp_path / "bin", "sudo", 'shift 2; exec "$@"')  # -u USER
-    write_stub(tmp_path / "bin", "install", 'exec /usr/bin/install $(sed -E "s/-[og] [a-z]+ ?//g" <<< "$*")')
-    write_stub(tmp_path / "bin", "editor", f'cp {tmp_path}/filled-in.env "$1"')
-    return tmp_path
+def machine(servers: Servers, request: pytest.FixtureRequest) -> Iterator[Trial]:
+    trial = servers.trial(re.sub(r"\W", "_", request.node.name)[:40])
+    yield trial
+    trial.stop()
 
 
-def test_manual_works_from_installation_to_upgrade(machine: Path):
-    postgres = PrivatePostgres()
-    url = postgres.start()
-    try:
-        values = {
-            **production(machine / "var/lib/parley"),
-            "DATABASE_URL": url,
-            "SECRET_KEY": secrets.token_urlsafe(50),
-        }
-        (machine / "filled-in.env").write_text("\n".join(f"{name}={value}" for name, value in values.items()))
-        commands = "\n".join(block.code for block in executed_blocks(HANDBOOK))
-        script = ABSOLUTE_PATH.sub(f"{machine}/", commands).replace("deploy/setup/venv.sh", "true ")
-        user_command = 'parley shell --no-imports -c "from django.contrib.auth.models import User; {}"\n'
-        create_user, user_exists = (
-            "User.objects.create_user('NAME')",
-            "assert User.objects.filter(username='NAME').exists()",
-        )
-        script = script.replace(
-            "parley createsuperuser\n", f"parley createsuperuser\n{user_command.format(create_user)}"
-        )
-        process = subprocess.run(
-            ["bash", "-euxo", "pipefail", "-c", f"{script}\n{user_command.format(user_exists)}"],
-            cwd=machine, capture_output=True, text=True, timeout=900,
-            env={
-                "HOME": str(machine), "LANG": "C.UTF-8", "PARLEY_ENV": str(machine / "etc/parley.env"),
-                "PATH": f"{machine}/bin:{machine}/usr/local/bin:{_program_folder()}:/usr/bin:/bin",
-                "PGHOST": str(postgres.folder), "PGUSER": "postgres",
-            },
-        )  # fmt: skip
-    finally:
-        postgres.stop()
+def test_manual_works_from_installation_to_upgrade(machine: Trial, servers: Servers):
+    (machine.root / "bin").mkdir()
+    for path in ("etc/cron.d", "opt/parley"):
+        (machine.root / path).mkdir(parents=True)
+    (machine.root / "opt/parley/deploy").symlink_to(ROOT / "deploy")
+    stubs = {name: f'echo "{name} $*" >> {machine.root}/called' for name in STUBS}
+    # The clone is this repository, which `parley` reads with git as well.
+    stubs["git"] = f'[[ " $* " == *" clone "* || " $* " == *" pull "* ]] || exec {shutil.which("git")} "$@"'
+    for name, body in stubs.items():
+        (machine.root / "bin" / name).write_text(f"#!/bin/bash\n{body}\n")
+        (machine.root / "bin" / name).chmod(0o755)
+    script = ABSOLUTE_PATH.sub(f"{machine.root}/", "\n".join(block.code for block in executed_blocks(HANDBOOK)))
+    assert f"install --site {SITE}" in script
+    script = script.replace(f"--site {SITE}", f"--site {SITE} {shlex.join(machine.install_options)}")
+    add_user = (
+        f"parley shell --no-imports -c {shlex.quote(HELLO)}; echo words > {machine.root}/var/lib/parley/dataset\n"
+    )
+    script = script.replace("parley createsuperuser\n", f"parley createsuperuser\n{add_user}")
+    environment = machine.environment
+    process = subprocess.run(
+        ["bash", "-euxo", "pipefail", "-c", script], cwd=machine.root, capture_output=True, text=True, timeout=900,
+        env={**environment, "PATH": f"{machine.root}/bin:{environment['PATH']}"},
+    )  # fmt: skip
     assert process.returncode == 0, f"{process.stdout[-2000:]}\n{process.stderr[-4000:]}"
-    calls = (machine / "called").read_text()
-    for unit in ("parley-web", "parley-worker@1", "parley-collector", "parley-beat"):
-        assert unit in calls
-        assert (machine / "etc/systemd/system" / f"{unit.rstrip('1')}.service").exists()
-    proxy = (machine / "etc/nginx/conf.d/parley.conf").read_text()
-    assert "127.0.0.1:8000" in proxy and "web:8000" not in proxy
-    assert (machine / "var/lib/parley").stat().st_mode & 0o777 == 0o700
-    for backup in ("parley.dump", "before-upgrade.dump", "parley.env.backup"):
-        assert (machine / "opt/parley" / backup).stat().st_size > 0
+    assert machine.shell(NAMES) == "NAME"
+    assert (machine.root / "var/lib/parley/dataset").read_text() == "words\n"
+    backups = machine.root / "var/backups/parley"
+    assert backups.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in backups.rglob("*") if path.is_file()} == {0o600}
+
+    elsewhere = servers.trial("elsewhere")
+    try:
+        elsewhere.parley("install", "--site", "https://other.example.org", *elsewhere.install_options)
+        elsewhere.parley("restore", backups / "moving")
+        assert elsewhere.shell(NAMES) == "NAME"
+        assert (elsewhere.root / "var/lib/parley/dataset").read_text() == "words\n"
+        key = "from django.conf import settings; print(settings.SECRET_KEY, settings.SITE_URL)"
+        assert elsewhere.shell(key) == machine.shell(key)
+        elsewhere.parley("backup")
+        assert elsewhere.parley("check").endswith("Everything is in order.\n")
+        again = elsewhere.run("restore", backups / "moving")
+        assert again.returncode == 1 and "add --replace" in again.stderr
+    finally:
+        elsewhere.stop()
+
+
+def test_the_previous_releases_database_is_upgraded(machine: Trial):
+    """An installation by hand of version 0.1: its settings and units, and a database with its migrations only."""
+    units = machine.root / "etc/systemd/system"
+    units.mkdir(parents=True)
+    (units / "parley-worker.service").write_text("[Service]\nExecStart=/opt/parley/.venv/bin/celery\n")
+    settings = {
+        **production(machine.root / "var/lib/parley"), "DATABASE_URL": machine.database, "REDIS_URL": machine.redis,
+        "WEB_PORT": machine.port, "REMOVED_SETTING": "8000",
+    }  # fmt: skip
+    del settings["LOG_FORMAT"]
+    (machine.root / "etc/parley.env").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    (machine.root / "var/lib/parley").mkdir(parents=True)
+    targets = [*PREVIOUS_RELEASE.items()]
+    machine.shell(
+        "from django.db import connection; from django.db.migrations.executor import MigrationExecutor\n"
+        "executor = MigrationExecutor(connection)\n"
+        f"targets = {targets} + [n for n in executor.loader.graph.leaf_nodes() if n[0] in ('auth', 'sessions')]\n"
+        "apps = executor.migrate(targets).apps\n"
+        "apps.get_model('auth', 'User').objects.create(username='NAME')\n"
+        "apps.get_model('studies', 'Study').objects.create(slug='kept', title='Kept', game='bargaining')\n"
+    )
+    said = machine.parley("upgrade")
+    assert "new setting: LOG_FORMAT" in said
+    assert "unknown setting: REMOVED_SETTING" in said and "0011" in said
+    assert "removed" in said and not (units / "parley-worker.service").exists()
+    assert (machine.root / "etc/parley.env").stat().st_mode & 0o777 == 0o600
+    assert machine.shell(NAMES) == "NAME"
+    assert machine.shell("from studies.models import Study; print(Study.objects.get().slug)") == "kept"
+    assert machine.parley("check").endswith("Everything is in order.\n")

@@ -62,11 +62,15 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
         "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
         "/etc/nginx/tls": str(folder),
         "/var/log/nginx": str(folder),
+        "/etc/nginx/parley.d": str(folder / "parley.d"),
     }
     for old, new in changes.items():
         assert old in config
         config = config.replace(old, new)
     (folder / "parley.conf").write_text(config)
+    (folder / "parley.d").mkdir()
+    (folder / "parley.d" / "own.conf").write_text("location /busy/ { return 429; }\n")
+    shutil.copy(ROOT / "deploy" / "monitors.compose", folder / "parley.d" / "monitors")
     temporary = "".join(
         f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -105,7 +109,7 @@ def socket_to(proxy: Proxy, path: str, **options):
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     address = f"wss://127.0.0.1:{proxy.port}/ws/play/{path.strip('/').split('/')[1]}/?{WORKER}"
-    return websockets.connect(address, origin="https://127.0.0.1", ssl=tls, **options)
+    return websockets.connect(address, origin=proxy.url, ssl=tls, **options)
 
 
 async def test_sockets_pass_without_compression_and_refuse_large_messages(proxy: Proxy, path: str):
@@ -131,16 +135,42 @@ def test_no_log_contains_identities(proxy: Proxy, path: str):
         assert token not in text and WORKER not in text, name
 
 
-def test_large_bodies_and_join_floods_are_refused(proxy: Proxy, path: str):
+def test_large_bodies_are_refused(proxy: Proxy, path: str):
     assert httpx.post(f"{proxy.url}{path}", content=b"x" * 4_000_000, verify=False).status_code == 413
 
-    async def open_pages() -> list[int]:
-        async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=120) as client:
-            pages = await asyncio.gather(*(client.get("/join/none/") for _ in range(90)))
-            return [page.status_code for page in pages]
 
-    statuses = asyncio.run(open_pages())
-    assert 429 in statuses and statuses.count(404) >= 60
+def test_lecture_hall_enters_from_one_address(proxy: Proxy):
+    """150 people who share an address follow the link at once."""
+
+    async def come_in(client: httpx.AsyncClient, person: int) -> tuple[int, str]:
+        page = await client.get(f"/join/{STUDY}/?PROLIFIC_PID={person}", follow_redirects=True)
+        form = page.text.partition('name="form" value="')[2].partition('"')[0]
+        entered = await client.post(str(page.url), data={"form": form}, headers={"Referer": str(page.url)})
+        return entered.status_code, entered.headers.get("Location", "")
+
+    async def arrive() -> list[tuple[int, str]]:
+        limits = httpx.Limits(max_connections=150)
+        transport = httpx.AsyncHTTPTransport(verify=False, limits=limits)  # one address; cookies are each person's own
+        people = [httpx.AsyncClient(base_url=proxy.url, transport=transport, timeout=250) for _person in range(150)]
+        return await asyncio.gather(*(come_in(client, person) for person, client in enumerate(people)))
+
+    answers = asyncio.run(arrive())
+    assert {status for status, _location in answers} == {302}
+    assert len({location for _status, location in answers if location.startswith("/p/")}) == 150
+
+
+def test_page_of_a_limit_tries_again(proxy: Proxy):
+    page = httpx.get(f"{proxy.url}/busy/", verify=False)
+    assert (page.status_code, page.headers["Retry-After"]) == (429, "3")
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert 'http-equiv="refresh"' in page.text and "tries again automatically" in page.text
+
+
+def test_foreign_host_gets_neither_a_redirect_nor_a_traceback(stack, proxy: Proxy):
+    for address in (proxy.url, f"http://127.0.0.1:{proxy.plain}"):
+        page = httpx.get(f"{address}/join/{STUDY}/", headers={"Host": "evil.example.net"}, verify=False)
+        assert page.status_code == 400 and "evil" not in f"{page.headers}{page.text}"
+    assert "evil" not in stack.log("web") and "DisallowedHost" not in stack.log("web")
 
 
 def test_page_reloads_while_the_web_server_is_down(stack, proxy: Proxy):

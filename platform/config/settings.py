@@ -276,8 +276,9 @@ REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=BEHIND_TLS)
 """Whether everyone in the admin must enter a code from an authenticator app in addition to the password."""
 OTP_TOTP_ISSUER = "Parley"
 
-JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", default=120)
-"""Participants per hour who may start a study from one network address through links that are not verified."""
+JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", default=1000)
+"""Participants per hour who may start a study from one network address through links that are not verified: more
+than any lecture hall has seats, so that only programs meet it."""
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 """Proxies in front that add the visitor's address to X-Forwarded-For, if the web server does not read it."""
 AXES_FAILURE_LIMIT = 5
@@ -348,6 +349,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 SECURE_SSL_REDIRECT = BEHIND_TLS
+# Plain requests are redirected to the site's own address, whatever host they name.
+SECURE_SSL_HOST = urlsplit(SITE_URL).netloc
 SECURE_HSTS_SECONDS = 31536000 if BEHIND_TLS else 0
 # Whether all other servers of the domain use TLS is known only to its owner.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", default=False)
@@ -380,8 +383,13 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
-    # django-axes logs names and addresses in its warnings; the audit log records what is needed.
-    "loggers": {"django": {"handlers": [], "propagate": True}, "axes": {"level": "ERROR"}},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        # django-axes logs names and addresses in its warnings; the audit log records what is needed.
+        "axes": {"level": "ERROR"},
+        # Any program can name a host that is not ours; the refused request itself is one line.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+    },
 }
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")

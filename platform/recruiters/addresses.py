@@ -9,7 +9,10 @@ from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-_HOUR = 3600
+_HOUR, _MINUTE = 3600, 60
+FAILURES_PER_MINUTE = 300
+"""Links that admit no one, opened from one address, after which the address has to wait for the next minute. A
+lecture hall full of typing errors stays below it, and a program that guesses codes does not get far."""
 
 
 def address_of(request: HttpRequest) -> str | None:
@@ -24,12 +27,26 @@ def address_of(request: HttpRequest) -> str | None:
     return forwarded[-proxies] if 0 < proxies <= len(forwarded) else connection_address
 
 
-def counted(request: HttpRequest, event: str) -> int:
-    """Count one more `event` from this address; return the count of this hour. The address itself is not stored."""
-    secret = salted_hmac("recruiters.addresses", address_of(request) or "").hexdigest()[:24]
-    key = f"{event}/{secret}/{int(time.time() // _HOUR)}"
-    cache.add(key, 0, timeout=2 * _HOUR)
+def counted(request: HttpRequest, event: str, *, seconds: int = _HOUR) -> int:
+    """Count one more `event` from this address; return the count in this hour, or in this window of `seconds`."""
+    key = _key(request, event, seconds)
+    cache.add(key, 0, timeout=2 * seconds)
     try:
         return cache.incr(key)
     except ValueError:  # evicted from a full cache in between
         return 1
+
+
+def count_failure(request: HttpRequest) -> None:
+    """Count a link that admitted no one because it is unknown or forged."""
+    counted(request, "failures", seconds=_MINUTE)
+
+
+def failed_too_often(request: HttpRequest) -> bool:
+    return int(cache.get(_key(request, "failures", _MINUTE)) or 0) >= FAILURES_PER_MINUTE
+
+
+def _key(request: HttpRequest, event: str, seconds: int) -> str:
+    """Return the key of the address's current count; the address itself is not stored."""
+    secret = salted_hmac("recruiters.addresses", address_of(request) or "").hexdigest()[:24]
+    return f"{event}/{secret}/{int(time.time() // seconds)}"

@@ -13,6 +13,8 @@ class EntryRefused(Exception):
     title: str | Promise = _("You can't enter this study")
     try_again = False
     """Whether trying again or a new link may help; if so, participants are not asked to return their task."""
+    seconds = 0
+    """Seconds after which the page tries again automatically; 0 if it does not."""
 
     def __init__(self, reason: str | Promise):
         super().__init__(str(reason))
@@ -21,10 +23,23 @@ class EntryRefused(Exception):
 class TooMany(EntryRefused):
     status = 429
     try_again = True
+    seconds = 60
     title = _("Too many people started from your network")
 
     def __init__(self) -> None:
-        super().__init__(_("Please try again in an hour with the same link."))
+        super().__init__(_("Please wait. This page tries again automatically, for up to an hour."))
+
+
+class TooManyFailures(EntryRefused):
+    status = 429
+    try_again = True
+    seconds = 10
+    title = _("One moment, please")
+
+    def __init__(self) -> None:
+        super().__init__(
+            _("Many wrong links were opened from your network. Please wait: this page tries again automatically.")
+        )
 
 
 class WrongCode(EntryRefused):

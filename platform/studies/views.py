@@ -19,9 +19,8 @@ from matches.models import Match
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form
-from recruiters import arrivals
-from recruiters.addresses import counted
-from recruiters.errors import EntryRefused, IncompleteLink, TooMany, TooSoon
+from recruiters import addresses, arrivals
+from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
 from studies import enrolling
 from studies.models import Study
 from studies.names import two_person_slug
@@ -35,8 +34,11 @@ COOKIE_SALT = "studies.open-entry"
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Admit a participant who follows a recruiter's link, show a preview, or explain why not and what to do."""
+    if addresses.failed_too_often(request):
+        return _not_admitted(request, None, TooManyFailures())
     study = Study.objects.filter(slug=slug).first()
     if study is None:
+        addresses.count_failure(request)
         return render(request, "studies/unknown.html", status=404)
     arrival = None
     try:
@@ -53,6 +55,8 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             )
         return _not_admitted(request, study, refusal)
     except EntryRefused as refusal:
+        if isinstance(refusal, WrongCode | ForgedLink):
+            addresses.count_failure(request)
         return _not_admitted(request, study, refusal, arrival)
 
 
@@ -65,16 +69,17 @@ def _arrival_link(request: HttpRequest) -> arrivals.Link:
 
 
 def _not_admitted(
-    request: HttpRequest, study: Study, refusal: EntryRefused, arrival: arrivals.Arrival | None = None
+    request: HttpRequest, study: Study | None, refusal: EntryRefused, arrival: arrivals.Arrival | None = None
 ) -> HttpResponse:
     """Explain why someone is not admitted, and how they can go back."""
     return_url = arrival.return_to if arrival else ""
     context = {"study": study, "refusal": refusal, "back": return_url or getattr(refusal, "return_url", "")}
     if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
         context["return_instructions"] = arrival.turned_away
-    return allow_form(
-        render(request, "studies/not_admitted.html", context, status=refusal.status), context.get("return_instructions")
-    )
+    page = render(request, "studies/not_admitted.html", context, status=refusal.status)
+    if refusal.seconds:
+        page["Retry-After"] = str(refusal.seconds)
+    return allow_form(page, context.get("return_instructions"))
 
 
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
@@ -121,7 +126,7 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
 
 def _refuse_too_many(request: HttpRequest, arrival: arrivals.Arrival) -> None:
     """Raise TooMany if one address begins many enrolments through open links."""
-    if not arrival.checked and counted(request, "joins") > settings.JOINS_PER_HOUR:
+    if not arrival.checked and addresses.counted(request, "joins") > settings.JOINS_PER_HOUR:
         raise TooMany
 
 

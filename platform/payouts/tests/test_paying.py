@@ -316,6 +316,14 @@ def test_an_approval_can_be_withdrawn_until_it_is_sent(standin: StandIn, boss: U
     assert states(base) == ["confirmed"]
 
 
+def test_a_restored_backup_pays_nothing_without_a_new_decision(standin: StandIn, boss: User):
+    base, bonus = finished("A1")
+    approve(boss, base, bonus)
+    call_command("withdraw_approvals")
+    settle()
+    assert states(base, bonus) == ["due", "due"] and not standin.paid
+
+
 def test_a_second_click_approves_nothing(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)

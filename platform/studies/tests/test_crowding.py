@@ -10,6 +10,7 @@ from django.test import Client, override_settings
 from opponents.agents import agents_from_specs
 from participants.models import Enrolment
 from participants.states import State
+from recruiters import addresses
 from recruiters.models import LabCode
 from studies.models import Study
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
@@ -34,11 +35,29 @@ def test_enrolments_per_address_and_hour_are_limited() -> None:
         assert Client().post("/join/splitting").status_code == 302
     response = Client().post("/join/splitting")
     assert response.status_code == 429 and "your network" in heading_of(response)
+    assert '<meta http-equiv="refresh" content="60">' in response.content.decode()
     assert Enrolment.objects.count() == 2
     assert Client().post("/join/splitting", REMOTE_ADDR="192.0.2.7").status_code == 302
     Study.objects.update(entry=Study.Entry.MTURK)
     invented = {"workerId": "AMADEUP", "assignmentId": "3X", "hitId": "3H"}
     assert Client().get("/join/splitting", invented).status_code == 429
+
+
+def test_only_failed_attempts_of_an_address_have_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "FAILURES_PER_MINUTE", 3)
+    monkeypatch.setattr(addresses.time, "time", lambda: 1_000_000.0)  # one window
+    launched_study(entry=Study.Entry.CODES)
+    for code in LabCode.objects.bulk_create(LabCode(study="splitting") for _person in range(5)):
+        assert Client().get("/join/splitting", {"code": code.code}).status_code == 302
+    for wrong in ("/join/splitting?code=WRONG1", "/join/none", "/join/splitting?code=WRONG2"):
+        assert Client().get(wrong).status_code == 404
+    waiting = Client().get("/join/splitting", {"code": code.code})
+    assert (waiting.status_code, waiting["Retry-After"]) == (429, "10")
+    assert '<meta http-equiv="refresh" content="10">' in waiting.content.decode()
+    assert "tries again automatically" in text_of(waiting)
+    assert Client().get("/join/none", REMOTE_ADDR="192.0.2.7").status_code == 404
+    monkeypatch.setattr(addresses.time, "time", lambda: 1_000_061.0)
+    assert Client().get("/join/splitting", {"code": code.code}).status_code == 302
 
 
 @override_settings(JOINS_PER_HOUR=0)
