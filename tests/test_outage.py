@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
-from config.logs import OneLinePerOutage
+from config.logs import OneLine
 from tests.visitors import arrived_participant, heading_of, launched_study
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def test_page_reloads_while_the_database_is_down(method: str) -> None:
 
 
 def test_outage_is_logged_as_one_line_a_minute() -> None:
-    log_filter = OneLinePerOutage()
+    log_filter = OneLine()
 
     def record_of(error: Exception) -> logging.LogRecord:
         try:

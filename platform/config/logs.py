@@ -48,8 +48,8 @@ class JsonFormatter(_HidesTokens, json.JsonFormatter):
     """Writes JSON."""
 
 
-class OneLinePerOutage(logging.Filter):
-    """Logs that the database or Redis is unavailable once a minute, instead of for every request and task."""
+class OneLine(logging.Filter):
+    """Logs one line for a faulty request, and one a minute while the database or Redis is unavailable: no tracebacks."""
 
     SECONDS = 60.0
 
@@ -59,6 +59,8 @@ class OneLinePerOutage(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
+        if record.name.startswith("django.security.") or getattr(record, "status_code", 500) < 500:
+            record.exc_info = record.exc_text = None
         for outage, errors in OUTAGES.items():
             if isinstance(error, errors):
                 record.msg, record.args = f"{outage}: {type(error).__name__}", ()

@@ -370,7 +370,7 @@ LOGGING = {
     },
     "filters": {
         "hide tokens": {"()": "config.logs.HideTokens"},
-        "one line": {"()": "config.logs.OneLinePerOutage"},
+        "one line": {"()": "config.logs.OneLine"},
     },
     "handlers": {
         "stderr": {
@@ -381,9 +381,10 @@ LOGGING = {
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
     "loggers": {
-        # These bring handlers of their own, without the filters.
+        # These two bring handlers of their own, without the filters.
         "django": {"handlers": [], "propagate": True},
-        "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
+        "py.warnings": {"level": "ERROR"},
         # django-axes logs names and addresses in its warnings; the audit log records what is needed.
         "axes": {"level": "ERROR"},
     },

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
-from config.logs import OneLinePerOutage
+from config.logs import OneLine
 from monitoring import alive
 from studies.models import Study
 
@@ -69,7 +69,7 @@ def test_workers_wait_for_migrations():
 
 
 def test_database_outage_logs_one_line_per_minute():
-    one_line = OneLinePerOutage()
+    one_line = OneLine()
     errors = [
         logging.LogRecord("x", logging.ERROR, "", 0, "failed", (), (OperationalError, OperationalError("gone"), None))
         for _ in range(1000)
