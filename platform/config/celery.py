@@ -29,6 +29,10 @@ class Parley(Celery):
         """Send a task soon. `producer` is ignored: beat's own belongs to another thread."""
         self._sender.submit(self._send, time.monotonic() + MAX_DELAY_SECONDS, name, args, options)
 
+    def wait_until_sent(self) -> None:
+        """Wait until no task is left to be sent."""
+        self._sender.submit(lambda: None).result()
+
     def _send(self, deadline: float, name: str, args: Any, options: Any) -> None:
         if time.monotonic() > deadline:
             return

@@ -41,6 +41,11 @@ class OptionalCache(RedisCache):
             raise ValueError("The cache is unavailable.")
         return count
 
+    @classmethod
+    def resume(cls) -> None:
+        """Ask Redis again, however recently it did not answer."""
+        cls._paused_until = 0.0
+
     def _if_available(self, operation: Callable[..., T], *args: Any, otherwise: T, **options: Any) -> T:
         if time.monotonic() < OptionalCache._paused_until:
             return otherwise

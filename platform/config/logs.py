@@ -36,7 +36,7 @@ class HideTokens(logging.Filter):
 class _HidesTokens(logging.Formatter):
     """Removes the same from tracebacks."""
 
-    def formatException(self, exc_info: Any) -> str:  # noqa: N802  (the library's name)
+    def formatException(self, exc_info: Any) -> str:
         return without_secrets(super().formatException(exc_info))
 
 
@@ -49,7 +49,7 @@ class JsonFormatter(_HidesTokens, json.JsonFormatter):
 
 
 class OneLine(logging.Filter):
-    """Logs one line for a faulty request, and one a minute while the database or Redis is unavailable: no tracebacks."""
+    """Logs a faulty request in one line, and an unavailable database or Redis in one line a minute: no tracebacks."""
 
     SECONDS = 60.0
 
