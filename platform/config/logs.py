@@ -16,7 +16,11 @@ _SECRET_PARTS = re.compile(r"(/p/|/ws/play/|/ws/lobby/|/api/v1/results/)[^/\s?]+
 
 DATABASE_ERRORS = (OperationalError, InterfaceError)
 REDIS_ERRORS = (redis.RedisError, BrokerError)
-OUTAGES = {"the database is unavailable": DATABASE_ERRORS, "Redis is unavailable": REDIS_ERRORS}
+OUTAGES = {
+    "the database is unavailable": DATABASE_ERRORS,
+    "Redis is unavailable": REDIS_ERRORS,
+    "not ready": (),
+}
 """How the logs describe an outage, and the exceptions that it causes."""
 
 
