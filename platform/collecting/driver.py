@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 def drive(collection: Collection, slot: int) -> None:
     """Play the collection until nothing is left or it should stop; return at once if the slot is taken."""
     collection.refresh_from_db(fields=["status", "concurrency", "budget"])
-    refresh_if_old()
+    refresh_if_old(*planning.models_of(collection.content))
     holder = uuid.uuid4().hex
     if collection.status == Collection.Status.RUNNING and leases.take_slot(collection, slot, holder):
         try:
