@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from django.test import Client
 
 from config.celery import Parley
 from config.logs import JsonFormatter, LineFormatter, OneLine
+from conftest import KIND
 from tests.visitors import EQUAL_SPLIT, Visitor, arrived_participant, heading_of, launched_study
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +75,18 @@ def test_people_enter_and_sign_in_while_redis_hangs(client: Client, redis_hangs,
         ]
     assert signed_in == [200, 302]
     assert logged_lines(caplog) == ["Redis is unavailable: TimeoutError"]
+
+
+@pytest.mark.skipif(KIND != "postgres", reason="SQLite has no server that could hang")
+def test_server_that_does_not_answer_counts_as_an_outage():
+    with socket.socket() as silent_server:
+        silent_server.bind(("127.0.0.1", 0))
+        silent_server.listen()
+        port = silent_server.getsockname()[1]
+        unanswered = connection.copy("unanswered")
+        unanswered.settings_dict = {**connection.settings_dict, "HOST": "127.0.0.1", "PORT": port}
+        with pytest.raises(OperationalError, match="timeout"):
+            unanswered.connect()
 
 
 def test_move_is_answered_while_redis_hangs(redis_hangs, django_capture_on_commit_callbacks):

@@ -104,7 +104,7 @@ class _Driver:
             try:
                 self.running = await self._writers.do(self._should_continue) and self.running
             except DatabaseError as error:
-                log.warning("leases of collection %s not renewed: %s", self.collection.slug, type(error).__name__)
+                log.warning("the database is unavailable: leases were not renewed: %s", type(error).__name__)
             except Exception:
                 log.exception("leases of collection %s not renewed", self.collection.slug)
                 self.running = False

@@ -152,8 +152,15 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "PRAGMA secure_delete=ON;",
     }
 else:
-    # Frequent statements are prepared once per connection.
-    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=3)
+    DATABASES["default"]["OPTIONS"] = {
+        # A machine that does not answer is noticed within seconds (connecting) and milliseconds (sending).
+        "connect_timeout": 2,
+        "tcp_user_timeout": 5000,
+        **DATABASES["default"].get("OPTIONS", {}),
+        # Frequent statements are prepared once per connection.
+        "server_side_binding": True,
+        "prepare_threshold": 3,
+    }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{DATA_DIR / 'redis.sock'}")

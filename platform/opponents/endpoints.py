@@ -120,7 +120,7 @@ class Memory:
             self._endpoints = {endpoint.name: stored_endpoint(endpoint) for endpoint in Endpoint.objects.all()}
             circuits.apply_changes()
         except DatabaseFailure as failure:
-            log.warning("endpoints could not be read: %s", type(failure).__name__)
+            log.warning("the database is unavailable: endpoints were not read: %s", type(failure).__name__)
         finally:
             self._reading.release()
 
