@@ -18,6 +18,7 @@ from monitoring.models import Watermark
 
 MIN_FREE_BYTES = 64 * 2**20
 """Fewer free bytes on a disk make the installation not ready: the database writes in portions of some megabytes."""
+_PLACES = {"database": "database", "data": "data folder"}
 _PROBE = b"\0" * 64 * 2**10
 
 
@@ -48,7 +49,7 @@ def check_storage(*, database: bool) -> Storage:
         problem for problem in (database and _write_to_database(), _write_to_folder(settings.DATA_DIR)) if problem
     ]
     problems += [
-        f"only {free // 2**20} MB are free on the disk of the {place}"
+        f"only {free // 2**20} MB are free on the disk of the {_PLACES[place]}"
         for place, free in free_bytes.items()
         if free is not None and free < MIN_FREE_BYTES
     ]
