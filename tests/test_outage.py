@@ -86,7 +86,7 @@ def test_server_that_does_not_answer_counts_as_an_outage():
         unanswered = connection.copy("unanswered")
         unanswered.settings_dict = {**connection.settings_dict, "HOST": "127.0.0.1", "PORT": port}
         with pytest.raises(OperationalError, match="timeout"):
-            unanswered.connect()
+            unanswered.ensure_connection()
 
 
 def test_move_is_answered_while_redis_hangs(redis_hangs, django_capture_on_commit_callbacks):
