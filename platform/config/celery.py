@@ -38,8 +38,8 @@ class Parley(Celery):
             return
         try:
             super().send_task(name, *args, **options)
-        except Exception as error:  # noqa: BLE001  (any broker failure)
-            log.warning("Redis is unavailable: %s was not queued: %s", name, type(error).__name__)
+        except Exception:
+            log.exception("%s was not sent", name)
 
 
 app = Parley("parley")

@@ -30,13 +30,14 @@ from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import close_old_connections
 from django.utils import timezone
 from redis import RedisError
 
 from matches import intake, services
 from matches.channels import group_of
 from matches.step import current_frame, live_seat
+from matches.writers import OUTAGE_ERRORS
 from participants import services as people
 
 T = TypeVar("T")
@@ -48,7 +49,6 @@ BURST, PER_SECOND = 30, 5
 TOO_MANY_REQUESTS = 4429
 TRY_AGAIN_LATER = 1013
 """Close code while the database or Redis is unavailable; the page fetches its frames over HTTP meanwhile."""
-DATABASE_ERRORS = (OperationalError, InterfaceError)
 MAX_MESSAGE_LENGTH = 32_768
 """The longest message in characters; a move with the longest allowed text is far shorter."""
 QUICK_REPLY_SECONDS = 0.3
@@ -102,7 +102,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             return
         try:
             await getattr(self, get_handler_name(message))(message)
-        except (*DATABASE_ERRORS, RedisError, TimeoutError) as error:
+        except (*OUTAGE_ERRORS, RedisError, TimeoutError) as error:
             _log_outage(error)
             if is_leaving:
                 raise StopConsumer from error
@@ -116,7 +116,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
 
 def _log_outage(error: Exception) -> None:
-    service = "the database" if isinstance(error, DATABASE_ERRORS) else "Redis"
+    service = "the database" if isinstance(error, OUTAGE_ERRORS) else "Redis"
     log.error("%s is unavailable: %s", service, type(error).__name__)
 
 
@@ -230,7 +230,7 @@ class PlayConsumer(PageConsumer):
             try:
                 if self.last < last:
                     await self._show()
-            except DATABASE_ERRORS as error:
+            except OUTAGE_ERRORS as error:
                 _log_outage(error)
 
         if self.delayed_frame is None or self.delayed_frame.done():
