@@ -13,14 +13,19 @@ import gc
 import json
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Container, Iterable, Iterator
+import threading
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+import redis
 from django.conf import settings
+from django.core.cache import caches
 
 from config.postgres import PrivatePostgres
 from config.private_redis import PrivateRedis
@@ -31,6 +36,7 @@ if settings.configured:
     )
 
 DATABASES = ("sqlite", "postgres")
+MOST_SECONDS_HUNG = 30
 KIND = os.environ.get("TEST_DATABASE", "sqlite")
 if KIND not in DATABASES:
     raise pytest.UsageError(f"TEST_DATABASE must be one of {', '.join(DATABASES)}")
@@ -123,6 +129,28 @@ def redis_url() -> Iterator[str]:
     server.start()
     yield server.url
     server.stop()
+
+
+@pytest.fixture
+def redis_hangs(redis_url: str) -> Callable[[], AbstractContextManager[None]]:
+    """Return a context manager within which Redis hangs, as it does on a machine out of memory."""
+
+    @contextmanager
+    def hang() -> Iterator[None]:
+        with closing(redis.Redis.from_url(redis_url)) as client:
+            process_id = client.info("server")["process_id"]
+        end = threading.Timer(MOST_SECONDS_HUNG, os.kill, [process_id, signal.SIGCONT])
+        os.kill(process_id, signal.SIGSTOP)
+        end.start()
+        try:
+            yield
+            assert end.is_alive(), "the test waited until Redis answered again"
+        finally:
+            end.cancel()
+            os.kill(process_id, signal.SIGCONT)
+            caches["default"].resume()
+
+    return hang
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,7 @@ def test_postgresql_never_runs_out_of_connections(tmp_path: Path):
             stack.call("deploy.bench.study.launch", STUDY)
             with second_worker(stack, tmp_path):
                 peak, errors, replies = asyncio.run(play_all(stack.url, postgres))
+            logged = [line for name in ("web", "worker", "collector", "beat") for line in stack.log(name).splitlines()]
         refused = postgres.log.read_text().count("too many clients")
     finally:
         postgres.stop()
@@ -45,6 +46,7 @@ def test_postgresql_never_runs_out_of_connections(tmp_path: Path):
     assert not errors, errors[:5]
     assert refused == 0
     assert replies >= PEOPLE
+    assert not [line for line in logged if " WARNING " in line or " ERROR " in line]
     assert peak <= 97  # three are reserved for the superuser
 
 

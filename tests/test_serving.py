@@ -100,8 +100,8 @@ def test_application_that_cannot_start_ends_the_server_with_its_error(tmp_path):
 def test_only_recent_restarts_count_and_the_file_stays_small(tmp_path):
     assert restarts.recent(tmp_path) == []
     now = int(time.time())
-    lines = [f"{now - 7200 + i} worker ended with code {i}\n" for i in range(restarts.KEPT)]
+    lines = [f"{now - 90_000 + i} worker: ended with code {i}\n" for i in range(restarts.KEPT)]
     (tmp_path / restarts.FILE).write_text("".join(lines))
-    restarts.note(tmp_path, "web 1 was killed by SIGKILL")
-    assert restarts.recent(tmp_path) == ["web 1 was killed by SIGKILL"]
+    restarts.note(tmp_path, "web 1", "was killed by SIGKILL")
+    assert restarts.recent(tmp_path) == ["web 1: was killed by SIGKILL"]
     assert len((tmp_path / restarts.FILE).read_text().splitlines()) == restarts.KEPT

@@ -53,7 +53,7 @@ def test_killed_service_is_restarted(stack: Stack, name: str):
         other: pid for other, pid in pids_before.items() if other != name
     }
     assert eventually(stack.is_healthy)
-    assert f"{name} was killed by SIGKILL" in restarts.recent(stack.data_dir)
+    assert f"{name}: was killed by SIGKILL" in restarts.recent(stack.data_dir)
 
 
 def test_halted_service_stays_down_until_restarted(stack: Stack):

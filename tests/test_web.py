@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 
 import pytest
 from django.conf import settings
+from django.http import HttpResponse
 from django.test import AsyncRequestFactory
 
 from config import pages
@@ -66,6 +70,56 @@ async def test_answers_that_are_held_back_occupy_no_thread(monkeypatch):
     for slow_answer in slow_answers:
         slow_answer.cancel()
     await asyncio.gather(*slow_answers, return_exceptions=True)
+
+
+async def test_aborted_post_is_read_to_its_end(monkeypatch):
+    """The visitor goes while the page is being made, which then reads what was posted."""
+    posted: list[str] = []
+    started, gone = threading.Event(), threading.Event()
+
+    def read_later(_handler, request):
+        started.set()
+        assert gone.wait(30)
+        posted.append(request.POST["text"])
+        return HttpResponse()
+
+    monkeypatch.setattr(pages.PagesHandler, "get_response", read_later)
+    messages = [{"type": "http.request", "body": b"text=hello", "more_body": False}]
+
+    async def receive() -> dict:
+        if not messages:
+            await asyncio.to_thread(started.wait, 30)
+            return {"type": "http.disconnect"}
+        return messages.pop()
+
+    form = (b"content-type", b"application/x-www-form-urlencoded"), (b"content-length", b"10")
+    scope = {**AsyncRequestFactory()._base_scope(path="/", method="POST"), "headers": form}
+    await pages.PagesHandler()(scope, receive, None)
+    gone.set()
+    await pages._run_in_thread(lambda: None)
+    while not posted:
+        await asyncio.sleep(0.01)
+    assert posted == ["hello"]
+
+
+def test_the_servers_own_errors_hide_tokens():
+    """uvicorn logs exceptions of sockets by handlers of its own, unless the settings remove them."""
+    program = (
+        "import logging, uvicorn; "
+        "uvicorn.Config('config.asgi:application', log_level='warning', access_log=False).load(); "
+        "logging.getLogger('uvicorn.error').error('at /ws/play/%s/', 'a-secret-token'); "
+        "logging.getLogger('uvicorn.access').info('not logged')"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": "platform:."},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert process.stderr.endswith("ERROR uvicorn.error: at /ws/play/…/\n")
+    assert len(process.stderr.splitlines()) == 1
 
 
 @pytest.mark.django_db(transaction=True)

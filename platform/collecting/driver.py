@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 def drive(collection: Collection, slot: int) -> None:
     """Play the collection until nothing is left or it should stop; return at once if the slot is taken."""
     collection.refresh_from_db(fields=["status", "concurrency", "budget"])
-    refresh_if_old()
+    refresh_if_old(*planning.models_of(collection.content))
     holder = uuid.uuid4().hex
     if collection.status == Collection.Status.RUNNING and leases.take_slot(collection, slot, holder):
         try:
@@ -104,7 +104,7 @@ class _Driver:
             try:
                 self.running = await self._writers.do(self._should_continue) and self.running
             except DatabaseError as error:
-                log.warning("leases of collection %s not renewed: %s", self.collection.slug, type(error).__name__)
+                log.warning("the database is unavailable: leases were not renewed: %s", type(error).__name__)
             except Exception:
                 log.exception("leases of collection %s not renewed", self.collection.slug)
                 self.running = False

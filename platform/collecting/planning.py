@@ -325,9 +325,8 @@ def _scheduled(pk: int, sha256: str, stage: int) -> Schedule:
 
 def models_of(content: Mapping[str, Any]) -> list[str]:
     """Return every model that a collection with this content may call, fallbacks last."""
-    agents = agents_in(content).values()
-    specs = dict.fromkeys([agent.spec for agent in agents] + [spec for agent in agents for spec in agent.specs])
-    return [spec for spec in specs if not parse_spec(spec).scripted]
+    models = [agent for agent in agents_in(content).values() if not agent.scripted]
+    return list(dict.fromkeys([agent.spec for agent in models] + [spec for agent in models for spec in agent.specs]))
 
 
 def prices(collection: Collection) -> PriceList:

@@ -8,7 +8,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup(set_prefix=False)
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (needs the apps to be loaded)
-from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier  # noqa: E402
+from django.urls import re_path  # noqa: E402
 
 from config.memory import freeze_loaded_objects  # noqa: E402
 from config.origins import SameOrigin  # noqa: E402
@@ -16,12 +17,11 @@ from config.pages import PagesHandler  # noqa: E402
 from lobby import routing as lobby  # noqa: E402
 from matches import routing as matches  # noqa: E402
 
+sockets = [*matches.websocket_urlpatterns, *lobby.websocket_urlpatterns, re_path("", WebsocketDenier.as_asgi())]
 application = ProtocolTypeRouter(
     {
         "http": PagesHandler(),
-        "websocket": SameOrigin(
-            AllowedHostsOriginValidator(URLRouter(matches.websocket_urlpatterns + lobby.websocket_urlpatterns))
-        ),
+        "websocket": SameOrigin(AllowedHostsOriginValidator(URLRouter(sockets))),
     }
 )
 

@@ -1,18 +1,27 @@
-"""Filters that keep secrets out of the logs."""
+"""Filters that keep secrets out of the logs, and an outage to one line a minute."""
 
 from __future__ import annotations
 
 import logging
 import re
 import time
+from typing import Any
 
+import redis
 from django.db.utils import InterfaceError, OperationalError
+from kombu.exceptions import OperationalError as BrokerError
+from pythonjsonlogger import json
 
-_SECRET_PARTS = re.compile(r"(/p/|/ws/play/|/api/v1/results/)[^/\s?]+|(\?)\S+|(parley_[a-z0-9]{12}_)[\w-]+")
+_SECRET_PARTS = re.compile(r"(/p/|/ws/play/|/ws/lobby/|/api/v1/results/)[^/\s?]+|(\?)\S+|(parley_[a-z0-9]{12}_)[\w-]+")
 
-
-OUTAGE_ERRORS = (OperationalError, InterfaceError)
-OUTAGE_MESSAGE = "the database is unavailable"
+DATABASE_ERRORS = (OperationalError, InterfaceError)
+REDIS_ERRORS = (redis.RedisError, BrokerError)
+OUTAGES = {
+    "the database is unavailable": DATABASE_ERRORS,
+    "Redis is unavailable": REDIS_ERRORS,
+    "not ready": (),
+}
+"""How the logs describe an outage, and the exceptions that it causes."""
 
 
 def without_secrets(text: str) -> str:
@@ -28,27 +37,45 @@ class HideTokens(logging.Filter):
         return True
 
 
-class OneLinePerOutage(logging.Filter):
-    """Logs an unavailable database once a minute instead of a traceback for every request and task."""
+class _HidesTokens(logging.Formatter):
+    """Removes the same from tracebacks."""
+
+    def formatException(self, exc_info: Any) -> str:
+        return without_secrets(super().formatException(exc_info))
+
+
+class LineFormatter(_HidesTokens):
+    """Writes plain text."""
+
+
+class JsonFormatter(_HidesTokens, json.JsonFormatter):
+    """Writes JSON."""
+
+
+class OneLine(logging.Filter):
+    """Logs a faulty request in one line, and an unavailable database or Redis in one line a minute: no tracebacks."""
 
     SECONDS = 60.0
 
     def __init__(self) -> None:
         super().__init__()
-        self._logged_at = -self.SECONDS
+        self._logged_at: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.exc_info and isinstance(record.exc_info[1], OUTAGE_ERRORS):
-            reason = type(record.exc_info[1]).__name__
-        elif record.getMessage().startswith(OUTAGE_MESSAGE):
-            reason = ""
-        else:
-            return True
-        now = time.monotonic()
-        if now - self._logged_at < self.SECONDS:
-            return False
-        self._logged_at = now
-        if reason:
-            record.msg, record.args = f"{OUTAGE_MESSAGE}: {reason}", ()
+        error = record.exc_info[1] if record.exc_info else None
+        if record.name.startswith("django.security.") or getattr(record, "status_code", 500) < 500:
             record.exc_info = record.exc_text = None
+        for outage, errors in OUTAGES.items():
+            if isinstance(error, errors):
+                record.msg, record.args = f"{outage}: {type(error).__name__}", ()
+                record.exc_info = record.exc_text = None
+            if record.getMessage().startswith(outage):
+                return self._is_due(outage)
+        return True
+
+    def _is_due(self, outage: str) -> bool:
+        now = time.monotonic()
+        if now - self._logged_at.get(outage, -self.SECONDS) < self.SECONDS:
+            return False
+        self._logged_at[outage] = now
         return True

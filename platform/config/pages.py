@@ -46,14 +46,13 @@ class PagesHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        with body:
-            answering = asyncio.create_task(self._answer(scope, body, send))
-            disconnected = asyncio.create_task(self.listen_for_disconnect(receive))
-            await asyncio.wait([answering, disconnected], return_when=asyncio.FIRST_COMPLETED)
-            if not answering.done():
-                answering.cancel()
-            disconnected.cancel()
-            await asyncio.gather(answering, disconnected, return_exceptions=True)
+        answering = asyncio.create_task(self._answer(scope, body, send))
+        disconnected = asyncio.create_task(self.listen_for_disconnect(receive))
+        await asyncio.wait([answering, disconnected], return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            answering.cancel()
+        disconnected.cancel()
+        await asyncio.gather(answering, disconnected, return_exceptions=True)
         if not answering.cancelled():
             answering.result()
 
@@ -67,11 +66,15 @@ class PagesHandler(ASGIHandler):
                 await _run_in_thread(response.close)
 
     def _respond(self, scope: Any, body: Any) -> HttpResponseBase:
-        """Return the whole response, except files and streams, which are read while they are sent."""
+        """Return the whole response, except files and streams, which are read while they are sent.
+
+        The thread closes the body: it works on after the client has disconnected.
+        """
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
-        request, refusal = self.create_request(scope, body)
-        response = refusal if request is None else self.get_response(request)
+        with body:
+            request, refusal = self.create_request(scope, body)
+            response = refusal if request is None else self.get_response(request)
         response._handler_class = self.__class__
         response.delay_seconds = getattr(request, "delay_seconds", 0)
         if isinstance(response, FileResponse):

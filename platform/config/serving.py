@@ -79,7 +79,7 @@ def _supervise(listener: socket.socket, arguments: list[str], number: int) -> in
                 break
             restarted = True
             log.warning("%s %s; starting another", process.name, ending)
-            restarts.note(folder, f"{process.name} {ending}")
+            restarts.note(folder, process.name, ending)
     for process in processes:
         if process.runs and process.process is not None:
             process.process.terminate()

@@ -16,6 +16,9 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from config.errors import report_to
 from config.unfold import UNFOLD as UNFOLD
@@ -172,24 +175,43 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "PRAGMA secure_delete=ON;",
     }
 else:
-    # Frequent statements are prepared once per connection.
-    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=3)
+    DATABASES["default"]["OPTIONS"] = {
+        # A machine that does not answer is noticed within seconds (connecting) and milliseconds (sending).
+        "connect_timeout": 2,
+        "tcp_user_timeout": 5000,
+        **DATABASES["default"].get("OPTIONS", {}),
+        # Frequent statements are prepared once per connection.
+        "server_side_binding": True,
+        "prepare_threshold": 3,
+    }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{DATA_DIR / 'redis.sock'}")
+REDIS_SECONDS = 1.0
+"""Seconds that a call to Redis may take; people's pages do without its answer then."""
+REDIS_OPTIONS = {
+    "socket_timeout": REDIS_SECONDS,
+    "socket_connect_timeout": REDIS_SECONDS,
+    "retry": Retry(NoBackoff(), 0),
+}
 CHANNEL_LAYERS = {
     "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        # redis-py's own 5 s timeout is as long as the layer's blocking read.
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}], "prefix": "parley"},
+        "BACKEND": "config.deadlines.ChannelLayer",
+        # redis-py's own 5 s timeout is as long as the layer's blocking read. A connection that Redis has dropped is
+        # replaced at the second attempt.
+        "CONFIG": {
+            "hosts": [{"address": REDIS_URL, "socket_timeout": None, "retry": AsyncRetry(NoBackoff(), 1)}],
+            "prefix": "parley",
+        },
     },
 }
 
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "config.deadlines.OptionalCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "parley",
+        "OPTIONS": REDIS_OPTIONS,
     },
 }
 
@@ -217,9 +239,15 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# The sweep finds lost tasks in the database: no second bookkeeping in Redis, and
-# publishing fails fast instead of blocking a page.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_keepalive": True, "health_check_interval": 10, "ack_emulation": False}
+# The sweep finds lost tasks in the database: no second bookkeeping in Redis. The timeout is longer than the second
+# for which a worker's blocking read waits.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_keepalive": True,
+    "socket_timeout": 2 * REDIS_SECONDS,
+    "socket_connect_timeout": REDIS_SECONDS,
+    "health_check_interval": 10,
+    "ack_emulation": False,
+}
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}
 SWEEP_SECONDS = 2
 CELERY_BEAT_SCHEDULE = {
@@ -365,15 +393,18 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "line": {
+            "()": "config.logs.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        },
         "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
+            "()": "config.logs.JsonFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
         },
     },
     "filters": {
         "hide tokens": {"()": "config.logs.HideTokens"},
-        "one line": {"()": "config.logs.OneLinePerOutage"},
+        "one line": {"()": "config.logs.OneLine"},
     },
     "handlers": {
         "stderr": {
@@ -384,7 +415,10 @@ LOGGING = {
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
     "loggers": {
+        # These two bring handlers of their own, without the filters.
         "django": {"handlers": [], "propagate": True},
+        "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
+        "py.warnings": {"level": "ERROR"},
         # django-axes logs names and addresses in its warnings; the audit log records what is needed.
         "axes": {"level": "ERROR"},
         # Any program can name a host that is not ours; the refused request itself is one line.

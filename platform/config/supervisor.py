@@ -332,7 +332,7 @@ class Stack:
             with self._change:
                 for service in self.services.values():
                     if ending := service.tend():
-                        restarts.note(self.data_dir, f"{service.name} {ending}")
+                        restarts.note(self.data_dir, service.name, ending)
                         self._say(f"{service.name} {ending}; restarting it. {self._log_path(service.name)}")
 
     def _wait_until(self, name: str, is_ready: Callable[[], bool], patience: float) -> None:

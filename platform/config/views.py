@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
-OUTAGE_ERRORS = (OperationalError, InterfaceError)
+from config.logs import DATABASE_ERRORS
+
 RELOAD_SECONDS = 5
 """Seconds after which the page about an unavailable database reloads."""
 
@@ -33,7 +34,7 @@ def not_found(request: HttpRequest, exception: Exception | None, **_url_values: 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return an error page without details; while the database is unavailable, one that reloads automatically."""
-    if not isinstance(sys.exc_info()[1], OUTAGE_ERRORS):
+    if not isinstance(sys.exc_info()[1], DATABASE_ERRORS):
         return render(request, "500.html", status=500)
     retry_url = request.get_full_path() if request.method in ("GET", "HEAD") else request.path
     page = render(None, "503.html", {"again": retry_url, "seconds": RELOAD_SECONDS}, status=503)

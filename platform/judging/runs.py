@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 from celery import current_app
 from django.db import transaction
 from django.utils.translation import gettext as _
-from kombu.exceptions import OperationalError
 
 import leasing
 from collecting.models import Collection
@@ -52,8 +50,7 @@ def send(judging_run: JudgingRun) -> None:
     """Queue a run that no worker has taken."""
     if JudgingRun.objects.filter(leasing.free(), pk=judging_run.pk, status=JudgingRun.Status.RUNNING).exists():
         # If the message is lost, opening the page sends it again.
-        with suppress(OSError, OperationalError):
-            current_app.send_task("judging.judge", (judging_run.pk,))
+        current_app.send_task("judging.judge", (judging_run.pk,))
 
 
 def run(run_id: int) -> None:

@@ -103,8 +103,8 @@ def validate_judges(judges: Sequence[str], cap: Decimal | None) -> list[str]:
     Raises:
         JudgingError: no or too many judges, a duplicate, an unknown model, or a cap without a known price.
     """
-    refresh_if_old()
     names = [name.strip() for name in judges if name.strip()]
+    refresh_if_old(*names)
     if not names or len(names) > MAX_JUDGES:
         raise JudgingError(_("Please name one or two judges."))
     if len(set(names)) < len(names):

@@ -53,4 +53,4 @@ def seats_of(table: Table, places: Sequence[Place]) -> dict[str, Any]:
 
 def _log_failure(future: Future[None]) -> None:
     if error := future.exception():
-        log.warning("could not notify a lobby: %s", type(error).__name__)
+        log.warning("Redis is unavailable: a lobby was not notified: %s", type(error).__name__)

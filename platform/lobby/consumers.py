@@ -9,21 +9,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from channels.consumer import get_handler_name
-from channels.generic.websocket import AsyncWebsocketConsumer
-
 from lobby import services
 from lobby.announce import channel_of
 from lobby.step import answer_request, place_of, remaining
-from matches.consumers import in_thread
+from matches.consumers import PageConsumer, in_thread
 
 
-class LobbyConsumer(AsyncWebsocketConsumer):
+class LobbyConsumer(PageConsumer):
     """The connection of one lobby page."""
-
-    async def dispatch(self, message: dict[str, Any]) -> None:
-        """Handle a message like the library, but without its thread hop per message for database connections."""
-        await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         self.token = self.scope["url_route"]["kwargs"]["token"]
@@ -38,8 +31,8 @@ class LobbyConsumer(AsyncWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         if getattr(self, "place", None) is not None:
-            await self.channel_layer.group_discard(self._channel(), self.channel_name)
             await in_thread(services.mark_absent, self.place)
+            await self.channel_layer.group_discard(self._channel(), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         await self._send(await in_thread(answer_request, self.token))

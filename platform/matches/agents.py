@@ -51,9 +51,9 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
     Returns:
         A future that is done once the agent or its replacement has moved; None if no thinking is needed.
     """
-    refresh_if_old()
     match_id, agents = seated_agents(match_uid)
     agent = agents.get(role) or Match.objects.get(pk=match_id).agents()[role]
+    refresh_if_old(*agent.specs)
     spec = parse_spec(agent.spec)
     if not spec.scripted or agent.delay:
         return _Thinking(match_id, role, agent, answering).begin()

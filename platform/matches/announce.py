@@ -66,11 +66,8 @@ def _some_page_needs_update(match: Match, play: Play) -> bool:
 
 
 def queue_turn(match: Match, turn: OpenTurn) -> None:
-    """Queue an agent's turn."""
-    try:
-        current_app.send_task(PLAY_TURN, (str(match.uid), turn.role, turn.answering))
-    except Exception as error:  # noqa: BLE001  (any broker failure: the sweep queues it again)
-        log.warning("turn of match %s not queued: %s", match.pk, type(error).__name__)
+    """Queue an agent's turn; the sweep queues it again if the task is lost."""
+    current_app.send_task(PLAY_TURN, (str(match.uid), turn.role, turn.answering))
 
 
 def _send_frames(match: Match, roles: Collection[Role], *, clock: bool = False) -> None:
@@ -85,4 +82,4 @@ def _send(match: Match, message: dict[str, Any]) -> None:
 
 def _log_failure(future: Future[None]) -> None:
     if error := future.exception():
-        log.warning("a move was not announced: %s", type(error).__name__)
+        log.warning("Redis is unavailable: a move was not announced: %s", type(error).__name__)

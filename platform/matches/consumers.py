@@ -27,14 +27,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from channels.consumer import get_handler_name
+from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import close_old_connections
 from django.utils import timezone
+from redis import RedisError
 
 from matches import intake, services
 from matches.channels import group_of
 from matches.step import current_frame, live_seat
+from matches.writers import OUTAGE_ERRORS
 from participants import services as people
 
 T = TypeVar("T")
@@ -45,7 +48,7 @@ BURST, PER_SECOND = 30, 5
 """How many messages a socket may send at once, and how many per second afterwards; no page sends half as many."""
 TOO_MANY_REQUESTS = 4429
 TRY_AGAIN_LATER = 1013
-"""Close code while the database is unavailable; the page fetches its frames over HTTP meanwhile."""
+"""Close code while the database or Redis is unavailable; the page fetches its frames over HTTP meanwhile."""
 MAX_MESSAGE_LENGTH = 32_768
 """The longest message in characters; a move with the longest allowed text is far shorter."""
 QUICK_REPLY_SECONDS = 0.3
@@ -65,19 +68,60 @@ async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T
     return await asyncio.get_running_loop().run_in_executor(_threads, work)
 
 
-class PlayConsumer(AsyncWebsocketConsumer):
-    """The socket of one page that watches one seat."""
+class PageConsumer(AsyncWebsocketConsumer):
+    """The socket of a participant's page, whose messages may come too often, too late, or during an outage."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+        self.bucket, self.filled_at = float(BURST), time.monotonic()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def send_while_open(message: dict[str, Any]) -> None:
+            """Send nothing to a page that has gone, or after closing, which the server would report as errors."""
+            if self.closed:
+                return
+            self.closed = message["type"] == "websocket.close"
+            try:
+                await send(message)
+            except OSError:
+                self.closed = True
+
+        await super().__call__(scope, receive, send_while_open)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Dispatch without the library's thread switch per message, which would close old database connections.
 
         Database work runs in our own threads, which manage their connections.
         """
+        is_leaving = message["type"] == "websocket.disconnect"
+        if self.closed and not is_leaving:
+            return
+        if message["type"] == "websocket.receive" and not self._within_rate_limit():
+            await self.close(TOO_MANY_REQUESTS)
+            return
         try:
             await getattr(self, get_handler_name(message))(message)
-        except (OperationalError, InterfaceError) as error:
-            log.error("the database is unavailable: %s", type(error).__name__)
+        except (*OUTAGE_ERRORS, RedisError, TimeoutError) as error:
+            _log_outage(error)
+            if is_leaving:
+                raise StopConsumer from error
             await self.close(TRY_AGAIN_LATER)
+
+    def _within_rate_limit(self) -> bool:
+        now = time.monotonic()
+        self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
+        self.filled_at = now
+        return self.bucket >= 0
+
+
+def _log_outage(error: Exception) -> None:
+    service = "the database" if isinstance(error, OUTAGE_ERRORS) else "Redis"
+    log.error("%s is unavailable: %s", service, type(error).__name__)
+
+
+class PlayConsumer(PageConsumer):
+    """The socket of one page that watches one seat."""
 
     async def connect(self) -> None:
         self.seat = None
@@ -87,7 +131,6 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self.accept()
             await self.close(TOO_MANY_REQUESTS)
             return
-        self.bucket, self.filled_at = float(BURST), time.monotonic()
         self.seat = await in_thread(live_seat, self.token)
         await self.accept()
         if self.seat is None:
@@ -109,18 +152,15 @@ class PlayConsumer(AsyncWebsocketConsumer):
             del _open[self.token]
         if self.seat is None:
             return
-        await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
         if self.delayed_frame is not None:
             self.delayed_frame.cancel()
         for answering, shown_at in self.shown.items():
             await in_thread(
                 services.mark_shown, match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=shown_at
             )
+        await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if not self._within_rate_limit():
-            await self.close(TOO_MANY_REQUESTS)
-            return
         message = _parsed(text_data)
         if message.get("type") == "move" and isinstance(message.get("fields"), dict):
             await self._move({str(name): str(value) for name, value in message["fields"].items()})
@@ -133,13 +173,6 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self._send({"type": "synced"})
         else:
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
-
-    def _within_rate_limit(self) -> bool:
-        """Return whether the socket's rate limit allows another message; closed sockets may send none."""
-        now = time.monotonic()
-        self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
-        self.filled_at = now
-        return self.seat is not None and self.bucket >= 0
 
     async def match_moved(self, event: dict[str, Any]) -> None:
         """Handle a change of the match (from `announce`, with a frame per participant's role)."""
@@ -197,8 +230,8 @@ class PlayConsumer(AsyncWebsocketConsumer):
             try:
                 if self.last < last:
                     await self._show()
-            except (OperationalError, InterfaceError) as error:
-                log.error("the database is unavailable: %s", type(error).__name__)
+            except OUTAGE_ERRORS as error:
+                _log_outage(error)
 
         if self.delayed_frame is None or self.delayed_frame.done():
             self.delayed_frame = asyncio.create_task(show())

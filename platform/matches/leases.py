@@ -104,7 +104,7 @@ class _Keeper:
         try:
             leasing.renew(Lease.objects.filter(pk__in=lease_ids), self.name, LEASE_LENGTH)
         except DatabaseError as error:
-            log.warning("leases not renewed: %s", type(error).__name__)
+            log.warning("the database is unavailable: leases were not renewed: %s", type(error).__name__)
             close_old_connections()
 
 

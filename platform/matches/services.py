@@ -228,7 +228,7 @@ def _let_scripts_play(change: Change) -> None:
 
 
 def _moves_at_once(agent: Agent) -> bool:
-    return not agent.delay and parse_spec(agent.spec).scripted
+    return not agent.delay and agent.scripted
 
 
 @transaction.atomic

@@ -21,12 +21,15 @@ log = logging.getLogger(__name__)
 
 @lru_cache(maxsize=1)
 def _redis() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
+    return redis.Redis.from_url(settings.REDIS_URL, **settings.REDIS_OPTIONS)
 
 
 def send_heartbeat(kind: str) -> None:
     """Send a heartbeat for this process, a "worker", "collector" or "beat"."""
-    _redis().zadd(HEARTBEATS_KEY, {f"{kind}@{socket.gethostname()}:{os.getpid()}": time.time()})
+    try:
+        _redis().zadd(HEARTBEATS_KEY, {f"{kind}@{socket.gethostname()}:{os.getpid()}": time.time()})
+    except redis.RedisError as error:
+        log.warning("Redis is unavailable: %s", type(error).__name__)
 
 
 def start_heartbeats(kind: str) -> None:
@@ -34,10 +37,7 @@ def start_heartbeats(kind: str) -> None:
 
     def beat() -> None:
         while True:
-            try:
-                send_heartbeat(kind)
-            except redis.RedisError as error:
-                log.warning("Redis is unavailable: %s", type(error).__name__)
+            send_heartbeat(kind)
             time.sleep(HEARTBEAT_INTERVAL)
 
     threading.Thread(target=beat, name="alive", daemon=True).start()

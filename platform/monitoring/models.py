@@ -76,7 +76,7 @@ class SpendTally(models.Model):
 
 
 class Watermark(models.Model):
-    """The time up to which something is tallied; tallying takes its row lock."""
+    """A time by name: up to which something is tallied (tallying takes the row's lock), or of the last test write."""
 
     name = models.CharField(max_length=20, unique=True)
     until = models.DateTimeField(null=True)

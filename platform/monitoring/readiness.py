@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hmac
+import logging
+import threading
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import redis
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -16,7 +20,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, gen
 from matches import turns
 from matches.models import Lease, Match
 from monitoring import alive
+from monitoring.storage import Storage, check_storage
 
+log = logging.getLogger(__name__)
+CHECK_INTERVAL = 60.0
+"""Seconds between two checks of a worker."""
 MAX_WAIT_SECONDS = 60.0
 """An agent's turn waiting longer than this for a worker (in seconds) makes the installation not ready."""
 
@@ -29,10 +37,11 @@ class Readiness:
     running_processes: dict[str, int] | None = None
     waiting: float | None = None
     live: int | None = None
+    storage: Storage = field(default_factory=Storage)
 
 
 def check_health() -> Readiness:
-    """Check the database and Redis; never raises if either is unavailable."""
+    """Check the database, the data folder and Redis; never raises if any is unavailable."""
     health = Readiness()
     try:
         health.live = Match.objects.filter(status=Match.Status.LIVE).count()
@@ -41,6 +50,8 @@ def check_health() -> Readiness:
             health.problems.append("an agent's turn has waited too long for a worker")
     except (DatabaseError, InterfaceError):
         health.problems.append("the database is unavailable")
+    health.storage = check_storage(database=health.waiting is not None)
+    health.problems += health.storage.problems
     try:
         health.running_processes = alive.running_processes()
         names = {"worker": "no worker is running", "beat": "no clock (beat) is running"}
@@ -64,17 +75,42 @@ def oldest_waiting_seconds() -> float:
     return max(0.0, (now - min(opened)).total_seconds()) if opened else 0.0
 
 
+def log_problems(health: Readiness) -> None:
+    """Log why the installation is not ready; the log keeps one line a minute (`config.logs`)."""
+    if health.problems:
+        log.error("not ready: %s", "; ".join(health.problems))
+
+
+def keep_logging_problems() -> None:
+    """Check every minute from a thread as long as the process lives, whether or not anyone asks."""
+
+    def check() -> None:
+        while True:
+            time.sleep(CHECK_INTERVAL)
+            close_old_connections()
+            log_problems(check_health())
+
+    threading.Thread(target=check, name="readiness", daemon=True).start()
+
+
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
     """Return 200 if everything works, else 503; the response lists the problems and identifies no one."""
     health = check_health()
+    log_problems(health)
     report = {
         "status": "not ready" if health.problems else "ready",
         "problems": health.problems,
         "processes": health.running_processes,
         "oldest_waiting_turn_seconds": None if health.waiting is None else round(health.waiting, 1),
+        "free_bytes": health.storage.free_bytes,
+        "database_bytes": health.storage.database_bytes,
+        "last_backup_seconds": None if health.storage.backup_seconds is None else round(health.storage.backup_seconds),
+        "restarts": health.storage.restarts,
     }
-    return JsonResponse(report, status=503 if health.problems else 200)
+    response = JsonResponse(report, status=503 if health.problems else 200)
+    response._has_been_logged = True  # with the reason, and not at every request
+    return response
 
 
 @never_cache
@@ -90,8 +126,26 @@ def metrics(request: HttpRequest) -> HttpResponse:
         processes = Gauge("parley_processes", "Running processes", ["kind"], registry=registry)
         for kind, number in health.running_processes.items():
             processes.labels(kind).set(number)
+    _add_storage(health.storage, registry)
     if health.waiting is not None and health.live is not None:
         Gauge("parley_live_matches", "Live matches", registry=registry).set(health.live)
         Gauge("parley_oldest_waiting_turn_seconds", "Age of the oldest agent's turn without a worker",
               registry=registry).set(health.waiting)  # fmt: skip
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _add_storage(storage: Storage, registry: CollectorRegistry) -> None:
+    """Add what is known of the stored data."""
+
+    def add(name: str, text: str, label: str, values: Mapping[str, float | None]) -> None:
+        gauge = Gauge(name, text, [label], registry=registry)
+        for key, value in values.items():
+            if value is not None:
+                gauge.labels(key).set(value)
+
+    add("parley_free_bytes", "Free space on the disk", "of", storage.free_bytes)
+    add("parley_restarts", "Restarts of a child process", "child", storage.restarts)
+    if storage.database_bytes is not None:
+        Gauge("parley_database_bytes", "Size of the database", registry=registry).set(storage.database_bytes)
+    if storage.backup_seconds is not None:
+        Gauge("parley_last_backup_age_seconds", "Age of the last backup", registry=registry).set(storage.backup_seconds)

@@ -3,7 +3,7 @@ import time
 from celery import shared_task
 from celery.signals import beat_init, before_task_publish, worker_ready
 
-from monitoring import alive
+from monitoring import alive, readiness
 from monitoring.tallies import tally_everything
 
 _beat: dict[str, float] = {}
@@ -17,7 +17,11 @@ def tally() -> None:
 
 @worker_ready.connect
 def start_worker_heartbeat(sender, **_signal) -> None:
-    alive.start_heartbeats("worker" if "turns" in sender.app.amqp.queues.consume_from else "collector")
+    if "turns" in sender.app.amqp.queues.consume_from:
+        alive.start_heartbeats("worker")
+        readiness.keep_logging_problems()
+    else:
+        alive.start_heartbeats("collector")
 
 
 @beat_init.connect

@@ -19,6 +19,7 @@ from games.words import gettext as _
 from llm_agents.agent import BY_RULES, parse_spec
 from llm_agents.errors import AgentError
 from opponents.agent_settings import DEFAULT, AgentSettings, settings_of
+from opponents.endpoints import refresh_if_old
 
 PERSON = "person"
 """Marks a seat for a person in a line-up."""
@@ -53,18 +54,19 @@ class Agent(BaseModel):
 
     @property
     def scripted(self) -> bool:
-        return parse_spec(self.spec).scripted
+        """Whether a script plays, whatever has become of the endpoints since."""
+        return self.spec.startswith("script:")
 
     @property
     def specs(self) -> tuple[str, ...]:
         """The models or scripts that may be asked: the agent's own, then its fallback models."""
-        return (self.spec,) if self.spec.startswith("script:") else (self.spec, *self.settings.fallbacks)
+        return (self.spec,) if self.scripted else (self.spec, *self.settings.fallbacks)
 
     @property
     def hash(self) -> str:
         """A hash of everything that affects the agent's behaviour, 12 hexadecimal digits; scripts have no settings."""
         data = self.kept()
-        if self.spec.startswith("script:"):
+        if self.scripted:
             data.pop("settings", None)
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -83,6 +85,7 @@ class Agent(BaseModel):
 
     def check(self, game: Game[Any, Any]) -> dict[str, str]:
         """Return the fields that are invalid in this game ("spec" or a setting), with reasons. Never raises."""
+        refresh_if_old(*self.specs)
         problems = {}
         try:
             parse_spec(self.spec, game)

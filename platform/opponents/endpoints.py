@@ -3,7 +3,7 @@
 The database is read only when `refresh_if_old()` is called. Code that is about to run agents calls it
 synchronously: the worker at the start of a turn, a collection's driver at each tick (in a thread), a command
 before it plays, and admin pages on every request. That costs one query every five seconds per process, and
-none inside an event loop.
+none inside an event loop. Code that knows its agents names them, so that a new endpoint is found at once.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from django.db import Error as DatabaseFailure
 from django.utils.translation import gettext as _
 
 from llm_agents import endpoints as agent_endpoints
+from llm_agents.agent import SCRIPT
 from llm_agents.endpoints import Price
 from llm_agents.errors import NotConfigured
 from llm_agents.pricing import PriceList
@@ -119,7 +120,7 @@ class Memory:
             self._endpoints = {endpoint.name: stored_endpoint(endpoint) for endpoint in Endpoint.objects.all()}
             circuits.apply_changes()
         except DatabaseFailure as failure:
-            log.warning("endpoints could not be read: %s", type(failure).__name__)
+            log.warning("the database is unavailable: endpoints were not read: %s", type(failure).__name__)
         finally:
             self._reading.release()
 
@@ -128,12 +129,20 @@ MEMORY = Memory()
 """The endpoints that this process has in memory."""
 
 
-def refresh_if_old() -> bool:
+def refresh_if_old(*specs: str) -> bool:
     """Read endpoints and circuits again if the last read is at least five seconds old; return whether they were read.
 
     Do nothing inside an event loop, which the database must not block.
+
+    Args:
+        specs: agents that will be used; if an endpoint of theirs is unknown, read again however old the last read is.
     """
-    if not MEMORY.is_old() or _in_event_loop():
+    if _in_event_loop():
+        return False
+    names = {spec.partition(":")[0] for spec in specs} - {SCRIPT}
+    if not all(agent_endpoints.endpoint_exists(name) for name in names):
+        MEMORY.expire()
+    if not MEMORY.is_old():
         return False
     MEMORY.read()
     return True

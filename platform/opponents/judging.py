@@ -64,7 +64,7 @@ def judge(
         on_verdict: called with each verdict in the transaction that records its accepted call, so that either
             both are saved or neither is.
     """
-    refresh_if_old()
+    refresh_if_old(agent.spec)
     return async_to_sync(_judge)(agent, cases, budget_of, on_verdict, at_once, provider)
 
 

@@ -1,11 +1,7 @@
-import logging
-
 from celery import shared_task
 from celery.signals import worker_ready
 
 from payouts import paying
-
-log = logging.getLogger(__name__)
 
 
 @shared_task(name="payouts.pay")
@@ -16,10 +12,7 @@ def pay() -> None:
 
 def soon() -> None:
     """Queue paying now, instead of waiting until beat queues it within a few seconds."""
-    try:
-        pay.delay()
-    except Exception as error:  # noqa: BLE001  (any broker failure: beat queues it)
-        log.warning("payments could not be queued now; beat will queue them: %s", type(error).__name__)
+    pay.delay()
 
 
 @worker_ready.connect

@@ -1,5 +1,3 @@
-import logging
-
 from celery import shared_task
 from celery.signals import worker_ready
 
@@ -7,7 +5,6 @@ from piloting import driver
 
 EXPIRES_SECONDS = 10
 """Seconds after which a task that no worker has started is dropped; the next sweep queues another."""
-log = logging.getLogger(__name__)
 
 
 @shared_task(name="piloting.drive")
@@ -20,15 +17,12 @@ def drive(pilot_id: int) -> None:
 def sweep() -> None:
     """Queue every running pilot that no worker holds."""
     for pilot_id in driver.unheld_pilots():
-        drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
+        queue(pilot_id)
 
 
 def queue(pilot_id: int) -> None:
-    """Queue a new pilot; if the broker is down, a later sweep queues it."""
-    try:
-        drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
-    except Exception as error:  # noqa: BLE001  (any broker failure)
-        log.warning("pilot %s was not queued: %s", pilot_id, type(error).__name__)
+    """Queue a pilot; if the task is lost, a later sweep queues it."""
+    drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
 
 
 @worker_ready.connect

@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -18,6 +19,9 @@ from exports.dataset import export
 from exports.errors import UnknownSource
 from exports.tests import building
 from exports.verify import verify
+from llm_agents.standins import OpenAIStandIn
+from opponents.endpoints import MEMORY, Memory
+from opponents.models import Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,6 +78,22 @@ def test_unstarted_and_failed_items_are_counted_with_reasons(tmp_path, played):
     assert manifest.flow["matches"] == {
         "seen": 16, "in_dataset": 14, "unverified": 0, "excluded": {"not_begun": 1, "match_not_finished": 1},
     }  # fmt: skip
+    assert verify(tmp_path / "d") == []
+
+
+def test_a_process_that_has_read_no_endpoints_exports_their_matches(tmp_path, monkeypatch):
+    def answer(request: dict[str, Any]) -> str:
+        offers = "alice_gain" in request["messages"][-1]["content"]
+        return '{"alice_gain": 5000, "bob_gain": 5000}' if offers else '{"decision": "accept"}'
+
+    with OpenAIStandIn(answer) as standin:
+        Endpoint.objects.create(name="new", base_url=f"http://127.0.0.1:{standin.port}/v1")
+        plan = Plan(title="Model", slug="model", game="bargaining", configurations=[{}], agents=["new:small"], seed=5)
+        collection = services.start(make_collection(plan))
+        driver.drive(collection, slot=0)
+    monkeypatch.setattr(MEMORY, "__dict__", vars(Memory()))
+    manifest = export(collection, tmp_path / "d")
+    assert manifest.flow["matches"]["in_dataset"] == 1
     assert verify(tmp_path / "d") == []
 
 

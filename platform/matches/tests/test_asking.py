@@ -17,7 +17,8 @@ from matches import agents, announce, services
 from matches.models import Event, Match
 from matches.writers import Writers
 from opponents.agent_settings import AgentSettings
-from opponents.models import Call
+from opponents.endpoints import MEMORY, Memory, refresh_if_old
+from opponents.models import Call, Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACCEPT = '{"decision": "accept"}'
@@ -86,6 +87,18 @@ def test_model_with_a_sealed_move_is_not_asked_again(monkeypatch):
             agents.answer_turn(match_uid=match.uid, role="p1", answering=turn)
         assert len(standin.requests) == 1
     assert list(Call.objects.filter(match_uid=match.uid).values_list("outcome", flat=True)) == [Call.Outcome.MOVE]
+
+
+def test_an_endpoint_made_a_moment_ago_answers_its_first_turn(monkeypatch):
+    """Another process made it, so nothing here says that the endpoints must be read again."""
+    monkeypatch.setattr(MEMORY, "__dict__", vars(Memory()))
+    refresh_if_old()
+    with OpenAIStandIn([ACCEPT]) as standin:
+        Endpoint.objects.bulk_create([Endpoint(name="new", base_url=f"http://127.0.0.1:{standin.port}/v1")])
+        match = match_with("new:stand-in")
+        agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
+    match.refresh_from_db()
+    assert match.status == Match.Status.FINISHED
 
 
 def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):

@@ -7,17 +7,20 @@ import gc
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from typing import Any
 
 import pytest
+import redis
 from asgiref.testing import ApplicationCommunicator
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+import lobby.consumers
 from config.asgi import application
 from conftest import KIND
+from lobby.models import Place
 from matches import agents, announce, consumers, services, sweeps
 from matches.models import Event, Match
 from participants import services as people
@@ -97,10 +100,10 @@ async def in_other_thread(function: Callable[..., Any], *arguments: Any, **keywo
 class Page:
     """An open page's socket, as its script uses it."""
 
-    def __init__(self, token: str, origin: str = "http://localhost"):
+    def __init__(self, token: str, origin: str = "http://localhost", *, kind: str = "play", server: Any = application):
         headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
-        scope = {"path": f"/ws/play/{token}/", "query_string": b"", "headers": headers}
-        self.socket = ApplicationCommunicator(application, {"type": "websocket", "subprotocols": [], **scope})
+        scope = {"path": f"/ws/{kind}/{token}/", "query_string": b"", "headers": headers}
+        self.socket = ApplicationCommunicator(server, {"type": "websocket", "subprotocols": [], **scope})
 
     async def connect(self) -> bool:
         """Return whether the socket was accepted."""
@@ -481,6 +484,63 @@ async def test_a_flooding_socket_is_closed(person, match):
         assert messages[-1]["code"] == consumers.TOO_MANY_REQUESTS
         assert len(messages) <= consumers.BURST + 10
     assert await in_other_thread(log_of, match) == [(1, "start", "")]
+
+
+async def test_a_page_that_has_gone_gives_its_socket_back(person, match):
+    """The server refuses to send to a page whose connection is lost, before the socket hears of it."""
+
+    async def server(scope: Any, receive: Any, send: Any) -> None:
+        async def send_to_nobody(message: Any) -> None:
+            if message["type"] != "websocket.accept":
+                raise ConnectionResetError
+            await send(message)
+
+        await application(scope, receive, send_to_nobody)
+
+    for _page in range(consumers.MAX_SOCKETS):
+        lost = Page(person.token, server=server)
+        assert await lost.connect()
+        await lost.send({"type": "sync", "last": 0})
+        await lost.disconnect()
+    async with page(person) as alice:
+        assert (await alice.frame())["answering"] == 1
+
+
+async def test_a_page_falls_back_to_http_while_redis_hangs(person, match, redis_hangs):
+    with redis_hangs():
+        alice = Page(person.token)
+        assert await alice.connect()
+        assert (await alice.socket.receive_output(TIMEOUT))["code"] == consumers.TRY_AGAIN_LATER
+        await alice.disconnect()
+    async with page(person) as alice:
+        assert (await alice.frame())["answering"] == 1
+
+
+async def test_a_page_connects_after_redis_has_dropped_the_others_connection(person, match, redis_url):
+    other_person, _match = await in_other_thread(new_match)
+    async with page(person) as alice:
+        await alice.frame()
+        with closing(redis.Redis.from_url(redis_url)) as client:
+            assert client.client_kill_filter(_type="pubsub")
+        async with page(other_person) as other:
+            assert (await other.frame())["answering"] == 1
+
+
+async def test_an_unavailable_database_closes_a_lobby(db, monkeypatch):
+    def fail(token: str) -> None:
+        raise OperationalError("the server closed the connection unexpectedly")
+
+    monkeypatch.setattr(lobby.consumers, "answer_request", fail)
+    monkeypatch.setattr(lobby.consumers, "place_of", lambda token: Place(pk=1, hall_id=1, pool="1"))
+    monkeypatch.setattr(lobby.services, "mark_absent", fail)
+    waiting = Page("some-token", kind="lobby")
+    assert await waiting.connect()
+    assert (await waiting.socket.receive_output(TIMEOUT))["code"] == consumers.TRY_AGAIN_LATER
+    await waiting.disconnect()
+
+
+async def test_an_unknown_socket_is_refused():
+    assert not await Page("some-token", kind="other").connect()
 
 
 async def test_an_unavailable_database_leaves_no_exception_behind(person, match, monkeypatch):

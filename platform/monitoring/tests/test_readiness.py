@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import shutil
+import subprocess
+import sys
+import time
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
-from config.logs import OneLinePerOutage
-from monitoring import alive
+from config.logs import OneLine
+from conftest import KIND
+from monitoring import alive, restarts
 from studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +46,91 @@ def test_silent_process_counts_as_dead(client):
     alive.send_heartbeat("beat")
     alive._redis().zadd(alive.HEARTBEATS_KEY, {"worker@elsewhere:1": 1.0})
     assert client.get("/health/ready").json()["problems"] == ["no worker is running"]
+
+
+def test_readiness_reports_storage(client, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "last-backup").touch()
+    os.utime(tmp_path / "last-backup", (time.time() - 7200,) * 2)
+    for _death in range(3):
+        restarts.note(tmp_path, "web", "was killed by SIGKILL")
+    report = client.get("/health/ready").json()
+    assert report["free_bytes"]["data"] == pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.1)
+    assert (report["free_bytes"]["database"] is None) == (KIND == "postgres")
+    assert report["database_bytes"] > 0
+    assert report["last_backup_seconds"] == pytest.approx(7200, abs=60)
+    assert report["restarts"] == {"web": 3}
+    settings.METRICS_TOKEN = "open sesame"
+    metrics = client.get("/metrics", headers={"Authorization": "Bearer open sesame"}).content.decode()
+    assert 'parley_restarts{child="web"} 3.0' in metrics and 'parley_free_bytes{of="data"}' in metrics
+    for file in tmp_path.iterdir():
+        file.unlink()
+    report = client.get("/health/ready").json()
+    assert (report["last_backup_seconds"], report["restarts"]) == (None, {})
+
+
+def test_data_that_cannot_be_written_make_the_installation_not_ready(client, settings, tmp_path, caplog):
+    settings.DATA_DIR = tmp_path / "missing"
+    with connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY" if KIND == "postgres" else "PRAGMA query_only = ON")
+        problems = [client.get("/health/ready").json()["problems"] for _request in range(2)][1]
+        if KIND == "sqlite":
+            cursor.execute("PRAGMA query_only = OFF")
+    assert problems[0].startswith("the database cannot be written: ") and "read" in problems[0]
+    assert problems[1] == "the data folder cannot be written: No such file or directory"
+    one_line = OneLine()
+    logged = [record.getMessage() for record in caplog.records if one_line.filter(record)]
+    assert logged == [f"not ready: {'; '.join(problems)}"]
+
+
+FULL_DISK = """
+import contextlib, pathlib, sys, django
+django.setup()
+from django.core.management import call_command
+from django.test import Client
+from monitoring import alive, storage
+
+call_command("migrate", verbosity=0)
+storage.MIN_FREE_BYTES = 2**20
+for kind in ("worker", "beat"):
+    alive.send_heartbeat(kind)
+
+def show():
+    print(Client().get("/health/ready", HTTP_HOST="localhost").json()["problems"], flush=True)
+
+show()
+filler = pathlib.Path(sys.argv[1], "filler")
+with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+    while file.write(bytes(4096)):
+        pass
+show()
+filler.unlink()
+show()
+"""
+
+
+@pytest.mark.slow
+def test_full_disk_makes_the_installation_not_ready_until_there_is_space(redis_url, tmp_path):
+    mount = f'mount -t tmpfs -o size=24m tmpfs "{tmp_path}" && exec "{sys.executable}" -c "$PROGRAM" "{tmp_path}"'
+    process = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", mount],
+        env={
+            **os.environ,
+            "PROGRAM": FULL_DISK,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PYTHONPATH": "platform:.",
+            "PARLEY_DATA": str(tmp_path),
+            "DATABASE_URL": f"sqlite:///{tmp_path}/parley.sqlite3",
+        },
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+    )
+    before, full, after = process.stdout.splitlines()
+    assert (before, after) == ("[]", "[]"), process.stderr
+    assert "the data folder cannot be written: No space left on device" in full
+    assert "only 0 MB are free on the disk of the database" in full
+    assert "not ready: " in process.stderr
 
 
 def test_metrics_require_the_token(client, settings):
@@ -69,7 +161,7 @@ def test_workers_wait_for_migrations():
 
 
 def test_database_outage_logs_one_line_per_minute():
-    one_line = OneLinePerOutage()
+    one_line = OneLine()
     errors = [
         logging.LogRecord("x", logging.ERROR, "", 0, "failed", (), (OperationalError, OperationalError("gone"), None))
         for _ in range(1000)

@@ -70,6 +70,15 @@ def test_memory_is_read_at_most_every_five_seconds(monkeypatch):
     assert refresh_if_old()
 
 
+def test_an_unknown_endpoint_is_read_at_once():
+    refresh_if_old()
+    create_endpoint()
+    assert not refresh_if_old("script:fair", "openai:gpt-4o")
+    assert not endpoint_exists("ours")
+    assert refresh_if_old("script:fair", "ours:small")
+    assert endpoint_exists("ours")
+
+
 async def test_nothing_is_read_inside_an_event_loop():
     assert not refresh_if_old()
     assert not endpoint_exists("ours")
