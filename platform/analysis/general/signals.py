@@ -75,7 +75,13 @@ def run(data: Data, options: Options) -> Result:
             Table(
                 "robustness",
                 "Robustness check: outcomes without the 5 % with the most signals",
-                [text("outcome", "Outcome"), text("of", "Of"), count("n", "n"), *estimate_columns("Mean or share")],
+                [
+                    text("outcome", "Outcome"),
+                    text("of", "Of"),
+                    count("n", "n"),
+                    *estimate_columns("Mean or share"),
+                    text("note", "No interval because"),
+                ],
                 robust,
                 note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
             )
@@ -146,7 +152,7 @@ def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Opt
                             "outcome": heading,
                             "key": name,
                             "of": label,
-                            **{k: row[k] for k in ("n", "estimate", "low", "high")},
+                            **{k: row[k] for k in ("n", "estimate", "low", "high", "note")},
                         }
                     )
     return rows

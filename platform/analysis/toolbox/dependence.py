@@ -21,6 +21,7 @@ FEWEST_UNITS, FEWEST_ON_A_SIDE = 5, 3
 ALWAYS_THE_SAME = "these agents always play the same; more repetitions add nothing"
 TOO_FEW = f"fewer than {FEWEST_UNITS} independent units"
 TOO_FEW_HERE = f"fewer than {FEWEST_ON_A_SIDE} independent units"
+NO_VARIATION = "no variation"
 ONE_UNIT_DOMINATES = "one independent unit holds half of the observations"
 
 
@@ -161,6 +162,7 @@ def mean_intervals(
             df = np.minimum(total(weight) ** 2 / (squares + squares**2 - total(weight**4)), clusters - 1.0)
             half = stdtrit(df, (1 + level) / 2) * np.sqrt(variance)
             low, high = mean - half, mean + half
+            note[(variance <= 0) & (note == "")] = NO_VARIATION
         se = np.sqrt(variance)
     undefined_here = note != ""
     return {"clusters": clusters, "note": note} | {

@@ -10,6 +10,7 @@ from analysis.toolbox.dependence import (
     ALWAYS_THE_SAME,
     FEWEST_ON_A_SIDE,
     FEWEST_UNITS,
+    NO_VARIATION,
     ONE_UNIT_DOMINATES,
     TOO_FEW,
     Dependence,
@@ -99,11 +100,11 @@ class Effects:
         result |= {"clusters": jackknife.number, "r2": r2, "dropped": jackknife.design.dropped,
                    "warnings": jackknife.design.warnings}  # fmt: skip
         for index, term in enumerate(jackknife.design.names):
-            note = reason or jackknife.why_not(index) or ("" if errors[index] > 0 else "no variation")
+            note = reason or jackknife.why_not(index) or ("" if errors[index] > 0 else NO_VARIATION)
             result["terms"].append(
                 {"term": term, "estimate": float(beta[index]), "se": None, "low": None, "high": None, "p": None,
                  "df": None, "components": jackknife.on_smaller_side(index), "method": result["method"], "note": note}
-                | ({} if note else _tested(float(beta[index]), float(errors[index]), jackknife.df(index), level,
+                | ({} if note else tested(float(beta[index]), float(errors[index]), jackknife.df(index), level,
                                            _limits(bounds, is_level=term == "Intercept")))
             )  # fmt: skip
         if any(term["method"] == "CR3" for term in result["terms"]):
@@ -119,7 +120,10 @@ def _limits(bounds: tuple[float, float] | None, *, is_level: bool) -> tuple[floa
     return bounds if is_level else (bounds[0] - bounds[1], bounds[1] - bounds[0])
 
 
-def _tested(estimate: float, se: float, df: float, level: float, limits: tuple[float, float]) -> Result:
+def tested(
+    estimate: float, se: float, df: float, level: float, limits: tuple[float, float] = (float("-inf"), float("inf"))
+) -> Result:
+    """Return a term's interval within its limits and its two-sided t test."""
     from scipy.stats import t
 
     half = float(t.ppf((1 + level) / 2, df)) * se
@@ -176,9 +180,9 @@ class _Jackknife:
                 remaining = (np.eye(size) - q @ across) if by_rows else (np.eye(k) - across @ q)
                 values, vectors = np.linalg.eigh(remaining) if size > 1 else (remaining[:, 0], np.ones((len(q), 1, 1)))
                 singular = values < SINGULAR
-                inverse = (vectors * np.where(singular, 0, 1 / np.where(singular, 1, values))[:, None, :]) @ np.swapaxes(
-                    vectors, 1, 2
-                )
+                inverse = (
+                    vectors * np.where(singular, 0, 1 / np.where(singular, 1, values))[:, None, :]
+                ) @ np.swapaxes(vectors, 1, 2)
                 weights[rows] = inverse @ q if by_rows else q @ inverse
                 if singular.any():
                     directions = (across @ vectors) if by_rows else vectors
