@@ -31,8 +31,8 @@ MATCH_TABLES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_c
 HUMAN = "human"
 MATCH_COLUMNS = (
     "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
-    "seed", "started_at", "ended_at", "seconds", "session", "group", "repetition", "environment", "ended_how", "decisions",
-    "messages", "in_dataset", "reason", "reasons", "dataset",
+    "seed", "started_at", "ended_at", "seconds", "session", "group", "repetition", "environment", "ended_how",
+    "decisions", "messages", "in_dataset", "reason", "reasons", "dataset",
 )  # fmt: skip
 PAYOFF, YOU = "Payoff of ", "You"
 """How codebooks begin the name of a role's payoff, and how they call the player of a one-player game."""
@@ -329,8 +329,10 @@ class Data:
 
     @cached_property
     def records(self) -> pd.Series:
-        """The number of the record of each match of agents, equal for those of a cell in which all players did the same
-        and earned the same; missing for other matches. Aligned with `matches`."""
+        """The number of each match's record if only agents played, else missing; aligned with `matches`.
+
+        It is equal for matches of one cell in which everybody made the same moves, wrote the same and earned the same.
+        """
         import pandas as pd
 
         fields = [n for n in self.names("decisions") if n.startswith("move_") and n != "move_number"]
@@ -344,11 +346,11 @@ class Data:
         # Most matches differ in their results already; only the moves and messages of the others are compared.
         alike = keys[keys.drop(columns="match").duplicated(keep=False)]
         texts = ["role", "text"] if self.has("messages", "match", "role", "text") else []
-        alike = alike.join(self._digests("decisions", ["role", *moves], alike["match"]).rename("moves"), on="match")
-        alike = alike.join(self._digests("messages", texts, alike["match"]).rename("words"), on="match")
-        records = (
-            alike.drop(columns="match").groupby([n for n in alike if n != "match"], sort=False, dropna=False).ngroup()
-        )
+        alike = alike.assign(
+            moves=alike["match"].map(self._digests("decisions", ["role", *moves], alike["match"])),
+            words=alike["match"].map(self._digests("messages", texts, alike["match"])),
+        ).drop(columns="match")
+        records = alike.groupby([*alike], sort=False, dropna=False).ngroup()
         others = pd.Series(range(len(records), len(records) + len(keys)), index=keys.index)
         return missing.fillna(records).fillna(others)
 

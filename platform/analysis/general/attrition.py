@@ -150,8 +150,8 @@ def _permuted(observed: float, level: np.ndarray, size: np.ndarray, lost: np.nda
     for _block in range(9):
         drawn = rng.permuted(np.tile(level, (PERMUTATIONS // 9, 1)), axis=1)
         chi2 = np.zeros(len(drawn))
-        for number in range(level.max() + 1):
-            here = drawn == number
+        for code in range(level.max() + 1):
+            here = drawn == code
             people = np.maximum(here @ size, 1)
             chi2 += (here @ lost - people * share_lost) ** 2 / (people * share_lost * (1 - share_lost))
         extreme += int((chi2 >= observed - 1e-9).sum())

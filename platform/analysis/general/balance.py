@@ -119,8 +119,15 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
             numbers = {arm: answers.astype(float).tolist() for arm, answers in groups.items()}
             statistics = {**_anova(list(numbers.values())), **_largest_smd(numbers)}
             rows.append(
-                {"question": question, "option": "", "n": n, "groups": len(groups), **statistics, "where": question,
-                 "known": known}
+                {
+                    "question": question,
+                    "option": "",
+                    "n": n,
+                    "groups": len(groups),
+                    **statistics,
+                    "where": question,
+                    "known": known,
+                }
             )
             continue
         levels = sorted_levels(values.dropna().map(level_text))
@@ -173,9 +180,9 @@ ANALYSES = [
         title="Balance of cells",
         question="Did the cells fill evenly, and were their participants comparable before the game?",
         method=(
-            "Everybody randomised (placed in a cell): χ² goodness-of-fit test of arrivals against quotas; for each question asked before the game, the largest "
-            "standardised mean difference between two cells, with a χ² test (choices) or a one-way F test (numbers); "
-            "Holm-adjusted p-values."
+            "Everybody randomised (placed in a cell): χ² goodness-of-fit test of arrivals against quotas; for each "
+            "question asked before the game, the largest standardised mean difference between two cells, with a χ² "
+            "test (choices) or a one-way F test (numbers); Holm-adjusted p-values."
         ),
         needs="people",
         columns={"participants": ["cell", "version"]},
