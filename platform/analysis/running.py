@@ -10,6 +10,9 @@ from analysis.data import HUMAN, Data
 from analysis.errors import DataError, SkippedError
 from analysis.results import Analysis, Options, Outcome, Result
 
+FEW_UNITS = 20
+"""With fewer independent units, every analysis warns."""
+
 
 def run_analysis(analysis: Analysis, data: Data, options: Options) -> Outcome:
     """Run an analysis and return its outcome: skipped if its needs are not met, failed if it raises an exception.
@@ -71,7 +74,7 @@ def _complete(result: Result, data: Data) -> None:
             f"{table}.{column}: {number:,} {'value was' if number == 1 else 'values were'} infinite, unreadable or a "
             "negative time, and left out."
         )
-    if 0 < result.n["clusters"] < 10:
+    if 0 < result.n["clusters"] < FEW_UNITS:
         result.warnings.append(
             f"Only {result.n['clusters']} independent {'unit' if result.n['clusters'] == 1 else 'units'}: intervals "
             "and tests are approximate."
