@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data, plain
 from analysis.toolbox import holm
+from analysis.toolbox.dependence import ALWAYS_THE_SAME, FEWEST_UNITS, NO_OBSERVATIONS, mean_intervals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -249,8 +250,6 @@ class Groups:
         """
         import numpy as np
 
-        from analysis.toolbox.dependence import ALWAYS_THE_SAME, mean_intervals
-
         values, code, cluster = self.values(outcome)
         groups = len(self.levels)
         n = np.bincount(code, minlength=groups)
@@ -274,7 +273,7 @@ class Groups:
             n=n, estimate=mean, sd=sd, median=np.nan if share else (lower + upper) / 2, smallest=smallest,
             largest=largest, clusters=found["clusters"], missing=np.bincount(self.code, minlength=groups) - n,
             **{name: np.where(exact, np.nan, found[name]) for name in ("se", "low", "high")},
-            note=np.where(exact, ALWAYS_THE_SAME, np.where(has_values, found["note"], "no observations")),
+            note=np.where(exact, ALWAYS_THE_SAME, np.where(has_values, found["note"], NO_OBSERVATIONS)),
         )  # fmt: skip
 
 
@@ -287,7 +286,7 @@ def share_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, An
     """Return the share of all rows with the outcome: n, estimate, se, low, high, clusters and note."""
     names = ("n", "estimate", "se", "low", "high", "clusters", "note")
     if not len(frame):
-        return {**dict.fromkeys(names), "n": 0, "clusters": 0, "note": "no observations"}
+        return {**dict.fromkeys(names), "n": 0, "clusters": 0, "note": NO_OBSERVATIONS}
     row = estimates(frame.assign(**{"": ""}), [""], outcome, share=True, level=level).iloc[0]
     return {name: plain(row[name]) for name in names}
 
@@ -334,8 +333,6 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
     Without enough units, both ends are None.
     """
     import numpy as np
-
-    from analysis.toolbox.dependence import FEWEST_UNITS, mean_intervals
 
     labels, cluster_index = np.unique(np.asarray(clusters), return_inverse=True)
     if len(labels) < FEWEST_UNITS:

@@ -9,7 +9,19 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, share_of, with_dependence
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, share, text
+from analysis.results import (
+    NOTE,
+    Analysis,
+    Figure,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    share,
+    text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +56,7 @@ def run(data: Data, options: Options) -> Result:
                     count("n", "Matches"),
                     count("open", "Without agreement"),
                     *estimate_columns("Share", share),
-                    text("note", "No interval because"),
+                    NOTE,
                 ],
                 curve,
             )
@@ -78,7 +90,7 @@ def run(data: Data, options: Options) -> Result:
                     number("offered", "Mean offer"),
                     count("n", "Offers"),
                     *estimate_columns("Accepted", share),
-                    text("note", "No interval because"),
+                    NOTE,
                 ],
                 rows,
                 note="Offers are divided into deciles for each role; equal offers are in the same group. The size of "

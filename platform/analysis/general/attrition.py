@@ -10,7 +10,19 @@ from analysis.data import Data
 from analysis.frames import add_holm, share_of, sorted_levels
 from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.report import STAGES
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, share, text
+from analysis.results import (
+    NOTE,
+    Analysis,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    p_value,
+    share,
+    text,
+)
 from analysis.toolbox import balance, effects
 
 if TYPE_CHECKING:
@@ -22,7 +34,7 @@ MIN_EXPECTED = 5
 MAX_UNITS = 2_000
 """Above so many units, χ² is divided by the design effect instead of permuting units."""
 DIFFERENT = 0.05
-LOST_DIFFERENTLY, NO_DIFFERENCE = "lost differently", "no difference found"
+LOST_DIFFERENTLY, NO_DIFFERENCE, NOBODY_LOST = "lost differently", "no difference found", "nobody was lost"
 EVERYBODY, BEGAN = "everybody randomised", "those who began"
 FLOW = {"arrived": "Randomised", **{stage: STAGES[stage] for stage in ("consented", "began", "finished")},
         "in_dataset": "Analysed"}  # fmt: skip
@@ -45,7 +57,7 @@ def run(data: Data, options: Options) -> Result:
         for heading, groups in _by_factor(data, people):
             test = {"of": population, "factor": heading, **_test(groups, options), **_largest(groups, options)}
             is_different = test["p"] is not None and test["p"] < DIFFERENT
-            test["verdict"] = LOST_DIFFERENTLY if is_different else NO_DIFFERENCE
+            test["verdict"] = LOST_DIFFERENTLY if is_different else NO_DIFFERENCE if rows[0]["lost"] else NOBODY_LOST
             tests.append(test)
             numbers[f"{prefix}{heading}"] = {"estimate": test["difference"], "low": test["difference_low"],
                 "high": test["difference_high"], "p": test["p"], "n": len(people)}  # fmt: skip
@@ -55,7 +67,7 @@ def run(data: Data, options: Options) -> Result:
                     [text("arm", "Cell"), *(count(stage, title) for stage, title in FLOW.items())], _arms(frame)),
               Table("shares", "People who are not analysed", [
         text("of", "Of"), text("factor", "By"), text("level", "Group"), count("n", "People"),
-        count("lost", "Not analysed"), *estimate_columns("Share", share), text("note", "No interval because"),
+        count("lost", "Not analysed"), *estimate_columns("Share", share), NOTE,
     ], shares)]  # fmt: skip
     if tests:
         note = (
@@ -70,7 +82,7 @@ def run(data: Data, options: Options) -> Result:
         ], tests, note=note))  # fmt: skip
     different = [test for test in tests if test["verdict"] == LOST_DIFFERENTLY]
     warnings = [
-        f"Of {test['of']}, {test['factor'].lower()} groups lost people differently ({test['groups']}: "
+        f"Of {test['of']}, people were lost differently by {test['factor'].lower()} ({test['groups']}: "
         f"{100 * test['difference']:.0f} points). Effects compare those who remained."
         for test in different
     ]

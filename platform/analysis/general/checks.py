@@ -7,7 +7,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import share_of, sorted_levels
 from analysis.general.people import factors, participants
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, share, text
 
 MAX_BARS = 24
 
@@ -33,7 +33,7 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError("No one reached a check.")
     columns = [
         text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached"),
-        count("passed", "Passed"), *estimate_columns("Share", share), text("note", "No interval because"),
+        count("passed", "Passed"), *estimate_columns("Share", share), NOTE,
     ]  # fmt: skip
     numbers = {
         row["check"]: {k: row[k] for k in ("estimate", "low", "high", "n")} for row in rows if row["by"] == "All"

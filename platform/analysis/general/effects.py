@@ -9,14 +9,14 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, Unit, add_holm, drawn_for_each_match, units
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox.effects import Effects
 
 PANELS, MAX_TERMS = 6, 40
 COLUMNS = (
     text("outcome", "Outcome"), text("factor", "Factor"), text("level", "Level"), text("reference", "Reference"),
     number("estimate", "Effect"), number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(),
-    p_value("p_holm", "p, Holm"), count("n", "n"), count("components", "Units"), text("note", "No interval because"),
+    p_value("p_holm", "p, Holm"), count("n", "n"), count("components", "Units"), NOTE,
 )  # fmt: skip
 OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
 NUMBERS = ("n", "clusters", *OF_TERM)

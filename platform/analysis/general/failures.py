@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, share_of, with_dependence
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, share, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def run(data: Data, options: Options) -> Result:
         count("count", "Number"),
         *estimate_columns("Share", share),
         count("clusters", "Units"),
-        text("note", "No interval because"),
+        NOTE,
     ]
     order = {failure: index for index, failure in enumerate(dict.fromkeys(row["what"] for row in rows))}
     bars = sorted(

@@ -9,7 +9,7 @@ from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, add_holm, estimates, matches, roles_by_kind, seats
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox.within import within
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(data: Data, options: Options) -> Result:
         text("role", "Role"), text("outcome", "Outcome"), text("against", "People minus"), count("people", "People, n"),
         count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), number("se", "SE"),
         number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
-        count("components", "Units"), text("note", "No interval because"),
+        count("components", "Units"), NOTE,
     ]  # fmt: skip
     table = Table("differences", "People minus models in the same situation", columns, rows,
                   note="Units: independent units on the smaller side. Holm's adjustment is over the models for the "

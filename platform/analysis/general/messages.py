@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, players_of, share_of, with_dependence
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, share, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, share, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ def run(data: Data, options: Options) -> Result:
                 count("n", "Seats"),
                 count("silent", "Silent"),
                 *estimate_columns("Share", share),
-                text("note", "No interval because"),
+                NOTE,
             ],
             silent,
         ),

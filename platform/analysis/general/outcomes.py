@@ -13,7 +13,19 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import LARGE, UNITS, Groups, Unit, level_key, median_interval, units
-from analysis.results import Analysis, Column, Figure, Options, Result, Table, count, estimate_columns, number, text
+from analysis.results import (
+    NOTE,
+    Analysis,
+    Column,
+    Figure,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    text,
+)
 
 PANELS = 8
 MAX_DOTS = 16
@@ -25,7 +37,7 @@ COLUMNS: tuple[Column, ...] = (
     text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), *estimate_columns("Estimate"),
     number("sd", "SD"), number("median", "Median"),
     number("median_low", "Median, low"), number("median_high", "Median, high"), count("missing", "Missing"),
-    count("clusters", "Units"), text("note", "No interval because"),
+    count("clusters", "Units"), NOTE,
 )  # fmt: skip
 
 

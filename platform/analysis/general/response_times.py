@@ -9,7 +9,7 @@ from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, level_text, sorted_levels, with_dependence
 from analysis.general.turns import kinds_of_moves
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
 from analysis.toolbox import effects, survival
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run(data: Data, options: Options) -> Result:
                         p_value(),
                         count("n", "n"),
                         count("clusters", "Units"),
-                        text("note", "No interval because"),
+                        NOTE,
                     ],
                     terms,
                 )

@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, add_holm, estimates, with_dependence
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, p_value, text
 from analysis.toolbox.within import within
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(data: Data, options: Options) -> Result:
                 count("n", "n"),
                 count("clusters", "Units"),
                 *estimate_columns("Mean"),
-                text("note", "No interval because"),
+                NOTE,
             ],
             means,
         ),
@@ -74,7 +74,7 @@ def run(data: Data, options: Options) -> Result:
                 p_value("p_holm", "p, Holm"),
                 count("n", "n"),
                 count("clusters", "Units"),
-                text("note", "No interval because"),
+                NOTE,
             ],
             slopes,
         ),

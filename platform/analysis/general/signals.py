@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import estimates, units
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def run(data: Data, options: Options) -> Result:
                     text("of", "Of"),
                     count("n", "n"),
                     *estimate_columns("Mean or share"),
-                    text("note", "No interval because"),
+                    NOTE,
                 ],
                 robust,
                 note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",

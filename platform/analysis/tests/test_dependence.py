@@ -107,8 +107,10 @@ def test_comparisons_without_enough_units_say_why():
     joined = [{**row, "who": "one" if row["a"] else row["who"]} for row in rows]
     dominated = toolbox.effects(joined, "y", {"a": 0}, people=["who"])["terms"][1]
     assert dominated["low"] is None and dominated["note"] == "one independent unit holds half of the observations"
-    assert toolbox.effects(rows[:3], "y", {"a": 0}, people=["who"])["notes"] == ["fewer than 5 independent units"]
-    assert toolbox.effects([], "y", {"a": 0})["notes"] == ["no observations"]
+    assert toolbox.effects(rows[:3], "y", {"a": 0}, people=["who"])["notes"] == [
+        "there are fewer than 5 independent units"
+    ]
+    assert toolbox.effects([], "y", {"a": 0})["notes"] == ["there are no observations"]
     assert all(row["low"] is None for row in few["terms"] if row["note"])
 
 
@@ -131,7 +133,10 @@ def test_shares_use_the_units():
     assert together["high"] - together["low"] > 2 * (alone["high"] - alone["low"])
     wilson = toolbox.proportion(30, 100)
     assert (alone["low"], alone["high"]) == pytest.approx((wilson["low"], wilson["high"]), abs=0.003)
-    assert toolbox.share([{"y": 1, "unit": 1}] * 9, "y", group="unit")["note"] == "fewer than 3 independent units"
+    assert (
+        toolbox.share([{"y": 1, "unit": 1}] * 9, "y", group="unit")["note"]
+        == "there are fewer than 3 independent units"
+    )
 
 
 def analysed(folder, to, *only):
@@ -182,8 +187,8 @@ def test_identical_replays_have_no_interval_and_say_why(tmp_path):
     assert [effect[key] for key in ("se", "low", "high", "p")] == [None] * 4
     assert (effect["method"], effect["clusters"]) == ("exact", 2)
     assert results["general.outcomes"]["numbers"]["efficiency"]["low"] is None
-    assert "these agents always play the same; more repetitions add nothing" in report
-    assert "Only 2 independent units" in report
+    assert "no interval, because these agents always play the same; more repetitions add nothing" in report
+    assert "These agents always play the same; more repetitions add nothing. Differences are exact." in report
 
 
 def test_matches_are_replays_only_if_the_moves_are_the_same(tmp_path):
@@ -222,7 +227,7 @@ def test_people_lost_before_the_game_are_counted(tmp_path):
     assert numbers["Cell"]["estimate"] == pytest.approx(13 / 35 - 1 / 25)
     assert numbers["began: all"]["n"] == 46 and numbers["began: Cell"]["p"] is None
     assert "lost differently" in report
-    assert "Of everybody randomised, cell groups lost people differently (cell 1 − cell 2: 33 points)" in report
+    assert "Of everybody randomised, people were lost differently by cell (cell 1 − cell 2: 33 points)" in report
     arms = load(folder).run("general.attrition").tables["arms"].frame
     assert arms[["arrived", "began", "in_dataset"]].to_numpy().tolist() == [[35, 22, 22], [25, 24, 24]]
 

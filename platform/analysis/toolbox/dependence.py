@@ -18,10 +18,11 @@ Rows = Sequence[Mapping[str, Any]] | Any
 """Dictionaries, or a pandas frame."""
 FEWEST_UNITS, FEWEST_ON_A_SIDE = 5, 3
 """Fewest units for an interval: in all rows, and with either of the levels compared."""
+NO_OBSERVATIONS = "there are no observations"
 ALWAYS_THE_SAME = "these agents always play the same; more repetitions add nothing"
-TOO_FEW = f"fewer than {FEWEST_UNITS} independent units"
-TOO_FEW_HERE = f"fewer than {FEWEST_ON_A_SIDE} independent units"
-NO_VARIATION = "no variation"
+TOO_FEW = f"there are fewer than {FEWEST_UNITS} independent units"
+TOO_FEW_HERE = f"there are fewer than {FEWEST_ON_A_SIDE} independent units"
+NO_VARIATION = "nothing varies"
 ONE_UNIT_DOMINATES = "one independent unit holds half of the observations"
 
 
@@ -196,7 +197,7 @@ def share(
     dependence = Dependence(rows, people, group, replay, cell)
     n, units = int(known.sum()), np.unique(dependence.unit[known])
     if not n:
-        return undefined("estimate se low high", "no observations", n=0, clusters=0, unit=dependence.kind)
+        return undefined("estimate se low high", NO_OBSERVATIONS, n=0, clusters=0, unit=dependence.kind)
     estimate = float(values[known].mean())
     result = {"estimate": estimate, "n": n, "clusters": len(units), "unit": dependence.kind}
     if dependence.exact[known].all():

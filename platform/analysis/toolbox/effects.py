@@ -10,6 +10,7 @@ from analysis.toolbox.dependence import (
     ALWAYS_THE_SAME,
     FEWEST_ON_A_SIDE,
     FEWEST_UNITS,
+    NO_OBSERVATIONS,
     NO_VARIATION,
     ONE_UNIT_DOMINATES,
     TOO_FEW,
@@ -88,7 +89,7 @@ class Effects:
         result: Result = {"unit": self.dependence.kind, "clusters": 0, "method": "none", "terms": [],
                           "n": int(complete.sum()), "r2": None, "dropped": [], "warnings": [], "notes": []}  # fmt: skip
         if not complete.any():
-            return result | {"notes": ["no observations"]}
+            return result | {"notes": [NO_OBSERVATIONS]}
         key = complete.tobytes()
         if key not in self._prepared:
             self._prepared = {key: _Jackknife(self.coded.design(complete), self.dependence.unit[complete])}

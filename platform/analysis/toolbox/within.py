@@ -43,7 +43,7 @@ def within(
     result: dict[str, Any] = {**dict.fromkeys(("estimate", "se", "low", "high", "p", "df")), "n": n,
                               "clusters": number, "components": number, "method": "none"}  # fmt: skip
     if weight <= 1e-12 * n:
-        return result | {"note": "nothing to compare within strata"}
+        return result | {"note": "there is nothing to compare within strata"}
     result["estimate"] = moment / weight
     sides = [np.unique(unit[side]).size for side in (x > 0, x < 0)]
     result["components"] = fewest = min(sides)

@@ -21,7 +21,19 @@ from analysis.published.glee.families import (
     frame,
     reference_player,
 )
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, p_value, text
+from analysis.results import (
+    NOTE,
+    Analysis,
+    Figure,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    p_value,
+    text,
+)
 from analysis.toolbox import ols
 
 if TYPE_CHECKING:
@@ -208,7 +220,7 @@ def effects(data: Data, options: Options) -> Result:
             [text("metric", "Metric"), text("factor", "Factor"), text("level", "Level"), number("estimate", "Effect"),
              number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
              number("classical_se", "SE, classical"), count("n", "n"), count("components", "Units"),
-             text("note", "No interval because")],
+             NOTE],
             results, note="Effects are relative to the level whose effect is 0. The paper's standard errors are the "
             "classical ones, and its p-values are unadjusted.",
         ))  # fmt: skip
