@@ -34,10 +34,11 @@ MAX_MEDIANS = 600
 MAX_CELLS = 5_000
 ALL, VERIFIED = "all matches", "without unverified ones"
 COLUMNS: tuple[Column, ...] = (
-    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), *estimate_columns("Estimate"),
+    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), count("clusters", "Units"),
+    *estimate_columns("Estimate"),
     number("sd", "SD"), number("median", "Median"),
     number("median_low", "Median, low"), number("median_high", "Median, high"), count("missing", "Missing"),
-    count("clusters", "Units"), NOTE,
+    NOTE,
 )  # fmt: skip
 
 

@@ -57,14 +57,9 @@ def test_match_with_an_incomplete_participant_does_not_count():
 
 
 def test_matches_of_the_same_people_have_no_interval(client):
-    study = building.new_study(session_matches=2)
-    person = building.arrive(study, worker="A1")
-    building.consent(person)
-    building.read_instructions(person)
-    for _match in range(2):
-        building.play(person)
-    building.answer_quiz(person)
-    tally_everything()
+    study = building.new_study(most_participations=2)
+    for number in range(4):
+        building.complete(study, worker=f"A{number}")
     assert [estimate.interval for outcome in preview(study).outcomes for estimate in outcome.estimates] == [""] * 5
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
     page = client.get(reverse("monitoring:now", args=[study.pk])).content.decode()
