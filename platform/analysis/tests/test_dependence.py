@@ -169,6 +169,23 @@ def test_the_headline_is_clustered_and_nothing_beside_it(tmp_path):
     assert "Only 10 independent units" in report
 
 
+def test_seats_of_people_who_meet_again_are_one_unit(tmp_path):
+    """Three players of one kind in each of twelve matches, drawn from six groups: six units, not 36 or twelve."""
+    rng, matches, seats = np.random.default_rng(6), [], []
+    for number in range(12):
+        people = {role: f"p{number % 6}.{index}" for index, role in enumerate(("p1", "p2", "p3"))}
+        matches.append({**match(number, config_rounds=1 + number % 2),
+                        **{f"player_{role}": "human" for role in people},
+                        **{f"participant_{role}": person for role, person in people.items()}})  # fmt: skip
+        for name in ("player_alice", "player_bob", "participant_alice", "participant_bob"):
+            matches[-1].pop(name)
+        seats += [{"match": matches[-1]["match"], "role": role, "kind": "player", "payoff": float(rng.normal())}
+                  for role in people]  # fmt: skip
+    data = load(dataset(tmp_path / "data", {"matches": matches, "seats": seats}))
+    number = data.run("general.effects").numbers["payoff: config_rounds=2"]
+    assert (number["n"], number["clusters"], number["components"]) == (36, 6, 3)
+
+
 def replays(number: int, rounds: int, **columns):
     """Return matches of two scripts that always play the same, and their moves."""
     matches = [match(index, config_rounds=1 + index % rounds, efficiency=0.2 + 0.6 * (index % rounds), seed=index,

@@ -151,9 +151,8 @@ class _Jackknife:
         self.order = np.argsort(codes, kind="stable")
         self.starts = np.cumsum(sizes) - sizes
         x = design.x[self.order]
-        root = np.linalg.cholesky(x.T @ x).T
+        self.q, root = np.linalg.qr(x)
         self.inverse_root = solve_triangular(root, np.eye(len(root)))
-        self.q = x @ self.inverse_root
         self.problem = TOO_FEW if self.number < FEWEST_UNITS else ""
         if not self.problem and 2 * sizes.max() >= len(x):
             self.problem = ONE_UNIT_DOMINATES
