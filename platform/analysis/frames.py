@@ -284,10 +284,19 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
 
 def share_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any]:
     """Return the share of all rows with the outcome: n, estimate, se, low, high, clusters and note."""
+    return _overall(frame, outcome, share=True, level=level)
+
+
+def mean_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any]:
+    """Return the mean of the outcome over all rows: n, estimate, se, low, high, clusters and note."""
+    return _overall(frame, outcome, share=False, level=level)
+
+
+def _overall(frame: pd.DataFrame, outcome: str, *, share: bool, level: float) -> dict[str, Any]:
     names = ("n", "estimate", "se", "low", "high", "clusters", "note")
     if not len(frame):
         return {**dict.fromkeys(names), "n": 0, "clusters": 0, "note": NO_OBSERVATIONS}
-    row = estimates(frame.assign(**{"": ""}), [""], outcome, share=True, level=level).iloc[0]
+    row = estimates(frame.assign(**{"": ""}), [""], outcome, share=share, level=level).iloc[0]
     return {name: plain(row[name]) for name in names}
 
 
