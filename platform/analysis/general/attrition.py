@@ -90,7 +90,7 @@ def run(data: Data, options: Options) -> Result:
             for row in shares if row["of"] == EVERYBODY]  # fmt: skip
     figure = charts.dots("shares", "Attrition: share of everybody randomised who is not analysed", dots, y="where",
                          x_title="Share not analysed", x_format="%", line=shares[0]["estimate"])  # fmt: skip
-    return Result(tables, [figure], numbers, n={"people": len(frame), "clusters": frame["cluster"].nunique()},
+    return Result(tables, [figure], numbers, n={"people": len(frame), "clusters": int(frame["cluster"].nunique())},
                   warnings=warnings)  # fmt: skip
 
 

@@ -53,7 +53,13 @@ def run(data: Data, options: Options) -> Result:
         numbers |= {row["where"]: {"estimate": row["smd"], "p": row["p"], "n": row["n"]} for row in answers}
     if not tables:
         raise SkippedError("There are no quotas, and no questions were asked before the game.")
-    return Result(tables, figures, numbers, n={"people": len(frame)}, warnings=warnings)
+    return Result(
+        tables,
+        figures,
+        numbers,
+        n={"people": len(frame), "clusters": int(frame["cluster"].nunique())},
+        warnings=warnings,
+    )
 
 
 def _arrivals(frame: pd.DataFrame, data: Data) -> list[dict[str, Any]]:

@@ -237,8 +237,13 @@ def arrivals(lost_by_cell, *, stage: str):
 def test_people_lost_before_the_game_are_counted(tmp_path):
     """Thirteen of 35 against one of 25, all lost before they began: among those who began, nobody is missing."""
     people = arrivals([(13, 35), (1, 25)], stage="consented")
-    folder = dataset(tmp_path / "data", {"matches": [match(1)], "participants": people})
-    report, results = analysed(folder, tmp_path / "out", "general.attrition")
+    for number, person in enumerate(people):
+        person["survey_before_age"] = 20.0 + number % 7 if person["in_dataset"] else None
+    cells = [{"version": 1, "cell": cell, "quota": 30, "seats": '{"alice": "person"}'} for cell in (1, 2)]
+    folder = dataset(tmp_path / "data", {"matches": [match(1)], "participants": people, "cells": cells})
+    report, results = analysed(folder, tmp_path / "out", "general.attrition", "general.balance")
+    assert results["general.balance"]["numbers"]["arrivals"]["n"] == results["general.balance"]["n"]["people"] == 60
+    assert "Answers are known of 46 of 60 people randomised." in report
     numbers = results["general.attrition"]["numbers"]
     assert numbers["Cell"]["p"] < 0.01 and numbers["all"]["n"] == 60
     assert numbers["Cell"]["estimate"] == pytest.approx(13 / 35 - 1 / 25)
