@@ -31,8 +31,8 @@ MATCH_TABLES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_c
 HUMAN = "human"
 MATCH_COLUMNS = (
     "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
-    "seed", "started_at", "ended_at", "seconds", "session", "repetition", "environment", "ended_how", "decisions",
-    "messages", "in_dataset", "reason", "reasons", "dataset",
+    "seed", "started_at", "ended_at", "seconds", "session", "group", "repetition", "environment", "ended_how",
+    "decisions", "messages", "in_dataset", "reason", "reasons", "dataset",
 )  # fmt: skip
 PAYOFF, YOU = "Payoff of ", "You"
 """How codebooks begin the name of a role's payoff, and how they call the player of a one-player game."""
@@ -318,25 +318,88 @@ class Data:
         return sorted(names, key=lambda name: (name != HUMAN, name))
 
     @cached_property
-    def clusters(self) -> pd.Series:
-        """The cluster of each match, aligned with `matches`: its only person, or else the match itself."""
+    def cells(self) -> pd.Series:
+        """The number of each match's cell, its varying parameters and its players; aligned with `matches`."""
         import pandas as pd
 
-        match = self.column("matches", "match")
-        columns = [f"participant_{role}" for role in self.roles if self.has("matches", f"participant_{role}")]
-        if not columns:
-            return match
-        people = self.table("matches", columns)
-        # Fill column by column, because filling along rows takes minutes if there are many matches.
-        people_per_match, persons = people[columns[0]].notna().astype(int), people[columns[0]]
-        for name in columns[1:]:
-            people_per_match = people_per_match + people[name].notna()
-            persons = persons.where(persons.notna(), people[name])
-        has_one_person = people_per_match == 1
-        if not has_one_person.any():
-            return match
-        persons = persons.map(self.person(), na_action="ignore")
-        return pd.Series(match.mask(has_one_person, "person " + persons.astype("str")), name="cluster")
+        frame = pd.concat([self.table("matches", self.varying), self.players_by_role], axis=1)
+        if not len(frame.columns):
+            return pd.Series(0, index=frame.index)
+        return frame.groupby([*frame], sort=False, dropna=False, observed=True).ngroup()
+
+    @cached_property
+    def records(self) -> pd.Series:
+        """The number of each match's record if only agents played, else missing; aligned with `matches`.
+
+        It is equal for matches of one cell in which everybody made the same moves, wrote the same and earned the same.
+        """
+        import pandas as pd
+
+        fields = [n for n in self.names("decisions") if n.startswith("move_") and n != "move_number"]
+        moves = ["move_number", *(fields or ["move"])]
+        agents_only = (self.players_by_role != HUMAN).all(axis=1) & ~self._persons.notna().any(axis=1)
+        missing = pd.Series(float("nan"), index=agents_only.index)
+        if not agents_only.any() or not self.has("decisions", "match", "role", *moves):
+            return missing
+        columns = [n for n in ("decisions", "messages") if self.has("matches", n)]
+        keys = self.table("matches", ["match", *columns, *self.outcomes]).assign(cell=self.cells)[agents_only]
+        # Most matches differ in their results already; only the moves and messages of the others are compared.
+        alike = keys[keys.drop(columns="match").duplicated(keep=False)]
+        texts = ["role", "text"] if self.has("messages", "match", "role", "text") else []
+        alike = alike.assign(
+            moves=alike["match"].map(self._digests("decisions", ["role", *moves], alike["match"])),
+            words=alike["match"].map(self._digests("messages", texts, alike["match"])),
+        ).drop(columns="match")
+        records = alike.groupby([*alike], sort=False, dropna=False).ngroup()
+        others = pd.Series(range(len(records), len(records) + len(keys)), index=keys.index)
+        return missing.fillna(records).fillna(others)
+
+    def _digests(self, table: str, columns: Sequence[str], matches: pd.Series) -> pd.Series:
+        """Return a number for each of these matches that is equal if these columns of its rows are, in their order."""
+        import pandas as pd
+
+        if not columns or not len(matches):
+            return pd.Series(dtype="uint64")
+        frame = self.table(table, ["match", *columns])
+        frame = frame[frame["match"].isin(set(matches))]
+        rows = frame[[*columns]].assign(position=frame.groupby("match").cumcount())
+        return pd.util.hash_pandas_object(rows, index=False).groupby(frame["match"]).sum()
+
+    @cached_property
+    def _persons(self) -> pd.DataFrame:
+        """The person in each role, aligned with `matches`; missing for agents."""
+        names = [f"participant_{role}" for role in self.roles if self.has("matches", f"participant_{role}")]
+        people, person = self.table("matches", names or ["match"])[names], self.person()
+        return people.apply(lambda column: column.map(person, na_action="ignore"))
+
+    @cached_property
+    def replays(self) -> pd.Series:
+        """`records` in cells where agents always play the same (one record, played at least twice), else missing."""
+        records = self.records.groupby(self.cells)
+        always_the_same = (records.transform("min") == records.transform("max")) & (records.transform("size") > 1)
+        return self.records.where(always_the_same)
+
+    @cached_property
+    def clusters(self) -> pd.Series:
+        """The number of each match's independent unit, aligned with `matches`.
+
+        Two matches belong to one unit if a person took part in both, directly or through a chain of others; if they
+        are of one group; or if agents repeat one seed, or one record, in the same configuration.
+        """
+        import pandas as pd
+
+        from analysis.toolbox import components
+
+        n = len(self.column("matches", "match"))
+        relations = [[self._persons[name] for name in self._persons]]
+        if self.has("matches", "group"):
+            relations.append([self.column("matches", "group")])
+        if self.has("matches", "seed"):
+            instance = self.table("matches", [*self.varying, "seed"])
+            number = instance.groupby([*instance], sort=False, dropna=False, observed=True).ngroup()
+            relations.append([number.where(instance["seed"].notna())])
+        relations.append([self.records])
+        return pd.Series(components(n, relations), name="cluster")
 
     def person(self) -> Any:
         """Return a function from a participant's pseudonym to the person's pseudonym across studies."""
@@ -356,7 +419,8 @@ class Data:
     def precompute(self) -> None:
         """Compute the values that analyses share, so that `used_columns` does not depend on the order of analyses."""
         if self.size:
-            for name in ("games", "roles", "outcomes", "varying", "constant", "players_by_role", "players", "clusters"):
+            for name in ("games", "roles", "outcomes", "varying", "constant", "players_by_role", "players",
+                         "replays", "clusters"):  # fmt: skip
                 getattr(self, name)
 
     def run(self, name: str, **options: Any) -> Outcome:

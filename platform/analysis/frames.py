@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data, plain
 from analysis.toolbox import holm
+from analysis.toolbox.dependence import ALWAYS_THE_SAME, FEWEST_UNITS, NO_OBSERVATIONS, mean_intervals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,11 @@ MAX_LEVELS = 20
 """A parameter with more values than this is taken to be drawn for each match and is not a treatment."""
 LARGE = 1000
 """Above this number of values, intervals of medians come from order statistics instead of a bootstrap."""
+UNITS = (
+    "Matches are one unit if people met again in them, directly or through a chain of others, if they are of one "
+    "group, or if agents repeated one seed or record."
+)
+DEPENDENCE = ("cluster", "cell", "replay")
 NOT_SEAT_OUTCOMES = (
     "match", "role", "kind", "player", "agent", "agent_hash", "participant", "fills_in", "left_at", "payoff",
     "decisions", "substituted", "unanswered", "in_dataset", "reason", "reasons", "dataset",
@@ -31,7 +37,8 @@ class Unit:
 
     Attributes:
         name: "match", or "seat" for interchangeable seats.
-        frame: outcomes as floats (booleans as 0 and 1), factors as text, `match` and `cluster`.
+        frame: outcomes as floats (booleans as 0 and 1), factors as text, `match`, `cluster` (its independent unit),
+            `cell`, and `replay`: its record if agents always play the same in that cell, else missing.
         outcomes: headings of the outcomes, by column.
         config: columns of the parameters that are treatments.
         players: headings of the columns with players, by column.
@@ -87,7 +94,8 @@ def matches(data: Data) -> Unit:
     frame.insert(0, "match", data.column("matches", "match"))
     outcomes = {name: data.heading(name) for name in columns}
     shares = {name for name in columns if data.kind("matches", name) == "boolean"}
-    frame["cluster"] = data.clusters
+    frame["cluster"], frame["cell"] = data.clusters, data.cells
+    frame["replay"] = data.replays
     config = _with_config(data, frame)
     players = {}
     for role in single_roles:
@@ -108,9 +116,8 @@ def seats(data: Data) -> Unit:
         frame[name] = data.column("seats", name)
     frame = frame[frame["role"].isin(shared_roles)].reset_index(drop=True)
     base = matches(data)
-    config_of_match = base.frame[["match", *base.config]].set_index("match")
-    frame = frame.join(config_of_match, on="match")
-    frame["cluster"] = frame["match"]
+    of_match = base.frame[["match", *base.config, *DEPENDENCE]].set_index("match")
+    frame = frame.join(of_match, on="match")
     frame["player"] = players_of(data, frame)
     shares = frozenset(name for name in names if data.kind("seats", name) == "boolean")
     outcomes = {name: charts.label(name) for name in names}
@@ -208,7 +215,8 @@ class Groups:
     Attributes:
         levels: one row per group, in order of first appearance.
         code: each row's group, as its position in `levels`.
-        cluster: each row's cluster, as a number in the order of the clusters' labels.
+        cluster: each row's independent unit, as a number.
+        exact: whether agents always play the same in all cells of the group.
     """
 
     def __init__(self, frame: pd.DataFrame, by: Sequence[str]) -> None:
@@ -218,8 +226,9 @@ class Groups:
         self.code = frame.groupby([*by], sort=False, dropna=False).ngroup().to_numpy()
         first = np.unique(self.code, return_index=True)[1]
         self.levels = frame[[*by]].iloc[first].reset_index(drop=True)
-        labels = frame["cluster"].to_numpy(dtype=object).astype(str)
-        self.cluster = np.unique(labels, return_inverse=True)[1]
+        self.cluster = np.unique(frame["cluster"].to_numpy(), return_inverse=True)[1]
+        exact = frame["replay"].notna().to_numpy() if "replay" in frame else np.zeros(len(frame), dtype=bool)
+        self.exact = np.bincount(self.code, exact, len(self.levels)) == np.bincount(self.code)
 
     def values(self, outcome: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return an outcome's known values with their groups and clusters, sorted by group and value."""
@@ -231,15 +240,15 @@ class Groups:
         return values[order], self.code[order], self.cluster[order]
 
     def estimates(self, outcome: str, *, share: bool, level: float) -> pd.DataFrame:
-        """Return an outcome's mean (t interval over clusters, CR1) or share (Wilson interval) in each group.
+        """Return an outcome's mean or share in each group, with its interval (see `toolbox.dependence`).
 
         Rows without the outcome are ignored.
 
         Returns:
-            `levels` with n, estimate, sd, median, smallest, largest, clusters, missing, se, low, high.
+            `levels` with n, estimate, sd, median, smallest, largest, clusters, missing, se, low, high, and note: why
+            there is no interval.
         """
         import numpy as np
-        from scipy.special import ndtri, stdtrit
 
         values, code, cluster = self.values(outcome)
         groups = len(self.levels)
@@ -257,24 +266,14 @@ class Groups:
             mean = smallest + np.bincount(code, values - smallest[code], groups) / n
             deviations = values - mean[code]
             sd = np.sqrt(np.bincount(code, deviations**2, groups) / np.where(n > 1, n - 1, np.nan))
-            pairs, pair_index = np.unique(code * (len(self.frame) + 1) + cluster, return_inverse=True)
-            of_pair = pairs // (len(self.frame) + 1)
-            clusters = np.bincount(of_pair, minlength=groups)
-            squares = np.bincount(of_pair, np.bincount(pair_index, deviations, len(pairs)) ** 2, groups)
-            df = np.where(clusters > 1, clusters - 1.0, np.nan)
-            se = np.sqrt(clusters / df * squares) / n
-            if share:
-                z = ndtri((1 + level) / 2)
-                centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
-                half_width = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n**2)) / (1 + z * z / n)
-                low, high = np.clip(centre - half_width, 0, 1), np.clip(centre + half_width, 0, 1)
-            else:
-                half = stdtrit(df, (1 + level) / 2) * se
-                low, high = mean - half, mean + half
+        found = mean_intervals(mean, deviations, code, cluster, share=share, units_in_all=len(np.unique(cluster)),
+                               level=level)  # fmt: skip
+        exact = self.exact & has_values
         return self.levels.assign(
             n=n, estimate=mean, sd=sd, median=np.nan if share else (lower + upper) / 2, smallest=smallest,
-            largest=largest, clusters=clusters, missing=np.bincount(self.code, minlength=groups) - n, se=se, low=low,
-            high=high,
+            largest=largest, clusters=found["clusters"], missing=np.bincount(self.code, minlength=groups) - n,
+            **{name: np.where(exact, np.nan, found[name]) for name in ("se", "low", "high")},
+            note=np.where(exact, ALWAYS_THE_SAME, np.where(has_values, found["note"], NO_OBSERVATIONS)),
         )  # fmt: skip
 
 
@@ -283,10 +282,35 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
     return Groups(frame, by).estimates(outcome, share=share, level=level)
 
 
+def share_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any]:
+    """Return the share of all rows with the outcome: n, estimate, se, low, high, clusters and note."""
+    return _overall(frame, outcome, share=True, level=level)
+
+
+def mean_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any]:
+    """Return the mean of the outcome over all rows: n, estimate, se, low, high, clusters and note."""
+    return _overall(frame, outcome, share=False, level=level)
+
+
+def _overall(frame: pd.DataFrame, outcome: str, *, share: bool, level: float) -> dict[str, Any]:
+    names = ("n", "estimate", "se", "low", "high", "clusters", "note")
+    if not len(frame):
+        return {**dict.fromkeys(names), "n": 0, "clusters": 0, "note": NO_OBSERVATIONS}
+    row = estimates(frame.assign(**{"": ""}), [""], outcome, share=share, level=level).iloc[0]
+    return {name: plain(row[name]) for name in names}
+
+
+def with_dependence(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of matches (`match`) with the match's independent unit (`cluster`) and `replay`; see `Unit`."""
+    match = data.column("matches", "match")
+    return frame.assign(**{name: frame["match"].map(values.set_axis(match))
+                           for name, values in (("cluster", data.clusters), ("replay", data.replays))})  # fmt: skip
+
+
 def fixed_effects(
     x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float
 ) -> dict[str, Any]:
-    """Return the fixed-effects (within-group) OLS estimate of y on x, with clustered errors (CR1).
+    """Return the fixed-effects (within-group) OLS estimate of y on x, with clustered errors (CR1), as published.
 
     Returns:
         estimate (None if x does not vary within any group), se, low, high, p, n, clusters.
@@ -313,24 +337,24 @@ def fixed_effects(
 
 
 def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
-    """Return a median's interval by cluster bootstrap, or by order statistics for many values; None for one cluster.
+    """Return a median's interval by bootstrap over units, or from the share below it for many values.
 
-    Args:
-        clusters: labels of clusters, or numbers in the order of the labels.
+    Without enough units, both ends are None.
     """
     import numpy as np
 
-    clusters = np.asarray(clusters)
-    clusters = clusters if clusters.dtype.kind == "i" else clusters.astype(str)
-    labels, cluster_index = np.unique(clusters, return_inverse=True)
-    if len(labels) < 2:
+    labels, cluster_index = np.unique(np.asarray(clusters), return_inverse=True)
+    if len(labels) < FEWEST_UNITS:
         return None, None
     if len(values) > LARGE:
-        from scipy.stats import binom
-
-        ordered = np.sort(values)
-        below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
-        return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])
+        # The ranks between which the share of values below the median may lie.
+        below = (values < np.median(values)).astype(float)
+        found = mean_intervals(np.array([0.5]), below - below.mean(), np.zeros(len(values), dtype=int), cluster_index,
+                               share=True, units_in_all=len(labels), level=level)  # fmt: skip
+        if found["note"][0]:
+            return None, None
+        ends = np.array([found["low"][0], found["high"][0]]) * len(values)
+        return tuple(np.sort(values)[np.clip([int(ends[0]), int(np.ceil(ends[1])) - 1], 0, len(values) - 1)])
     # These are the draws of `toolbox.bootstrap`, all at once: each value is weighted by how often its cluster is drawn.
     draw_counts = times_drawn(len(labels), draws, seed)
     order = np.argsort(values, kind="stable")

@@ -19,7 +19,7 @@ from analysis.results import Options, Outcome
 from analysis.toolbox.numbers import finite
 from analysis.writing import csv_bytes, html_page, latex_table
 
-FORMAT, FORMAT_VERSION = "parley-analysis", 1
+FORMAT, FORMAT_VERSION = "parley-analysis", 2
 REPORT, RESULTS = "report.html", "results.json"
 ENDINGS = {"tables": {".csv", ".html", ".tex"}, "figures": {".svg", ".png", ".json"}}
 LIBRARIES = ("pandas", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")

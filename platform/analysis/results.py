@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 Needs = Literal["people", "agents", "both", "any"]
-Kind = Literal["text", "count", "number", "share", "p"]
+Kind = Literal["text", "count", "number", "share", "p", "note"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Column:
 
     Attributes:
         kind: "count" (a whole number), "number" (three decimals), "share" (percent with one decimal), "p" (a p-value)
-            or "text".
+            "text", or "note" (a letter, explained below the table; the column is left out if there is nothing to note).
     """
 
     name: str
@@ -70,6 +70,10 @@ def share(name: str, label: str) -> Column:
 def p_value(name: str = "p", label: str = "p") -> Column:
     """Return a column of p-values."""
     return Column(name, label, "p")
+
+
+NOTE = Column("note", "Note", "note")
+"""The column that says why an estimate has no interval."""
 
 
 def estimate_columns(label: str, make_column: Callable[[str, str], Column] = number) -> tuple[Column, ...]:

@@ -9,6 +9,10 @@ from pathlib import Path
 from analysis.data import HUMAN, Data
 from analysis.errors import DataError, SkippedError
 from analysis.results import Analysis, Options, Outcome, Result
+from analysis.toolbox.dependence import ALWAYS_THE_SAME
+
+FEW_UNITS = 20
+"""With fewer independent units, every analysis warns."""
 
 
 def run_analysis(analysis: Analysis, data: Data, options: Options) -> Outcome:
@@ -71,7 +75,9 @@ def _complete(result: Result, data: Data) -> None:
             f"{table}.{column}: {number:,} {'value was' if number == 1 else 'values were'} infinite, unreadable or a "
             "negative time, and left out."
         )
-    if 0 < result.n["clusters"] < 10:
+    if len(matches) and data.replays.notna().all():
+        result.warnings.append(f"{ALWAYS_THE_SAME[0].upper()}{ALWAYS_THE_SAME[1:]}. Differences are exact.")
+    elif 0 < result.n["clusters"] < FEW_UNITS:
         result.warnings.append(
             f"Only {result.n['clusters']} independent {'unit' if result.n['clusters'] == 1 else 'units'}: intervals "
             "and tests are approximate."

@@ -13,6 +13,7 @@ from analysis.results import Column, Table
 MAX_SHOWN = 200
 """Maximum number of rows of a table in HTML and LaTeX; the CSV file has all rows."""
 MISSING = "–"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
 _FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
 _WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
@@ -71,18 +72,19 @@ def escape_formulas(text: str) -> str:
 
 def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     """Return the table as HTML with a caption, a heading for each column, and at most `max_rows` rows."""
-    headings = "".join(f'<th scope="col"{_alignment(column)}>{escape(column.label)}</th>' for column in table.columns)
+    columns, letters = _columns_and_letters(table, max_rows)
+    headings = "".join(f'<th scope="col"{_alignment(column)}>{escape(column.label)}</th>' for column in columns)
     rows = []
     for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
-        for index, column in enumerate(table.columns):
-            content = escape(formatted(row[column.name], column.kind))
+        for index, column in enumerate(columns):
+            content = escape(_content(row, column, letters))
             content = f"<strong>{content}</strong>" if _marked(table.bold, column, row) else content
             content = f"<u>{content}</u>" if _marked(table.underlined, column, row) else content
             cells.append(f'<th scope="row">{content}</th>' if index == 0 else f"<td{_alignment(column)}>{content}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    body = "\n".join(rows) or f'<tr><td colspan="{len(table.columns)}">No rows.</td></tr>'
-    notes = " ".join(note for note in (_truncation_note(table, max_rows), table.note) if note)
+    body = "\n".join(rows) or f'<tr><td colspan="{len(columns)}">No rows.</td></tr>'
+    notes = " ".join(note for note in (_truncation_note(table, max_rows), table.note, _legend(letters)) if note)
     footer = f'<p class="note">{escape(notes)}</p>' if notes else ""
     return (
         f'<div class="table" role="region" aria-label="{escape(table.title)}" tabindex="0"><table>'
@@ -106,7 +108,8 @@ def html_page(table: Table, stamp: str = "") -> str:
 
 def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     """Return the table as LaTeX for the package booktabs."""
-    alignments = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+    columns, letters = _columns_and_letters(table, max_rows)
+    alignments = "".join("l" if column.kind in ("text", "note") else "r" for column in columns)
     lines = [
         f"% {tex(_truncation_note(table, max_rows))}" if _truncation_note(table, max_rows) else "",
         r"\begin{table}",
@@ -114,20 +117,20 @@ def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
         rf"\caption{{{tex(table.title)}}}",
         rf"\begin{{tabular}}{{{alignments}}}",
         r"\toprule",
-        " & ".join(tex(column.label) for column in table.columns) + r" \\",
+        " & ".join(tex(column.label) for column in columns) + r" \\",
         r"\midrule",
     ]
     for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
-        for column in table.columns:
-            content = tex(formatted(row[column.name], column.kind))
+        for column in columns:
+            content = tex(_content(row, column, letters))
             content = rf"\textbf{{{content}}}" if _marked(table.bold, column, row) else content
             content = rf"\underline{{{content}}}" if _marked(table.underlined, column, row) else content
             cells.append(content)
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    if table.note:
-        lines.append(rf"\par\smallskip\footnotesize {tex(table.note)}")
+    if notes := " ".join(note for note in (table.note, _legend(letters)) if note):
+        lines.append(rf"\par\smallskip\footnotesize {tex(notes)}")
     return "\n".join(line for line in [*lines, r"\end{table}"] if line) + "\n"
 
 
@@ -142,7 +145,26 @@ def _truncation_note(table: Table, max_rows: int) -> str:
 
 
 def _alignment(column: Column) -> str:
-    return "" if column.kind == "text" else ' class="right"'
+    return "" if column.kind in ("text", "note") else ' class="right"'
+
+
+def _columns_and_letters(table: Table, max_rows: int) -> tuple[list[Column], dict[str, str]]:
+    """Return the columns to show, and a letter for each note in the rows shown."""
+    shown = table.frame.head(max_rows)
+    noted = [value for column in table.columns if column.kind == "note" for value in shown[column.name] if plain(value)]
+    letters = {value: _LETTERS[index] for index, value in enumerate(dict.fromkeys(noted))}
+    return [column for column in table.columns if column.kind != "note" or letters], letters
+
+
+def _content(row: Mapping[Any, Any], column: Column, letters: Mapping[str, str]) -> str:
+    if column.kind == "note":
+        return letters.get(row[column.name], "")
+    return formatted(row[column.name], column.kind)
+
+
+def _legend(letters: Mapping[str, str]) -> str:
+    """Return the notes by their letters."""
+    return " ".join(f"{letter}: no interval, because {note}." for note, letter in letters.items())
 
 
 def _marked(marks: Mapping[str, str], column: Column, row: Mapping[Any, Any]) -> bool:

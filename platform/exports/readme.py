@@ -107,6 +107,12 @@ def _counts(flow: Mapping[str, Any]) -> Iterator[str]:
     yield f"{matches['in_dataset']:,} of {matches['seen']:,} matches.\n\n"
     yield "".join(f"- {sentence}\n" for sentence in figure.flow_lines(flow))
     yield "\n"
+    if flow["arrived"]:
+        yield (
+            "The table participants has a row for everybody randomised, that is placed in a cell: `stage` says how far "
+            "they came, and `in_dataset` whether they are analysed. Count attrition from all these rows. Answers of "
+            "people without a match in the dataset are empty, unless it was exported with excluded rows.\n\n"
+        )
 
 
 def _meaning(name: str, meanings: Mapping[str, str]) -> str:

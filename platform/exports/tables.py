@@ -1045,7 +1045,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
     )
     return Table(
         "participants",
-        "One row per placed participant, in the dataset or not; empty if no one took part.",
+        "One row for everybody randomised (placed in a cell), in the dataset or not; empty if no one took part.",
         [*columns, *_REASONS],
     )
 

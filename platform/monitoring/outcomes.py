@@ -44,10 +44,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Preview:
-    """The outcomes of the newest version; `hidden` counts the cells not listed."""
+    """The outcomes of the newest version.
+
+    Attributes:
+        hidden: number of cells not listed.
+        repeated: whether a person may play several matches; the stored sums then allow no interval.
+    """
 
     outcomes: list[Outcome]
     hidden: int
+    repeated: bool
 
 
 def preview_of(study: Study, people: People) -> Preview | None:
@@ -60,21 +66,36 @@ def preview_of(study: Study, people: People) -> Preview | None:
     listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
     by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *SUM_COLUMNS)}
     meanings = {PAYOFF: _("Participants' mean payoff in the match."), **meanings_of(study.game)}
+    repeated = _plays_several_matches(study, people.version)
     outcomes = []
     for name in sorted(totals, key=lambda name: [*meanings, name].index(name)):
         rows = [(cell.title, by_cell[name, cell.number]) for cell in cells if (name, cell.number) in by_cell]
         rows.append((_("all cells") if cells else _("all matches"), totals[name]))
-        outcomes.append(Outcome(name.replace("_", " "), meanings.get(name, ""), _positioned(rows)))
-    return Preview(outcomes, max(0, len(people.cells) - MAX_CELLS_LISTED))
+        outcomes.append(
+            Outcome(name.replace("_", " "), meanings.get(name, ""), _positioned(rows, intervals=not repeated))
+        )
+    return Preview(outcomes, max(0, len(people.cells) - MAX_CELLS_LISTED), repeated)
 
 
-def _positioned(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
-    """Return the estimates with positions on a scale that fits all intervals; shares use 0 to 1."""
+def _plays_several_matches(study: Study, version: int | None) -> bool:
+    """Return whether a person may play several matches of the version, in one session or by coming back."""
+    matches, most = study.versions.values_list("content__session__matches", "content__participations").get(
+        number=version
+    )
+    return (matches or 1) > 1 or (most or {"most": 1})["most"] != 1
+
+
+def _positioned(rows: Sequence[tuple[str, Sequence[Any]]], *, intervals: bool) -> list[Estimate]:
+    """Return the estimates with positions on a scale that fits all of them; shares use 0 to 1."""
     is_share = all(number == truths for _label, (number, truths, *_sums) in rows)
     labelled_estimates = [
         (label, proportion(round(total), number) if is_share else mean_from_sums(number, total, squares))
         for label, (number, _truths, total, squares) in rows
     ]
+    if not intervals:
+        labelled_estimates = [
+            (label, {**estimate, "low": None, "high": None}) for label, estimate in labelled_estimates
+        ]
     ends = [
         estimate[key]
         for _label, estimate in labelled_estimates

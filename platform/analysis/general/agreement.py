@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, share, text
-from analysis.toolbox import proportion
+from analysis.frames import UNITS, share_of, with_dependence
+from analysis.results import (
+    NOTE,
+    Analysis,
+    Figure,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    share,
+    text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,9 +42,8 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError(f"No match has a value for {flag}.")
     tables: list[Table] = []
     figures: list[Figure] = []
-    numbers = {
-        "agreed": proportion(int(frame["agreed"].sum()), int(frame["agreed"].notna().sum()), level=options.level)
-    }
+    frame = with_dependence(data, frame.assign(agreed=frame["agreed"].astype("float64")))
+    numbers = {"agreed": share_of(frame, "agreed", level=options.level)}
     warnings: list[str] = []
     curve = _without_agreement(data, frame, options)
     if curve:
@@ -45,6 +56,7 @@ def run(data: Data, options: Options) -> Result:
                     count("n", "Matches"),
                     count("open", "Without agreement"),
                     *estimate_columns("Share", share),
+                    NOTE,
                 ],
                 curve,
             )
@@ -65,6 +77,7 @@ def run(data: Data, options: Options) -> Result:
         warnings.append("Decisions do not record a round, so there is no curve over rounds.")
     answers = _answers(data)
     if len(answers):
+        answers = with_dependence(data, answers)
         rows = _deciles(answers, options)
         tables.append(
             Table(
@@ -77,6 +90,7 @@ def run(data: Data, options: Options) -> Result:
                     number("offered", "Mean offer"),
                     count("n", "Offers"),
                     *estimate_columns("Accepted", share),
+                    NOTE,
                 ],
                 rows,
                 note="Offers are divided into deciles for each role; equal offers are in the same group. The size of "
@@ -114,13 +128,12 @@ def _without_agreement(data: Data, frame: pd.DataFrame, options: Options) -> lis
     if not len(ended):
         return []
     rounds = ended["last"].astype(int)
-    agreed = rounds[ended["agreed"].astype(bool)]
+    agreed_in = rounds.where(ended["agreed"].astype(bool), MAX_ROUNDS + 1)
     rows = []
     for round_number in range(0, min(int(rounds.max()), MAX_ROUNDS) + 1):
-        open_matches = len(ended) - int((agreed <= round_number).sum())
-        rows.append(
-            {"round": round_number, "open": open_matches, **proportion(open_matches, len(ended), level=options.level)}
-        )
+        still_open = ended.assign(open=(agreed_in > round_number).astype(float))
+        open_share = share_of(still_open, "open", level=options.level)
+        rows.append({"round": round_number, "open": int(still_open["open"].sum()), **open_share})
     return rows
 
 
@@ -177,16 +190,8 @@ def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
         deciles = np.searchsorted(edges, subset["offered"], side="left")
         for decile in sorted(set(deciles)):
             group = subset[deciles == decile]
-            acceptance = proportion(int(group["accepted"].sum()), len(group), level=options.level)
-            rows.append(
-                {
-                    "field": field,
-                    "role": role,
-                    "decile": decile + 1,
-                    "offered": float(group["offered"].mean()),
-                    **acceptance,
-                }
-            )
+            place = {"field": field, "role": role, "decile": decile + 1, "offered": float(group["offered"].mean())}
+            rows.append(place | share_of(group, "accepted", level=options.level))
     return rows
 
 
@@ -201,7 +206,7 @@ ANALYSES = [
         question="When do players agree, and which offers are accepted?",
         method=(
             "Share of matches without agreement after each round; share of offers accepted, by decile of what the "
-            "responder would get; Wilson intervals."
+            f"responder would get; Wilson intervals over independent units. {UNITS}"
         ),
         columns={"matches": ["match"], "decisions": ["match", "role", "move_number"]},
         applies=_applies,

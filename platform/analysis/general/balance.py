@@ -34,6 +34,12 @@ def run(data: Data, options: Options) -> Result:
         ], arrivals, note=_fit_note(fit)))  # fmt: skip
         numbers["arrivals"] = fit
     answers, small_cells = _answers(frame, data, options)
+    known = min((row["known"] for row in answers), default=len(frame))
+    if known < len(frame):
+        warnings.append(
+            f"Answers are known of {known:,} of {len(frame):,} people randomised. A dataset holds those of people with "
+            "a match in it; export it with excluded rows to compare everybody who answered."
+        )
     if small_cells:
         warnings.append(f"Cells with fewer than {options.min_group} answers are left out: {', '.join(small_cells)}.")
     if answers:
@@ -47,7 +53,13 @@ def run(data: Data, options: Options) -> Result:
         numbers |= {row["where"]: {"estimate": row["smd"], "p": row["p"], "n": row["n"]} for row in answers}
     if not tables:
         raise SkippedError("There are no quotas, and no questions were asked before the game.")
-    return Result(tables, figures, numbers, n={"people": len(frame)}, warnings=warnings)
+    return Result(
+        tables,
+        figures,
+        numbers,
+        n={"people": len(frame), "clusters": int(frame["cluster"].nunique())},
+        warnings=warnings,
+    )
 
 
 def _arrivals(frame: pd.DataFrame, data: Data) -> list[dict[str, Any]]:
@@ -108,12 +120,20 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
         if len(groups) < 2:
             continue
         question = charts.label(name.removeprefix(PRE_GAME))
-        n = sum(map(len, groups.values()))
+        n, known = sum(map(len, groups.values())), int(values.notna().sum())
         if kind in ("number", "integer"):
             numbers = {arm: answers.astype(float).tolist() for arm, answers in groups.items()}
             statistics = {**_anova(list(numbers.values())), **_largest_smd(numbers)}
             rows.append(
-                {"question": question, "option": "", "n": n, "groups": len(groups), **statistics, "where": question}
+                {
+                    "question": question,
+                    "option": "",
+                    "n": n,
+                    "groups": len(groups),
+                    **statistics,
+                    "where": question,
+                    "known": known,
+                }
             )
             continue
         levels = sorted_levels(values.dropna().map(level_text))
@@ -125,6 +145,7 @@ def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[di
             rows.append({
                 "question": question, "option": level, "n": n, "groups": len(groups), **_largest_smd(flags),
                 **(test if index == 0 else dict.fromkeys(test)), "where": f"{question}: {level}",
+                "known": known,
             })  # fmt: skip
     return rows, sorted(small_cells)
 
@@ -165,9 +186,9 @@ ANALYSES = [
         title="Balance of cells",
         question="Did the cells fill evenly, and were their participants comparable before the game?",
         method=(
-            "χ² goodness-of-fit test of arrivals against quotas; for each question asked before the game, the largest "
-            "standardised mean difference between two cells, with a χ² test (choices) or a one-way F test (numbers); "
-            "Holm-adjusted p-values."
+            "Everybody randomised (placed in a cell): χ² goodness-of-fit test of arrivals against quotas; for each "
+            "question asked before the game, the largest standardised mean difference between two cells, with a χ² "
+            "test (choices) or a one-way F test (numbers); Holm-adjusted p-values."
         ),
         needs="people",
         columns={"participants": ["cell", "version"]},

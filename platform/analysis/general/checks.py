@@ -5,10 +5,9 @@ from __future__ import annotations
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import sorted_levels
+from analysis.frames import share_of, sorted_levels
 from analysis.general.people import factors, participants
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
-from analysis.toolbox import proportion
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, share, text
 
 MAX_BARS = 24
 
@@ -26,14 +25,15 @@ def run(data: Data, options: Options) -> Result:
         by = {"": "All", **{key: title for key, title in factors(data, frame).items() if not key.startswith("config_")}}
         for key, title in by.items():
             for level in sorted_levels(reached[key].dropna()) if key else [""]:
-                subset = reached[name] if not key else reached[name][reached[key] == level]
-                pass_rate = proportion(int(subset.sum()), len(subset), level=options.level)
-                rows.append({"check": check, "by": title, "level": level, **pass_rate, "passed": int(subset.sum())})
+                subset = reached if not key else reached[reached[key] == level]
+                passed = subset.assign(passed=subset[name].astype("float64"))
+                rows.append({"check": check, "by": title, "level": level, "passed": int(passed["passed"].sum()),
+                             **share_of(passed, "passed", level=options.level)})  # fmt: skip
     if not any(row["n"] for row in rows):
         raise SkippedError("No one reached a check.")
     columns = [
         text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached"),
-        count("passed", "Passed"), *estimate_columns("Share", share),
+        count("passed", "Passed"), *estimate_columns("Share", share), NOTE,
     ]  # fmt: skip
     numbers = {
         row["check"]: {k: row[k] for k in ("estimate", "low", "high", "n")} for row in rows if row["by"] == "All"
@@ -52,7 +52,7 @@ ANALYSES = [
         id="general.checks",
         title="Attention checks",
         question="Who passed the attention checks?",
-        method="Pass rates among those who reached a check, with Wilson intervals.",
+        method="Pass rates among those who reached a check, with Wilson intervals over people who did not meet.",
         needs="people",
         columns={"participants": ["cell", "role"]},
         run=run,

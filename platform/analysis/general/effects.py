@@ -8,16 +8,18 @@ from typing import Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import Unit, add_holm, drawn_for_each_match, units
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
-from analysis.toolbox import ols
+from analysis.frames import UNITS, Unit, add_holm, drawn_for_each_match, units
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.toolbox.effects import Effects
 
 PANELS, MAX_TERMS = 6, 40
 COLUMNS = (
     text("outcome", "Outcome"), text("factor", "Factor"), text("level", "Level"), text("reference", "Reference"),
     number("estimate", "Effect"), number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(),
-    p_value("p_holm", "p, Holm"), number("robust_se", "Robust SE"), p_value("robust_p", "Robust p"), count("n", "n"),
+    p_value("p_holm", "p, Holm"), count("n", "n"), count("components", "Units"), NOTE,
 )  # fmt: skip
+OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
+NUMBERS = ("n", "clusters", *OF_TERM)
 
 
 def run(data: Data, options: Options) -> Result:
@@ -25,53 +27,42 @@ def run(data: Data, options: Options) -> Result:
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for unit in units(data):
-        factors = {name: unit.frame[name] for name in unit.factors if unit.frame[name].nunique() > 1}
-        references = {name: Counter(values.dropna()).most_common(1)[0][0] for name, values in factors.items()}
-        if references:
-            for outcome in unit.outcomes:
-                rows += _terms(unit, outcome, references, options, warnings)
+        rows += _terms(unit, options, warnings)
     if not rows:
         raise SkippedError("No parameter varies, and every match had the same players.")
     estimated = add_holm([row for row in rows if row["factor"] != "Intercept"])
     if drawn := drawn_for_each_match(data):
         warnings.append(f"Left out because of too many distinct values: {', '.join(map(data.heading, drawn))}.")
-    numbers = {
-        f"{row['key']}: {row['term']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
-        for row in estimated
-    }
-    note = "Robust standard errors are clustered if a person or match has several rows; otherwise they are HC1."
+    numbers = {f"{row['key']}: {row['term']}": {key: row[key] for key in NUMBERS} for row in estimated}
+    note = "Units: independent units on the smaller side of the comparison. Holm's adjustment is over the whole table."
     table = Table("coefficients", "Effects on each outcome", COLUMNS, rows, note=note)
     return Result([table], [_forest(estimated)], numbers, warnings=list(dict.fromkeys(warnings)))
 
 
-def _terms(
-    unit: Unit, outcome: str, references: dict[str, str], options: Options, warnings: list[str]
-) -> list[dict[str, Any]]:
-    frame = unit.frame[[outcome, "cluster", *references]].dropna(subset=[outcome])
-    if frame[outcome].nunique() < 2:
+def _terms(unit: Unit, options: Options, warnings: list[str]) -> list[dict[str, Any]]:
+    frame = unit.frame
+    references = {
+        name: Counter(frame[name].dropna()).most_common(1)[0][0] for name in unit.factors if frame[name].nunique() > 1
+    }
+    if not references:
         return []
-    fit = ols(frame, outcome, references, level=options.level)
-    clustered = frame["cluster"].nunique() < len(frame)
-    robust = ols(frame, outcome, references, clusters="cluster", level=options.level) if clustered else ols(
-        frame, outcome, references, covariance="HC1", level=options.level
-    )  # fmt: skip
-    robust_terms = {term["term"]: term for term in robust["terms"]}
-    heading = unit.outcomes[outcome]
-    if fit["dropped"]:
-        warnings.append(f"{heading}: dropped because of collinearity: {', '.join(fit['dropped'])}.")
+    prepared = Effects(frame, references, group="cluster", replay="replay", cell=["cell"])
     rows = []
-    for term in fit["terms"]:
-        name, _equals, level = term["term"].partition("=")
-        robust_term = robust_terms.get(term["term"], {})
-        rows.append({
-            "outcome": heading, "factor": unit.heading(name), "level": level,
-            "reference": references.get(name, ""), **{k: term[k] for k in ("estimate", "se", "low", "high", "p")},
-            "p_holm": None, "robust_se": robust_term.get("se"), "robust_low": robust_term.get("low"),
-            "robust_high": robust_term.get("high"), "robust_p": robust_term.get("p"), "n": fit["n"],
-                "r2": fit["r2"],
-            "df": fit["df"], "clusters": int(frame["cluster"].nunique()), "key": outcome, "term": term["term"],
-            "unit": unit.name,
-        })  # fmt: skip
+    for outcome, heading in unit.outcomes.items():
+        if frame[outcome].nunique() < 2:
+            continue
+        bounds = (0.0, 1.0) if outcome in unit.shares else None
+        fit = prepared.on(frame[outcome].to_numpy(dtype=float), bounds=bounds, level=options.level)
+        if fit["dropped"]:
+            warnings.append(f"{heading}: dropped because of collinearity: {', '.join(fit['dropped'])}.")
+        for term in fit["terms"]:
+            name, _equals, level = term["term"].partition("=")
+            rows.append({
+                "outcome": heading, "factor": unit.heading(name), "level": level,
+                "reference": references.get(name, ""), **{key: term[key] for key in OF_TERM}, "p_holm": None,
+                "n": fit["n"], "r2": fit["r2"], "clusters": fit["clusters"], "key": outcome, "term": term["term"],
+                "unit": unit.name,
+            })  # fmt: skip
     return rows
 
 
@@ -97,8 +88,8 @@ ANALYSES = [
         question="What are the effects of the parameters and the players?",
         method=(
             "OLS of each outcome on all varying parameters and on the players as factors, relative to the most "
-            "frequent level; classical and robust standard errors; p-values raw and Holm-adjusted over the whole "
-            "table."
+            "frequent level. Standard errors from leaving out one independent unit at a time (CR3), t with Bell and "
+            f"McCaffrey's degrees of freedom. {UNITS} P-values raw and Holm-adjusted."
         ),
         columns={"matches": ["match", "player_*"]},
         run=run,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
-from analysis.toolbox import mean
+from analysis.frames import UNITS, share_of, with_dependence
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, share, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ OF_CALLS, OF_ANSWERS, OF_TURNS = "of calls", "of answers", "of turns"
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return the failure rates of each model, with intervals clustered by match."""
+    """Return the failure rates of each model, with intervals over independent units."""
     names = ["match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung"]
     frame = data.table("llm_calls", [name for name in names if data.has("llm_calls", name)])
     if not len(frame):
@@ -28,21 +28,10 @@ def run(data: Data, options: Options) -> Result:
         for failure, denominator, flags in _measures(subset):
             if not len(flags):
                 continue
-            rate = mean(flags["flag"].astype(float).tolist(), clusters=flags["match"].tolist(), level=options.level)
-            low, high = rate.get("low"), rate.get("high")
+            flags = with_dependence(data, flags.assign(flag=flags["flag"].astype(float)))
+            rate = share_of(flags.drop(columns="replay"), "flag", level=options.level)
             rows.append(
-                {
-                    "model": str(model),
-                    "what": failure,
-                    "of": denominator,
-                    "n": len(flags),
-                    "count": int(flags["flag"].sum()),
-                    "estimate": rate["estimate"],
-                    "se": rate.get("se"),
-                    "low": None if low is None else max(0.0, low),
-                    "high": None if high is None else min(1.0, high),
-                    "clusters": rate.get("clusters"),
-                }
+                {"model": str(model), "what": failure, "of": denominator, "count": int(flags["flag"].sum())} | rate
             )
     if not rows:
         raise SkippedError("The calls don't record errors or faults.")
@@ -53,7 +42,8 @@ def run(data: Data, options: Options) -> Result:
         count("n", "n"),
         count("count", "Number"),
         *estimate_columns("Share", share),
-        count("clusters", "Matches"),
+        count("clusters", "Units"),
+        NOTE,
     ]
     order = {failure: index for index, failure in enumerate(dict.fromkeys(row["what"] for row in rows))}
     bars = sorted(
@@ -63,7 +53,9 @@ def run(data: Data, options: Options) -> Result:
         "shares", "Failures of language models", bars, y="model", facet="label", x_title="Share", x_format="%"
     )
     numbers = {
-        f"{row['model']}: {row['what']}": {k: row[k] for k in ("estimate", "se", "low", "high", "n", "clusters")}
+        f"{row['model']}: {row['what']}": {
+            k: row[k] for k in ("estimate", "se", "low", "high", "n", "clusters", "note")
+        }
         for row in rows
     }
     note = "Includes only matches in the dataset; for matches that models could not finish, see excluded_calls.csv."
@@ -104,7 +96,7 @@ ANALYSES = [
         id="general.failures",
         title="Failures of language models",
         question="How often do models fail, refuse, or answer with an illegal move?",
-        method="Shares of calls, answers and turns by model, with t intervals clustered by match.",
+        method=f"Shares of calls, answers and turns by model, with Wilson intervals over independent units. {UNITS}",
         needs="agents",
         columns={"llm_calls": ["match", "model"]},
         run=run,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import add_holm, estimates, fixed_effects, matches, roles_by_kind, seats
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.frames import UNITS, add_holm, estimates, matches, roles_by_kind, seats
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.toolbox.within import within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,16 +57,19 @@ def run(data: Data, options: Options) -> Result:
         text("role", "Role"), text("outcome", "Outcome"), text("against", "People minus"), count("people", "People, n"),
         count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), number("se", "SE"),
         number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
+        count("components", "Units"), NOTE,
     ]  # fmt: skip
     table = Table("differences", "People minus models in the same situation", columns, rows,
-                  note="Holm's adjustment is over the models for the same role and outcome.")  # fmt: skip
+                  note="Units: independent units on the smaller side. Holm's adjustment is over the models for the "
+                  "same role and outcome.")  # fmt: skip
     shown_outcomes = list(dict.fromkeys(row["outcome"] for row in dots))[:PANELS]
     shown_dots = [row for row in dots if row["outcome"] in shown_outcomes]
     figure = charts.dots("means", "People and models in the same situation", shown_dots,
                          y="role", colour="side", facet="outcome", x_title="Mean or share")  # fmt: skip
     numbers = {
         f"{r['role']}: {r['key']}: {r['against']}": {
-            k: r[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")
+            k: r[k]
+            for k in ("estimate", "se", "low", "high", "p", "n", "clusters", "df", "components", "method", "note")
         }
         for r in rows
     }
@@ -122,7 +126,7 @@ def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
-    """Return OLS of the outcome on a human dummy and stratum dummies, with CR1 errors by cluster."""
+    """Return OLS of the outcome on a human dummy and stratum dummies, over independent units."""
     rows = frame[frame[outcome].notna()]
     rows = rows if len(rows) == len(frame) else _in_shared_strata(rows)
     if rows is None or not len(rows):
@@ -130,7 +134,7 @@ def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, An
     human = (rows["who"] == HUMAN).astype(float)
     people, strata = int(human.sum()), rows["stratum"]
     return {
-        **fixed_effects(human, rows[outcome], strata, rows["cluster"], level=level),
+        **within(human.to_numpy(), *(rows[name].to_numpy() for name in (outcome, "stratum", "cluster")), level=level),
         "people": people, "models": len(rows) - people, "strata": strata.nunique(),
     }  # fmt: skip
 
@@ -142,7 +146,8 @@ ANALYSES = [
         question="Do people and models differ in the same configuration and role, against the same opponents?",
         method=(
             "OLS of each outcome on a human dummy and stratum dummies (configuration, role, opponents), for strata in "
-            "which both people and models played; standard errors clustered by person."
+            "which both people and models played; standard errors from leaving out one independent unit at a time "
+            f"(CR3). {UNITS}"
         ),
         needs="both",
         columns={"matches": ["match", "player_*"]},

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import players_of
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, share, text
-from analysis.toolbox import proportion
+from analysis.frames import UNITS, players_of, share_of, with_dependence
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, share, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +22,7 @@ def run(data: Data, options: Options) -> Result:
     if not len(frame):
         raise SkippedError("The dataset has no messages.")
     frame["who"] = players_of(data, frame)
-    seats = _seats(data, frame)
+    seats = with_dependence(data, _seats(data, frame))
     rows: list[dict[str, Any]] = []
     per_match = seats.rename(columns={"words": "words", "sent": "messages"})
     for measure, source_frame, column in (
@@ -43,8 +42,9 @@ def run(data: Data, options: Options) -> Result:
     for player in data.players:
         subset = seats[seats["who"] == player]
         if len(subset):
-            silent_share = proportion(int((subset["sent"] == 0).sum()), len(subset), level=options.level)
-            silent.append({"player": player, "silent": int((subset["sent"] == 0).sum()), **silent_share})
+            subset = subset.assign(silent=(subset["sent"] == 0).astype(float))
+            silent_share = share_of(subset, "silent", level=options.level)
+            silent.append({"player": player, "silent": int(subset["silent"].sum()), **silent_share})
     tables = [
         Table(
             "lengths",
@@ -70,6 +70,7 @@ def run(data: Data, options: Options) -> Result:
                 count("n", "Seats"),
                 count("silent", "Silent"),
                 *estimate_columns("Share", share),
+                NOTE,
             ],
             silent,
         ),
@@ -103,7 +104,7 @@ ANALYSES = [
         title="Messages",
         question="How much do players write, and which players stay silent?",
         method="Quantiles per message and per match; in matches with messages, the share of silent seats, with Wilson "
-        "intervals.",
+        f"intervals over independent units. {UNITS}",
         columns={"messages": ["match", "role", "words", "characters"]},
         run=run,
     )

@@ -12,8 +12,20 @@ import pandas as pd
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import LARGE, Groups, Unit, level_key, median_interval, units
-from analysis.results import Analysis, Column, Figure, Options, Result, Table, count, estimate_columns, number, text
+from analysis.frames import LARGE, UNITS, Groups, Unit, level_key, median_interval, units
+from analysis.results import (
+    NOTE,
+    Analysis,
+    Column,
+    Figure,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    text,
+)
 
 PANELS = 8
 MAX_DOTS = 16
@@ -22,9 +34,11 @@ MAX_MEDIANS = 600
 MAX_CELLS = 5_000
 ALL, VERIFIED = "all matches", "without unverified ones"
 COLUMNS: tuple[Column, ...] = (
-    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), *estimate_columns("Estimate"),
+    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), count("clusters", "Units"),
+    *estimate_columns("Estimate"),
     number("sd", "SD"), number("median", "Median"),
     number("median_low", "Median, low"), number("median_high", "Median, high"), count("missing", "Missing"),
+    NOTE,
 )  # fmt: skip
 
 
@@ -51,7 +65,7 @@ def run(data: Data, options: Options) -> Result:
         factors = pd.concat([overall.assign(factor=ALL, level=""), *by_factor])
         for row in overall.to_dict("records"):
             numbers[f"{unit.name}.{row['key']}" if unit.name != "match" else row["key"]] = {
-                key: row[key] for key in ("estimate", "se", "low", "high", "n", "clusters")
+                key: row[key] for key in ("estimate", "se", "low", "high", "n", "clusters", "note")
             }
         suffix = "" if unit.name == "match" else "_seats"
         observation = "matches" if unit.name == "match" else "seats"
@@ -100,9 +114,8 @@ def _add_medians(estimates_by_outcome: Mapping[str, pd.DataFrame], groups: Group
     """Add confidence intervals of the medians to each outcome's rows."""
     values_by_outcome = {name: groups.values(name) for name in estimates_by_outcome}
     intervals = {name: np.full((len(groups.levels), 2), np.nan) for name in estimates_by_outcome}
-    for group in range(
-        len(groups.levels)
-    ):  # outcomes of the same group follow each other because they share cached draws
+    # Outcomes of the same group follow each other because they share cached draws.
+    for group in np.flatnonzero(~groups.exact):
         for name, (values, code, cluster) in values_by_outcome.items():
             rows_of_group = slice(*np.searchsorted(code, [group, group + 1]))
             intervals[name][group] = median_interval(
@@ -162,9 +175,10 @@ ANALYSES = [
         title="Outcomes",
         question="What were the outcomes in each cell, and by each parameter and player separately?",
         method=(
-            "Means with t intervals (cluster-robust if a person played several matches), shares with Wilson intervals, "
-            f"and medians with bootstrap intervals (order statistics for more than {LARGE:,} values). Each outcome's "
-            "missing values are left out and counted."
+            f"Means, shares and medians of matches, with intervals over independent units. {UNITS} Means: standard "
+            "errors from leaving out one unit at a time (CR3). Shares: Wilson's interval with n divided by the design "
+            f"effect. Medians: bootstrap over units (for more than {LARGE:,} values, from the share below). Missing "
+            "values are left out and counted."
         ),
         columns={"matches": ["match", "player_*"]},
         run=run,

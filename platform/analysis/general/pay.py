@@ -34,7 +34,8 @@ def run(data: Data, options: Options) -> Result:
             values = subset[key].dropna().astype(float)
             if not len(values) or (key == "hourly" and is_small):
                 continue
-            estimate = mean(values.tolist(), level=options.level)
+            persons = subset["participant"].map(data.person())[values.index]
+            estimate = mean(values.tolist(), clusters=persons.tolist(), level=options.level)
             rows.append(
                 {
                     "currency": currency,
@@ -134,7 +135,8 @@ ANALYSES = [
         id="general.pay",
         title="Pay",
         question="What did people earn, and how closely does the bonus follow the payoff?",
-        method="Means over people with t intervals; Pearson's correlation with Fisher's z interval.",
+        method="Means over participations with t intervals clustered by person; Pearson's correlation with Fisher's z "
+        "interval.",
         needs="people",
         columns={"payments": ["participant", "reason", "amount", "currency"]},
         run=run,

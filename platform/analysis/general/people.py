@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text
+from analysis.toolbox import components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,13 +16,15 @@ STARTED_STAGES = ("began", "finished", "completed", "in_dataset")
 
 
 def participants(data: Data, *columns: str) -> pd.DataFrame:
-    """Return participants placed in a cell, with `arm` (version and cell), `lineup` and the cell's parameters as text.
+    """Return everybody randomised, that is placed in a cell, whether or not they are in the dataset.
+
+    Added are `arm` (version and cell), `lineup` and the cell's parameters, as text, and `cluster`: people are of one
+    independent unit if they are the same person or met, directly or through a chain of others.
 
     Raises:
         SkippedError: no one was placed in a cell.
     """
-
-    requested = [n for n in ("participant", "stage", "role", "cell", "version", "in_dataset", *columns) if n]
+    requested = ["participant", "stage", "role", "cell", "version", "in_dataset", *columns]
     frame = data.table("participants", [*(n for n in requested if data.has("participants", n)), "dataset"])
     if not len(frame):
         raise SkippedError("No one was placed in a cell.")
@@ -31,7 +34,7 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
         label = frame["version"].map(level_text) + "." + label
     if frame["dataset"].nunique() > 1:
         label = frame["dataset"].astype("str") + " " + label
-    frame = frame.assign(arm="cell " + label)
+    frame = frame.assign(arm="cell " + label, cluster=_units(data, frame))
     if not data.has("cells", "version", "cell"):
         return frame
     names = [n for n in data.names("cells") if n.startswith("config_")]
@@ -44,6 +47,23 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     cells["dataset"], frame["dataset"] = cells["dataset"].astype("str"), frame["dataset"].astype("str")
     joined: pd.DataFrame = frame.merge(cells, on=["dataset", "version", "cell"], how="left")
     return joined
+
+
+def _units(data: Data, frame: pd.DataFrame) -> Any:
+    """Return the number of each participant's independent unit."""
+    import pandas as pd
+
+    if "participant" not in frame:
+        return components(len(frame), [])
+    name, matches = frame["participant"], pd.Series(None, index=frame.index, dtype="str")
+    if data.has("participants", "match"):
+        matches = data.column("participants", "match")
+    if data.has("excluded", "participant", "match"):
+        rows = data.table("excluded", ["participant", "match"]).dropna().drop_duplicates("participant")
+        matches = matches.astype("object").fillna(name.map(rows.set_index("participant")["match"]))
+    # Matches of the dataset are one unit if their people met elsewhere in it; the others stand for themselves.
+    unit = data.clusters.astype("str").set_axis(data.column("matches", "match"))
+    return components(len(frame), [[name.map(data.person(), na_action="ignore")], [matches.map(unit).fillna(matches)]])
 
 
 def factors(data: Data, frame: pd.DataFrame) -> dict[str, str]:

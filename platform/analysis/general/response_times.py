@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import level_text, sorted_levels
+from analysis.frames import UNITS, level_text, sorted_levels, with_dependence
 from analysis.general.turns import kinds_of_moves
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
-from analysis.toolbox import ols, survival
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.toolbox import effects, survival
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,14 +72,16 @@ def run(data: Data, options: Options) -> Result:
                         number("high", "High"),
                         p_value(),
                         count("n", "n"),
-                        count("clusters", "People"),
+                        count("clusters", "Units"),
+                        NOTE,
                     ],
                     terms,
-                    note="Standard errors are clustered by person.",
                 )
             )
             numbers |= {
-                f"log seconds: {t['term']}": {k: t[k] for k in ("estimate", "se", "low", "high", "p", "n")}
+                f"log seconds: {t['term']}": {
+                    k: t[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters", "method")
+                }
                 for t in terms
             }
         curve = _curves(data, frame, options)
@@ -112,7 +114,7 @@ def run(data: Data, options: Options) -> Result:
         n={
             "decisions": len(frame),
             "people": int(frame["person"].nunique()),
-            "clusters": int(frame["person"].nunique()),
+            "clusters": int(frame["cluster"].nunique()),
         },
         warnings=warnings,
     )
@@ -144,7 +146,7 @@ def _turns(data: Data) -> pd.DataFrame:
             }
     keys = zip(frame["match"], frame["role"], strict=True)
     frame["person"] = pd.Series([people.get(key, f"{key[0]} {key[1]}") for key in keys], index=frame.index, dtype="str")
-    return frame
+    return with_dependence(data, frame)
 
 
 def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
@@ -158,11 +160,8 @@ def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]
     }
     if not factors:
         return []
-    fit = ols(
-        frame[["log_seconds", "person", *factors]], "log_seconds", factors, clusters="person", level=options.level
-    )
-    people = int(frame["person"].nunique())
-    return [{**term, "n": fit["n"], "clusters": people} for term in fit["terms"]]
+    fit = effects(frame, "log_seconds", factors, group="cluster", level=options.level)
+    return [{**term, "n": fit["n"], "clusters": fit["clusters"]} for term in fit["terms"]]
 
 
 def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
@@ -193,8 +192,8 @@ ANALYSES = [
         question="How long do people take to answer?",
         method=(
             "Seconds from when the screen is shown to the answer: quartiles; OLS of log(seconds + 1) on round and kind "
-            "of move, with standard errors clustered by person; Kaplan–Meier curves in which unanswered turns are "
-            "censored."
+            "of move, with standard errors from leaving out one independent unit at a time (CR3); Kaplan–Meier curves "
+            f"in which unanswered turns are censored. {UNITS}"
         ),
         needs="people",
         columns={"decisions": ["match", "role", "player", "seconds", "shown_at"]},

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import add_holm, estimates, fixed_effects
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, text
+from analysis.frames import UNITS, add_holm, estimates, with_dependence
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, p_value, text
+from analysis.toolbox.within import within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ MAX_ROUNDS = 120
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return means by round with intervals clustered by match, and slopes within matches."""
+    """Return means by round with intervals over independent units, and slopes within matches."""
     frame, outcomes = _rows(data)
     if not outcomes:
         raise SkippedError("Neither rounds nor moves have numeric values for each round.")
@@ -29,7 +30,7 @@ def run(data: Data, options: Options) -> Result:
     shares = {name for table, name in outcomes if data.kind(table, name) == "boolean"}
     for table, name in outcomes:
         heading = data.heading(name, table)
-        for row in estimates(frame, ["round"], name, share=False, level=options.level).to_dict("records"):
+        for row in estimates(frame, ["round"], name, share=name in shares, level=options.level).to_dict("records"):
             if row["n"]:
                 means.append({"outcome": heading, "key": name, "measure": "share" if name in shares else "mean", **row})
         slope = _slope(frame, name, options.level)
@@ -54,8 +55,9 @@ def run(data: Data, options: Options) -> Result:
                 count("round", "Round"),
                 text("measure", "Measure"),
                 count("n", "n"),
-                count("clusters", "Matches"),
+                count("clusters", "Units"),
                 *estimate_columns("Mean"),
+                NOTE,
             ],
             means,
         ),
@@ -71,17 +73,20 @@ def run(data: Data, options: Options) -> Result:
                 p_value(),
                 p_value("p_holm", "p, Holm"),
                 count("n", "n"),
-                count("clusters", "Matches"),
+                count("clusters", "Units"),
+                NOTE,
             ],
             slopes,
         ),
     ]
     numbers = {
-        f"slope of {row['key']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
+        f"slope of {row['key']}": {
+            k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters", "df", "method", "note")
+        }
         for row in slopes
     }
     return Result(
-        tables, [figure] if has_several_rounds else [], numbers, n={"clusters": int(frame["match"].nunique())}
+        tables, [figure] if has_several_rounds else [], numbers, n={"clusters": int(frame["cluster"].nunique())}
     )
 
 
@@ -104,14 +109,15 @@ def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
         frame = frame[frame["round"].notna()]
         if outcomes and len(frame):
             frame = frame.astype({"round": "int64", **dict.fromkeys(outcomes, "float64")})
-            return frame.assign(cluster=frame["match"]), [(table, name) for name in outcomes]
+            return with_dependence(data, frame), [(table, name) for name in outcomes]
     return data.table("matches", ["match"]), []
 
 
 def _slope(frame: pd.DataFrame, name: str, level: float) -> dict[str, Any] | None:
-    """Return OLS of the outcome on round and match dummies, CR1 by match; None if no match has several rounds."""
+    """Return OLS of the outcome on round and match dummies, over units; None if no match has several rounds."""
     rows = frame[frame[name].notna()]
-    slope = fixed_effects(rows["round"].astype(float), rows[name], rows["match"], rows["match"], level=level)
+    columns = (rows[column].to_numpy() for column in ("round", name, "match", "cluster"))
+    slope = within(*columns, level=level, exact=bool(rows["replay"].notna().all()))
     return slope if slope["estimate"] is not None else None
 
 
@@ -121,8 +127,8 @@ ANALYSES = [
         title="Rounds",
         question="How do outcomes change over the rounds?",
         method=(
-            "Means by round with t intervals clustered by match; slopes from OLS on round and match dummies, with "
-            "standard errors clustered by match; p-values raw and Holm-adjusted."
+            "Means by round; slopes from OLS on round and match dummies; standard errors from leaving out one "
+            f"independent unit at a time (CR3). {UNITS} P-values raw and Holm-adjusted."
         ),
         columns={"matches": ["match"]},
         run=run,

@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import estimates, units
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, text
+from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,13 @@ def run(data: Data, options: Options) -> Result:
             Table(
                 "robustness",
                 "Robustness check: outcomes without the 5 % with the most signals",
-                [text("outcome", "Outcome"), text("of", "Of"), count("n", "n"), *estimate_columns("Mean or share")],
+                [
+                    text("outcome", "Outcome"),
+                    text("of", "Of"),
+                    count("n", "n"),
+                    *estimate_columns("Mean or share"),
+                    NOTE,
+                ],
                 robust,
                 note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
             )
@@ -146,7 +152,7 @@ def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Opt
                             "outcome": heading,
                             "key": name,
                             "of": label,
-                            **{k: row[k] for k in ("n", "estimate", "low", "high")},
+                            **{k: row[k] for k in ("n", "estimate", "low", "high", "note")},
                         }
                     )
     return rows

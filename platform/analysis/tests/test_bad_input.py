@@ -205,7 +205,7 @@ def test_excluded_rows_are_left_out(tmp_path):
 def test_results_record_options_and_dataset(valid, tmp_path, analyse):
     assert analyse(valid, "--to", tmp_path / "out", *ONE_ANALYSIS, "--seed", 7)[0] == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert (results["format"], results["format_version"], results["options"]["seed"]) == ("parley-analysis", 1, 7)
+    assert (results["format"], results["format_version"], results["options"]["seed"]) == ("parley-analysis", 2, 7)
     assert results["dataset"]["sha256"] == load(valid).sha256
     assert set(results["analyses"][0]) == {
         "id", "status", "reason", "n", "numbers", "tables", "figures", "warnings",

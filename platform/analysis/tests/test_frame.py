@@ -37,7 +37,9 @@ def test_outcomes_of_each_cell_with_intervals(toy):
     assert (cell["n"], round(cell["estimate"], 6), round(cell["median"], 6)) == (4, 0.515, 0.515)
     assert cell["low"] == pytest.approx(0.515 - 3.182446 * 0.0129099 / 2)
     assert rows["1", "agreement"]["estimate"] == 0.75
-    assert outcome.numbers["agreement"]["low"] == pytest.approx(0.409275, abs=1e-6)
+    centre, t = 0.75, 2.364624**2 / 7
+    half = (t * (0.75 * 0.25 + t / 4)) ** 0.5
+    assert outcome.numbers["agreement"]["low"] == pytest.approx((centre + t / 2 - half) / (1 + t), abs=1e-6)
 
 
 def test_svg_has_a_title_and_a_description(toy):

@@ -34,13 +34,14 @@ def person(number, **columns):
 def test_effects_are_differences_of_means_with_two_levels(dataset_of):
     outcome = dataset_of(
         matches=[
-            match(number, config_rounds=1 + number % 2, efficiency=[0.4, 0.7, 0.5, 0.9][number]) for number in range(4)
+            match(number, config_rounds=1 + number % 2, efficiency=[0.4, 0.7, 0.5, 0.9, 0.6, 0.8][number])
+            for number in range(6)
         ]
     ).run("general.effects")
     row = rows_of(outcome, "coefficients")[1]
     assert (row["factor"], row["level"], row["reference"]) == ("Rounds", "2", "1")
-    assert row["estimate"] == pytest.approx(0.35)
-    assert row["se"] == pytest.approx(((0.005 + 0.02) / 2) ** 0.5)
+    assert row["estimate"] == pytest.approx(0.3)
+    assert row["se"] == pytest.approx((5 / 6 * 2 * 2 * 0.05**2) ** 0.5), "two matches of each level move it by ±.05"
     assert row["p_holm"] == row["p"]
 
 

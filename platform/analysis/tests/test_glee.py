@@ -102,8 +102,12 @@ def test_players_are_compared_with_the_papers_reference(glee_data):
     assert rows[HUMAN]["published_alice"] == "6.6 ± 1.1"
 
 
-def test_people_are_ranked_among_the_players(glee_data):
-    rows = {row["role"]: row for row in glee_data.run("glee.humans").tables["ranks"].frame.to_dict("records")}
+def test_people_are_ranked_among_the_players(tmp_path):
+    rows = bargains()
+    for number, row in enumerate(rows):
+        row["alice_self_gain"] += 0.001 * (number % 3)
+    data = load(dataset(tmp_path / "d", {"matches": rows}))
+    rows = {row["role"]: row for row in data.run("glee.humans").tables["ranks"].frame.to_dict("records")}
     assert (rows["Alice"]["rank"], rows["Alice"]["of"], rows["Alice"]["best"]) == (1, 3, GPT_4O)
     assert rows["Alice"]["verdict"] == "above the best model"
     assert rows["Alice"]["published"] == "highest"

@@ -7,6 +7,8 @@ and no data raise an exception.
 
 from analysis.toolbox.agreement import kappa
 from analysis.toolbox.association import balance, correlation_difference, pearson, smd, spearman
+from analysis.toolbox.dependence import components, share
+from analysis.toolbox.effects import effects
 from analysis.toolbox.estimates import mean, mean_from_sums, paired, proportion, proportion_difference, welch
 from analysis.toolbox.evolution import deviation_ratings, pure_nash, replicator
 from analysis.toolbox.planning import mde
@@ -19,8 +21,10 @@ from analysis.toolbox.waiting import survival
 __all__ = [
     "balance",
     "bootstrap",
+    "components",
     "correlation_difference",
     "deviation_ratings",
+    "effects",
     "holm",
     "kappa",
     "mde",
@@ -34,6 +38,7 @@ __all__ = [
     "proportion_difference",
     "pure_nash",
     "replicator",
+    "share",
     "smd",
     "spearman",
     "survival",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from analysis.toolbox.dependence import column
 from analysis.toolbox.numbers import Result, finite, undefined
 
 Row = Mapping[str, Any]
@@ -38,42 +40,86 @@ def ols(
     """
     import numpy as np
 
-    y = np.array([MISSING if (number := finite(value)) is None else number for value in _column(rows, outcome)])
-    coded = {name: _coded(_column(rows, name)) for name in factors}
-    groups = None if clusters is None else _coded(_column(rows, clusters))[0]
-    complete = np.isfinite(y)
-    for codes, _values in coded.values():
-        complete &= codes >= 0
+    y = numbers(rows, outcome)
+    coded = Coded(rows, factors)
+    groups = None if clusters is None else _coded(column(rows, clusters))[0]
+    complete = np.isfinite(y) & coded.known
     if groups is not None:
         complete &= groups >= 0
         groups = groups[complete]
     if not complete.any():
         return undefined("df r2", "no observations", terms=[], n=0, dropped=[], warnings=[])
-    names, columns, warnings = ["Intercept"], [np.ones(int(complete.sum()))], []
-    for name, preferred in factors.items():
-        codes, values = coded[name]
-        codes = codes[complete]
-        counts = np.bincount(codes, minlength=len(values))
-        present = [code for code in range(len(values)) if counts[code]]
-        reference = next((code for code in present if values[code] == preferred), None)
-        if reference is None:
-            most_frequent = [code for code in present if counts[code] == counts.max()]
-            reference = min(most_frequent, key=lambda code: int(np.argmax(codes == code)))
-            warnings.append(f"{name}: {preferred} does not occur; {values[reference]} is the reference")
-        for code in sorted(present, key=lambda code: _order(values[code])):
-            if code != reference:
-                names.append(f"{name}={values[code]}")
-                columns.append((codes == code).astype(float))
-    x, used_names, dropped = _independent(np.column_stack(columns), names)
-    return _fitted(x, y[complete], used_names, dropped, warnings, groups, covariance, level)
+    return _fitted(coded.design(complete), y[complete], groups, covariance, level)
 
 
-def _column(rows: Any, name: str) -> Sequence[Any]:
-    """Return one column of the rows or data frame."""
-    if hasattr(rows, "columns"):
-        values = rows[name]
-        return values.astype("object").where(values.notna(), None).tolist()  # type: ignore[no-any-return]
-    return [row.get(name) for row in rows]
+def numbers(rows: Any, outcome: str) -> Any:
+    """Return an outcome as an array, with NaN for missing values."""
+    import numpy as np
+
+    return np.array([MISSING if (number := finite(value)) is None else number for value in column(rows, outcome)])
+
+
+@dataclass(frozen=True)
+class Design:
+    """A regression's independent columns.
+
+    Attributes:
+        x: an intercept and dummies, one row per observation.
+        names: of the columns: "Intercept" or "name=level".
+        dropped: names of collinear columns.
+        sides: for each column, whether each observation has the level, and whether it has the reference level.
+    """
+
+    x: Any
+    names: list[str]
+    dropped: list[str]
+    warnings: list[str]
+    sides: list[tuple[Any, Any]]
+
+
+class Coded:
+    """Factors of some rows, coded as numbers.
+
+    Args:
+        factors: reference level of each factor; if it does not occur, the most frequent level replaces it.
+
+    Attributes:
+        known: whether no factor of the row is missing.
+    """
+
+    def __init__(self, rows: Any, factors: Mapping[str, Any]) -> None:
+        import numpy as np
+
+        self.factors = factors
+        self.coded = {name: _coded(column(rows, name)) for name in factors}
+        self.known = np.ones(len(rows), dtype=bool)
+        for codes, _values in self.coded.values():
+            self.known &= codes >= 0
+
+    def design(self, complete: Any) -> Design:
+        """Return the design of the rows that are `complete`."""
+        import numpy as np
+
+        n = int(complete.sum())
+        everyone = np.ones(n, dtype=bool)
+        names, columns, sides, warnings = ["Intercept"], [np.ones(n)], [(everyone, everyone)], []
+        for name, preferred in self.factors.items():
+            codes, values = self.coded[name]
+            codes = codes[complete]
+            counts = np.bincount(codes, minlength=len(values))
+            present = [code for code in range(len(values)) if counts[code]]
+            reference = next((code for code in present if values[code] == preferred), None)
+            if reference is None:
+                most_frequent = [code for code in present if counts[code] == counts.max()]
+                reference = min(most_frequent, key=lambda code: int(np.argmax(codes == code)))
+                warnings.append(f"{name}: {preferred} does not occur; {values[reference]} is the reference")
+            for code in sorted(present, key=lambda code: _order(values[code])):
+                if code != reference:
+                    names.append(f"{name}={values[code]}")
+                    columns.append((codes == code).astype(float))
+                    sides.append((codes == code, codes == reference))
+        x, used, dropped = _independent(np.column_stack(columns), names)
+        return Design(x, used, dropped, warnings, [sides[names.index(name)] for name in used])
 
 
 def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -127,19 +173,11 @@ def _surely_independent(x: Any, norms: Any) -> bool:
     return bool((np.diag(factor) > INDEPENDENT_FROM).all())
 
 
-def _fitted(
-    x: Any,
-    y: Any,
-    names: list[str],
-    dropped: list[str],
-    warnings: list[str],
-    groups: Any,
-    covariance: Covariance,
-    level: float,
-) -> Result:
+def _fitted(design: Design, y: Any, groups: Any, covariance: Covariance, level: float) -> Result:
     import numpy as np
     from scipy.stats import t
 
+    x = design.x
     n, k = x.shape
     inverse = np.linalg.inv(x.T @ x)
     estimates = inverse @ (x.T @ y)
@@ -150,12 +188,12 @@ def _fitted(
         "df": n - k,
         "r2": 1 - float(residuals @ residuals) / total if total > 0 else None,
         "n": n,
-        "dropped": dropped,
-        "warnings": warnings,
+        "dropped": design.dropped,
+        "warnings": design.warnings,
     }
     spread, df, note = _covariance(x, residuals, inverse, groups, covariance)
     result["df"] = df
-    for index, name in enumerate(names):
+    for index, name in enumerate(design.names):
         term = {"term": name, "estimate": float(estimates[index]), "se": None, "low": None, "high": None, "p": None}
         if spread is not None:
             se = float(np.sqrt(max(spread[index, index], 0.0)))

@@ -110,7 +110,8 @@ def test_the_readme_lists_files_and_how_to_load_and_check_them(tmp_path):
     assert listed == file_names - {"README.md"}
     assert not re.findall(r"^\| `[^`]+` \|[^|]*\|\s*\|$", text, re.MULTILINE), "a file without a meaning"
     for passage in ("pd.read_parquet", "read.csv", "USING (\"match\")", "verify_dataset",
-                    "No licence has been chosen yet", "1 of 1 participants, in 1 of 1 matches"):  # fmt: skip
+                    "No licence has been chosen yet", "1 of 1 participants, in 1 of 1 matches",
+                    "a row for everybody randomised"):  # fmt: skip
         assert passage in text
     manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
     assert manifest["publication"] == {"title": "Splitting money", **dict.fromkeys(DETAILS, "")}

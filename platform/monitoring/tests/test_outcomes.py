@@ -56,6 +56,16 @@ def test_match_with_an_incomplete_participant_does_not_count():
     assert OutcomeTally.objects.get(outcome="payoff").number == 1
 
 
+def test_matches_of_the_same_people_have_no_interval(client):
+    study = building.new_study(most_participations=2)
+    for number in range(4):
+        building.complete(study, worker=f"A{number}")
+    assert [estimate.interval for outcome in preview(study).outcomes for estimate in outcome.estimates] == [""] * 5
+    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    page = client.get(reverse("monitoring:now", args=[study.pk])).content.decode()
+    assert "the matches depend on each other" in page and "with 95% intervals" not in page
+
+
 def test_page_warns_against_optional_stopping(client):
     study = building.new_study()
     building.complete(study, worker="A1")

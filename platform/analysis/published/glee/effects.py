@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis import charts
+from analysis import charts, toolbox
 from analysis.frames import add_holm
 from analysis.published.glee import printed
 from analysis.published.glee.families import (
@@ -21,7 +21,19 @@ from analysis.published.glee.families import (
     frame,
     reference_player,
 )
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, p_value, text
+from analysis.results import (
+    NOTE,
+    Analysis,
+    Figure,
+    Options,
+    Result,
+    Table,
+    count,
+    estimate_columns,
+    number,
+    p_value,
+    text,
+)
 from analysis.toolbox import ols
 
 if TYPE_CHECKING:
@@ -38,15 +50,17 @@ FORMULA_NOTE = (
 
 
 def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> dict[str, Any]:
-    """Regress the metric on parameters, market and both players, with classical standard errors.
+    """Regress the metric on parameters, market and both players.
 
     Returns:
-        the result of `toolbox.ols`; terms also have `factor` and `level`, effects are in percentage points, and each
-        factor's reference has a row of 0.
+        the result of `toolbox.effects`; terms also have `factor` and `level`, and the paper's classical standard error
+        and half the width of its interval; effects are in percentage points, and each factor's reference has a row
+        of 0.
     """
     reference, _warning = reference_player(rows)
     factors = {**FAMILIES[family].factors, **dict.fromkeys(ROLES, reference)}
-    fit = ols(rows, metric, factors, level=level)
+    fit = toolbox.effects(rows, metric, factors, group="cluster", replay="replay", cell=["setting"], level=level)
+    classical = {term["term"]: term for term in ols(rows, metric, factors, level=level)["terms"]}
     terms = []
     for factor in ("Intercept", *factors):
         factor_terms = [term for term in fit["terms"] if term["term"].split("=")[0] == factor]
@@ -57,9 +71,12 @@ def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95
             factor_terms = [_reference(factor, value) for value in references] + factor_terms
         for term in factor_terms:
             name, _sign, value = term["term"].partition("=")
+            published = classical.get(term["term"], term)
+            half = None if published["low"] is None else (published["high"] - published["low"]) / 2
             terms.append({**{k: _points(term[k]) for k in ("estimate", "se", "low", "high")}, "p": term["p"],
-                          "factor": name, "level": _level(value),
-                          "reference": term.get("reference", False)})  # fmt: skip
+                          "classical_se": _points(published["se"]), "classical_half": _points(half),
+                          "factor": name, "level": _level(value), "components": term.get("components"),
+                          "note": term.get("note", ""), "reference": term.get("reference", False)})  # fmt: skip
     return {**fit, "terms": terms}
 
 
@@ -77,11 +94,6 @@ def _level(value: str) -> str:
         return display(float(value))
     except ValueError:
         return value
-
-
-def half_width(term: Mapping[str, Any]) -> float | None:
-    """Return half the width of a coefficient's interval (the paper's ±); None without an interval."""
-    return None if term["low"] is None else (term["high"] - term["low"]) / 2
 
 
 def _warnings(rows: pd.DataFrame, fits: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -111,7 +123,7 @@ def market(data: Data, options: Options) -> Result:
         warnings += _warnings(rows, list(fits.values()))
         results, widths = market_rows(family, fits)
         titles = [title for _column, title in FAMILIES[family].market]
-        note = "Largest half-width of the intervals in each column: " + ", ".join(
+        note = "Largest half-width of the classical intervals in each column: " + ", ".join(
             f"{METRICS[metric].lower()} ±{width:.1f}" for metric, width in widths.items() if width is not None
         )
         tables.append(Table(
@@ -140,7 +152,7 @@ def market_rows(
     """Return the rows of table 2, sorted by efficiency, and the half-width of each column."""
     terms = {metric: [t for t in fit["terms"] if t["factor"] == MARKET] for metric, fit in fits.items()}
     widths = {
-        metric: max((width for term in metric_terms if (width := half_width(term)) is not None), default=None)
+        metric: max((t["classical_half"] for t in metric_terms if t["classical_half"] is not None), default=None)
         for metric, metric_terms in terms.items()
     }
     fairness_terms = {term["level"]: term for term in terms["fairness"]}
@@ -149,8 +161,8 @@ def market_rows(
         fairness = fairness_terms.get(term["level"], {})
         row: dict[str, Any] = {f"market_{index}": value for index, value in enumerate(term["level"].split(" · "))}
         row |= {"efficiency": term["estimate"], "fairness": fairness.get("estimate"), "reference": term["reference"]}
-        row |= {"efficiency_half_width": half_width(term)}
-        row |= {"fairness_half_width": half_width(fairness) if fairness else None}
+        row |= {"efficiency_classical_half": term["classical_half"]}
+        row |= {"fairness_classical_half": fairness.get("classical_half")}
         results.append(row)
     for metric, width in widths.items():
         values = [row[metric] for row in results if row[metric] is not None]
@@ -207,8 +219,10 @@ def effects(data: Data, options: Options) -> Result:
             family, f"{title}: coefficients, in percentage points",
             [text("metric", "Metric"), text("factor", "Factor"), text("level", "Level"), number("estimate", "Effect"),
              number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
-             count("n", "n")],
-            results, note="Effects are relative to the level whose effect is 0; the paper's p-values are unadjusted.",
+             number("classical_se", "SE, classical"), count("n", "n"), count("components", "Units"),
+             NOTE],
+            results, note="Effects are relative to the level whose effect is 0. The paper's standard errors are the "
+            "classical ones, and its p-values are unadjusted.",
         ))  # fmt: skip
         drawn = [{**row, "where": f"{row['factor']}: {row['level']}"} for row in results
                  if row["factor"] not in ("Alice", "Bob", "Intercept")]  # fmt: skip
@@ -255,7 +269,7 @@ def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, l
         fits.append(fit)
         games = rows[role].value_counts().to_dict()
         terms_by_role[role] = [
-            {**term, "player": term["level"], "role": role.capitalize(), "half": half_width(term), "n": fit["n"],
+            {**term, "player": term["level"], "role": role.capitalize(), "n": fit["n"],
              "matches": games.get(term["level"], 0)}
             for term in fit["terms"] if term["factor"] == role
         ]  # fmt: skip
@@ -272,7 +286,8 @@ def players(data: Data, options: Options) -> Result:
         for role, terms in terms_by_role.items():
             for term in terms:
                 row = by_player.setdefault(term["player"], {"player": term["player"]})
-                row |= {role: term["estimate"], f"{role}_half": term["half"], f"{role}_p": term["p"],
+                row |= {role: term["estimate"], f"{role}_classical_half": term["classical_half"],
+                        f"{role}_low": term["low"], f"{role}_high": term["high"], f"{role}_p": term["p"],
                         f"{role}_matches": term["matches"]}  # fmt: skip
                 row[f"published_{role}"] = printed.player(term["player"], family, role)
                 if not term["reference"]:
@@ -281,11 +296,13 @@ def players(data: Data, options: Options) -> Result:
         title = FAMILIES[family].title
         columns = [text("player", "Player")]
         for role in ROLES:
-            columns += [number(role, role.capitalize()), number(f"{role}_half", "±"),
+            columns += [number(role, role.capitalize()), number(f"{role}_classical_half", "±, classical"),
+                        number(f"{role}_low", "Low"), number(f"{role}_high", "High"),
                         text(f"published_{role}", f"{role.capitalize()}, published")]  # fmt: skip
         tables.append(Table(
             family, f"{title}: effect of the player on their own self-gain, in percentage points", columns, results,
-            note=f"± is half the interval's width. Sorted by effect as Alice. {_formula_note(family, GAINS)}".strip(),
+            note="±, classical: as published, half the width of the interval for independent matches. Sorted by effect "
+            f"as Alice. {_formula_note(family, GAINS)}".strip(),
         ))  # fmt: skip
         drawn = [term for terms in terms_by_role.values() for term in sorted(terms, key=lambda t: -t["estimate"])]
         figures.append(_dots(data, family, title, drawn))
@@ -358,8 +375,8 @@ def rank_of_humans(terms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 REGRESSION = (
-    "OLS of the metric on parameters, market (all combinations as one factor) and both players, with classical "
-    "standard errors and one match per row; "
+    "OLS of the metric on parameters, market (all combinations as one factor) and both players, one match per row; "
+    "intervals from leaving out one independent unit at a time (CR3), classical ones only where the paper shows them; "
 )
 ALL_MATCHES = "All matches are included, with and without people, because the paper does not say which it used."
 

@@ -108,7 +108,7 @@ def frame(data: Data, family: str) -> pd.DataFrame:
 
     Returns:
         match, the metrics by their names in METRICS, alice and bob (the players), market (one level per combination),
-        the family's columns, and whether the match is unverified.
+        the family's columns, whether the match is unverified, and its cluster, setting (cell) and replay.
 
     Raises:
         SkippedError: a column is missing.
@@ -121,6 +121,7 @@ def frame(data: Data, family: str) -> pd.DataFrame:
     optional_columns = [name for name in ("unverified", "messages", "decisions") if data.has("matches", name)]
     rows = data.table("matches", [*dict.fromkeys([*SHARED, *definition.columns, *optional_columns])])
     rows[list(ROLES)] = data.players_by_role[list(ROLES)]
+    rows["cluster"], rows["setting"], rows["replay"] = data.clusters, data.cells, data.replays
     rows = rows[rows["game"] == family].reset_index(drop=True)
     rows["fairness"] = rows[definition.fairness].astype("float64")
     for metric in METRICS:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import add_holm, level_text
+from analysis.frames import UNITS, add_holm, level_text, mean_of, share_of, with_dependence
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, HUMAN, REQUIRED_COLUMNS, families, frame
 from analysis.published.glee.theory import proposer_share
 from analysis.results import (
+    NOTE,
     Analysis,
     Figure,
     Options,
@@ -23,7 +24,7 @@ from analysis.results import (
     share,
     text,
 )
-from analysis.toolbox import correlation_difference, mean, pearson, proportion
+from analysis.toolbox import correlation_difference, pearson, proportion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +193,7 @@ def rationality(data: Data, options: Options) -> Result:
     return Result(tables, figures, numbers)
 
 
-ESTIMATES = (count("n", "Matches"), *estimate_columns("Mean"))
+ESTIMATES = (count("n", "Matches"), *estimate_columns("Mean"), NOTE)
 FamilyResult = tuple[list[Table], list[Figure], dict[str, Any]]
 
 
@@ -207,7 +208,7 @@ def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     results = []
     for heading, key in (("Horizon", "horizon"), ("Alice", "alice"), ("Bob", "bob")):
         for level, subset in agreed.groupby(key):
-            results.append({"by": heading, "level": level, **mean(subset["difference"].tolist(), level=options.level)})
+            results.append({"by": heading, "level": level, **mean_of(subset, "difference", level=options.level)})
     table = Table(
         "bargaining", "Alice's agreed share minus her equilibrium share",
         [text("by", "By"), text("level", "Level"), *ESTIMATES],
@@ -217,7 +218,7 @@ def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     )  # fmt: skip
     figure = density("bargaining", "Alice's agreed share minus her equilibrium share",
                      agreed["difference"].tolist(), "Difference in shares", {"equilibrium": 0.0})  # fmt: skip
-    overall = mean(agreed["difference"].tolist(), level=options.level)
+    overall = mean_of(agreed, "difference", level=options.level)
     return [table], [figure] if len(agreed) else [], {"bargaining.difference": overall}
 
 
@@ -257,17 +258,18 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     for gains, subset in rows.groupby("gains"):
         for location in ("within both values", "below the seller's value", "above the buyer's value",
                       "between crossed values", "no trade"):  # fmt: skip
-            k = int((subset["where"] == location).sum())
-            results.append(
-                {"gains": gains, "where": location, "k": k, **proportion(k, len(subset), level=options.level)}
-            )
+            here = subset.assign(here=(subset["where"] == location).astype(float))
+            found = share_of(here, "here", level=options.level)
+            results.append({"gains": gains, "where": location, "k": int(here["here"].sum()), **found})
     tables = [Table(
         "negotiation", "Prices relative to both values",
         [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), *estimate_columns("Share", share),
-         count("n", "of")], results,
+         count("n", "of"), NOTE], results,
     )]  # fmt: skip
-    position = ((rows["price"] - seller) / (buyer - seller))[traded & (buyer > seller)]
-    numbers = {"negotiation.position": mean(position.tolist(), level=options.level)}
+    rows["position"] = (rows["price"] - seller) / (buyer - seller)
+    placed = rows[traded & (buyer > seller)]
+    position = placed["position"]
+    numbers = {"negotiation.position": mean_of(placed, "position", level=options.level)}
     figures = []
     if len(position):
         figures.append(density("negotiation", "Prices relative to the seller's value (0) and the buyer's value (1)",
@@ -282,14 +284,14 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     for market, subset in rows.groupby(["config_message_type", "config_buyer_type"]):
         label = " · ".join(level_text(value).replace("_", "-") for value in market)
         for quality, values in (("high", subset["efficiency"]), ("low", 1 - subset["fairness"])):
-            estimate = mean(values.tolist(), level=options.level)
+            estimate = mean_of(subset.assign(bought=values), "bought", level=options.level)
             results.append({"by": "quality", "level": quality, "where": label, **estimate})
     if data.has("decisions", "match", "move_number", "move_recommendation", "move_decision"):
         results += _after_recommendations(data, set(rows["match"]), options)
     table = Table(
         "persuasion", "Share of rounds in which the buyer bought",
         [text("by", "By"), text("level", "Level"), text("where", "Messages · buyer"), count("n", "Matches"),
-         *estimate_columns("Share bought", share)], results,
+         *estimate_columns("Share bought", share), NOTE], results,
         note="Mean over matches; shares are of each match's rounds with that quality or recommendation.",
     )  # fmt: skip
     drawn = [{**row, "what": f"{row['by']}: {row['level']}"} for row in results]
@@ -306,15 +308,16 @@ def _after_recommendations(data: Data, match_ids: set[str], options: Options) ->
     moves = moves[moves["match"].isin(match_ids)].sort_values(["match", "move_number"], kind="stable")
     moves["said"] = moves.groupby("match")["move_recommendation"].shift(1)
     answers = moves[moves["said"].notna() & moves["move_decision"].notna()]
-    bought = answers["move_decision"].eq("yes").astype(float).groupby([answers["match"], answers["said"]]).mean()
+    answers = answers.assign(bought=answers["move_decision"].eq("yes").astype(float))
+    bought = with_dependence(data, answers.groupby(["match", "said"], as_index=False)["bought"].mean())
     return [
         {
             "by": "recommendation",
             "level": recommendation,
             "where": "binary",
-            **mean(subset.tolist(), level=options.level),
+            **mean_of(subset, "bought", level=options.level),
         }
-        for recommendation, subset in bought.groupby(level=1)
+        for recommendation, subset in bought.groupby("said")
     ]
 
 
@@ -350,8 +353,8 @@ ANALYSES = [
         title="Play compared with theory (GLEE's games)",
         question="How far is play from theoretical predictions?",
         method="Bargaining: agreed share minus equilibrium share. Negotiation: price relative to both values. "
-        "Persuasion: share bought by quality and by recommendation. Means over matches with t intervals; Wilson "
-        "intervals for shares.",
+        "Persuasion: share bought by quality and by recommendation. Means over matches and shares of "
+        f"matches, with intervals over independent units. {UNITS}",
         run=rationality, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
     ),
 ]  # fmt: skip

@@ -105,16 +105,20 @@ def same_model(data: Data, options: Options) -> Result:
             effects = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)["effects"]
             difference = same_model_difference(effects, level=options.level)
             results.append({"family": FAMILIES[family].title, "metric": metric_title, **difference})
-            numbers[f"{family}.{metric}"] = {k: difference[k] for k in ("estimate", "se", "low", "high", "p", "n")}
+            numbers[f"{family}.{metric}"] = {k: difference[k] for k in ("estimate", *CLASSICAL, "n")}
     table = Table(
         "same_model", "Pairs of a model with itself compared with the other pairs",
         [text("family", "Family"), text("metric", "Metric"), number("diagonal", "Same model"),
-         number("others", "Other pairs"), number("estimate", "Difference"), number("se", "SE"), number("low", "Low"),
-         number("high", "High"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs"),
+         number("others", "Other pairs"), number("estimate", "Difference"), number("classical_se", "SE, classical"),
+         number("classical_low", "Low, classical"), number("classical_high", "High, classical"),
+         p_value("classical_p", "p, classical"), p_value("p_holm", "p, Holm"), count("n", "Pairs"),
          text("published", "Published")],
-        add_holm(results), note="Fractions of the metric; one observation per pair.",
+        add_holm(results, "classical_p"), note="Fractions of the metric; one observation per pair.",
     )  # fmt: skip
     return Result([table], [], numbers)
+
+
+CLASSICAL = ("classical_se", "classical_low", "classical_high", "classical_p")
 
 
 def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
@@ -124,7 +128,7 @@ def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str,
     term = next((t for t in fit["terms"] if t["term"] == "same=1"), {})
     diagonal, others = ([row["effect"] for row in rows if row["same"] == same] for same in (1, 0))
     return {
-        **{key: term.get(key) for key in ("estimate", "se", "low", "high", "p")},
+        "estimate": term.get("estimate"), **{key: term.get(key.removeprefix("classical_")) for key in CLASSICAL},
         "diagonal": fmean(diagonal) if diagonal else None, "others": fmean(others) if others else None,
         "n": len(rows), "published": "no effect",
     }  # fmt: skip
