@@ -30,7 +30,7 @@ from matches.forms import fields_of
 from matches.models import Match, Seat
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
-from opponents.spending import cap_of_today
+from opponents.spending import cap_of_today, refusal_of
 
 Status = Collection.Status
 COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_budget": "danger", "done": "success"}
@@ -57,6 +57,7 @@ class CollectionStatus:
         ratings: of the agents, if their game rates them; not while matches are played.
         cap_of_today: a message that today's calls have reached the installation's limit; empty if it has no effect
             here.
+        refusal: why the collection's latest model call was refused; empty if it was not.
     """
 
     now: Progress
@@ -65,6 +66,7 @@ class CollectionStatus:
     latest: list[Item]
     playing: list[Item]
     cap_of_today: str = ""
+    refusal: str = ""
     ratings: Sequence[Rating] = ()
 
     @property
@@ -151,6 +153,8 @@ class CollectionStatus:
             return _("Matches in progress finish their current move, then the collection stops.")
         if now.status == Status.OVER_BUDGET and not self.in_budget:
             return _("The budget is used up, so model calls have stopped. Raise the budget to continue.")
+        if now.status == Status.OVER_BUDGET and self.refusal:
+            return f"{self.refusal} {_('Model calls have stopped. Raise the budget to continue.')}"
         if now.budget is not None and now.cost_left and now.cost + now.cost_left > now.budget:
             return _("At the current cost, the budget will not cover all matches.")
         return ""
@@ -167,6 +171,7 @@ def status_of(collection: Collection) -> CollectionStatus:
         driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
         problems=failures(collection),
         cap_of_today=_cap_of_today(collection),
+        refusal=refusal_of(collection.budget_of),
         latest=list(ended.prefetch_related(matches, seats)[:MAX_LATEST_SHOWN]),
         playing=list(playing.prefetch_related(matches, seats)[:MAX_PLAYING_SHOWN]),
         ratings=() if collection.status == Status.RUNNING else ratings_of(collection),

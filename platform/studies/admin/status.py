@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.errors import GameError
-from opponents.spending import cap_of_study, cap_of_today
+from opponents.spending import refusal_in_study
 from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
@@ -157,7 +157,7 @@ def _cap_reached(study: Study, latest: Version | None) -> str:
         settings = agent.settings
         if all(spec.startswith("script:") for spec in agent.specs):
             continue
-        if cap := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
+        if cap := refusal_in_study(settings.caps(), f"study:{study.slug}"):
             consequence = (
                 _(
                     "Model calls have stopped. The scripted player “{name}” moves instead, and its moves are "
