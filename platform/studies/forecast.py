@@ -1,4 +1,4 @@
-"""Estimates of what a study will take and cost, before anyone has played it.
+"""Estimates of what a study will take, before anyone has played it; `studies.costs` says what it will cost.
 
 Scripted players play matches of its own cells, with the game's sparring partner in the participants' seats.
 """
@@ -78,19 +78,6 @@ class Forecast:
     def in_groups(self) -> bool:
         """Whether participants play with each other."""
         return self.groups
-
-    @property
-    def hourly(self) -> Decimal | None:
-        """Mean hourly pay at the estimated duration."""
-        return self.pay[1] * 60 / Decimal(self.minutes) if self.pay and self.minutes else None
-
-    @property
-    def total_pay(self) -> Decimal | None:
-        return self.pay[1] * self.people if self.pay else None
-
-    @property
-    def total_model_cost(self) -> Decimal | None:
-        return None if self.model_cost is None else self.model_cost * self.matches
 
 
 @dataclass(frozen=True)

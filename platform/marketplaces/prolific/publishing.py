@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -34,6 +34,7 @@ from marketplaces.prolific.client import (
 from marketplaces.prolific.models import Publication
 from participants.states import State
 from payouts.rules import PayRule
+from studies.costs import Costs, shown_costs
 from studies.models import Placement, Study, Version
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -69,16 +70,14 @@ class Price:
     """What a publication would cost now.
 
     Attributes:
-        total: all places including Prolific's fees and taxes.
-        bonuses: likewise for the bonuses, if all earn the announced average; not included in `total`.
-        hourly: reward per hour for the estimated duration, without bonuses.
+        total: the rewards of all places, which Prolific reserves, including its fees and taxes.
+        costs: of these places, with Prolific's own fee and the publication's minutes.
     """
 
     total: Decimal
-    bonuses: Decimal
+    costs: Costs | None
     balance: Decimal
     currency: str
-    hourly: Decimal
 
     @property
     def covered(self) -> bool:
@@ -304,11 +303,16 @@ def price_of(publication: Publication) -> Price:
     else:
         total = client.cost(reward=publication.reward, places=publication.places)
     balance, currency = client.balance(publication.workspace)
-    version = publication.study.latest_version()
-    average = version.pay().announced_average if version else Decimal(0)
-    bonuses = (average * publication.places * (1 + fee_rate)).quantize(Decimal("0.01"))
-    hourly = (publication.reward * 60 / publication.minutes).quantize(Decimal("0.01"))
-    return Price(total=total, bonuses=bonuses, balance=balance, currency=currency, hourly=hourly)
+    costs = shown_costs(publication.study)
+    if costs is not None:
+        terms = replace(costs.terms, base_share=fee_rate, bonus_share=fee_rate, known=True)
+        costs = costs.of(places=publication.places, minutes=publication.minutes, terms=terms)
+    return Price(total=total, costs=costs, balance=balance, currency=currency)
+
+
+def known_fee(study: str) -> Decimal | None:
+    """Return Prolific's fee on rewards, as a share, if it has stated one for the study with this short name."""
+    return Publication.objects.filter(study__slug=study, fee_rate__gt=0).values_list("fee_rate", flat=True).first()
 
 
 def publish(publication: Publication) -> None:

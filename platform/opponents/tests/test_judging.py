@@ -75,7 +75,8 @@ def test_missing_answer_is_explained(monkeypatch):
 
 
 def test_cap_stops_judging(monkeypatch):
-    verdicts, requests = run_judge(monkeypatch, [VALID] * 4, [case(str(n)) for n in range(4)], cap_study=17.5, max_tokens=16)
+    cases = [case(str(number)) for number in range(4)]
+    verdicts, requests = run_judge(monkeypatch, [VALID] * 4, cases, cap_study=17.5, max_tokens=16)
     assert [verdict.answer is not None for verdict in verdicts] == [True, True, False, False]
     assert len(requests) == 2
     assert "$15.5000 is left, and the next call could cost up to $16.0000" in verdicts[2].problem

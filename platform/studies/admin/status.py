@@ -17,6 +17,7 @@ from participants.models import ProblemReport
 from participants.states import ENDED, State
 from recruiters.lab_codes import ListedCode, codes_of, with_states
 from studies.cells import cell_titles
+from studies.costs import Costs, shown_costs
 from studies.design import plan_cells
 from studies.freezing import content_of, sha256_of
 from studies.models import Cell, Placement, Study, Version
@@ -49,6 +50,7 @@ class StudyStatus:
         problem: why the saved settings cannot be launched; empty if they can.
         warning: what to check in the saved settings although they can be launched; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
+        costs: of the launched version or the draft; None if it cannot be played.
         cells: the first CELLS_SHOWN cells of the launched version.
         more_cells: how many more cells there are.
         other_endings: counts of endings other than completing, as [(title, count)].
@@ -70,6 +72,7 @@ class StudyStatus:
     reports: int
     warning: str
     cap_reached: str
+    costs: Costs | None
     instructions: list[tuple[str, str]]
 
 
@@ -102,6 +105,7 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
         warning="" if problem else session_warning(study),
         cap_reached=_cap_reached(study, versions[0] if versions else None),
+        costs=shown_costs(study),
         instructions=_instructions(study),
     )
 

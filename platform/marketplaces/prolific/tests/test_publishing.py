@@ -142,7 +142,10 @@ def test_price_includes_fees_and_shows_the_balance(desk):
     desk.draft(places=10)
     price = publishing.price_of(desk.publication)
     assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and price.covered
-    assert price.hourly == Decimal("6.00") and price.bonuses == Decimal("14.00")
+    assert (price.costs.hourly(), price.costs.expected) == (Decimal("6.00"), Decimal("28.00"))
+    assert (price.costs.terms.base_share, price.costs.terms.known) == (Decimal("0.4"), True)
+    (warning,) = price.costs.warnings
+    assert "at least $8.00 per hour, not counting bonuses" in warning and "pays $6.00" in warning
 
 
 def test_publishing_with_lost_answer_happens_once(desk):
