@@ -83,13 +83,17 @@ class PriceList:
 
         A token is at least one byte, so the request has at most as many tokens as bytes.
         """
+        tools = [(tool.name, tool.help, tool.parameters) for tool in request.tools]
+        sent = json.dumps([request.messages, request.schema, tools], ensure_ascii=False, default=str)
+        return self.largest_of(agent, size=len(sent.encode()), max_tokens=request.parameters.get("max_tokens"))
+
+    def largest_of(self, agent: str, *, size: int, max_tokens: int | None) -> Decimal | None:
+        """Return the most that a call with a request of `size` bytes can cost; None if the agent's price is unknown."""
         price = self.of(agent)
         if price is None:
             return None
-        tools = [(tool.name, tool.help, tool.parameters) for tool in request.tools]
-        sent = json.dumps([request.messages, request.schema, tools], ensure_ascii=False, default=str)
-        input_cost = max(price.input, price.cached or 0) * (len(sent.encode()) + ADDED_TOKENS)
-        return (input_cost + price.output * longest_answer(agent, request.parameters.get("max_tokens"))) / MILLION
+        input_cost = max(price.input, price.cached or 0) * (size + ADDED_TOKENS)
+        return (input_cost + price.output * longest_answer(agent, max_tokens)) / MILLION
 
 
 LISTED = PriceList({})

@@ -285,4 +285,4 @@ def _separated(amount: Decimal, currency: str) -> str:
 
 
 def _percent(share: Decimal) -> str:
-    return f"{100 * share:.4g}%"
+    return f"{float(100 * share):.4g}%"
