@@ -116,7 +116,7 @@ class Report:
     cells: int
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "costs": self.costs.as_dict()}
 
 
 EXPECTED_ENDINGS: dict[str, frozenset[str]] = {

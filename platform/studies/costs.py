@@ -81,6 +81,19 @@ class Costs:
         """Return a participant's hourly pay with this bonus; None if the minutes are unknown."""
         return cents((self.base + bonus) * 60 / self.minutes) if self.minutes else None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data for other programs."""
+        amounts = {
+            "expected": self.expected,
+            "at_most": self.at_most,
+            "hourly_without_bonus": self.hourly(),
+            "hourly": self.hourly(self.bonus),
+            "models": self.models,
+            "models_at_most": self.models_limit,
+        }
+        shown = {name: None if amount is None else float(amount) for name, amount in amounts.items()}
+        return {"currency": self.currency, "places": self.places, "minutes": self.minutes, **shown}
+
     @property
     def rows(self) -> list[tuple[str, str, str]]:
         """The table (title, expected, at most); amounts are formatted, unknown ones say so."""

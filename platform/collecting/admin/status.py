@@ -150,9 +150,7 @@ class CollectionStatus:
         source = (
             _("Tokens per call are those of these models' earlier calls in this game.")
             if self.estimate.from_earlier_calls
-            else _(
-                "Without earlier calls of a model in this game: {letters} characters per token, {answer} tokens per answer."
-            )
+            else _("Without earlier calls in this game: {letters} characters per token, {answer} tokens per answer.")
         )
         worst = _("At most: every move takes all its tries, and every answer is as long as possible")
         worst += _(", or the budget.") if self.now.budget is not None else _(". There is no budget.")

@@ -548,7 +548,7 @@ def test_estimate_is_shown_before_the_start(client, administrator):
     collection = new_collection(agents=[model], repetitions=50, settings=AgentSettings(max_tokens=100))
     page = client.get(page_of(collection)).content.decode()
     estimates = figures(page)
-    assert estimates["Model calls expected"] == "about 200", "two in each of 100 matches of fair players"
+    assert estimates["Model calls expected"] == "about 400", "four in each of 100 matches"
     expected, at_most = (Decimal(estimates[name].split("$")[1]) for name in ("Cost expected", "Cost at most"))
     assert 0 < expected < at_most
     assert "characters per token, 60 tokens per answer" in page and "There is no budget" in page
@@ -558,8 +558,8 @@ def test_estimate_is_shown_before_the_start(client, administrator):
     Collection.objects.update(budget=Decimal("0.00"))
     page = client.get(page_of(collection)).content.decode()
     estimates = figures(page)
-    assert estimates["Tokens expected"] == "about 200,000 read, 10,000 written"
-    assert (estimates["Cost expected"], estimates["Cost at most"]) == ("about $0.0360", "about $0.00")
+    assert estimates["Tokens expected"] == "about 400,000 read, 20,000 written"
+    assert (estimates["Cost expected"], estimates["Cost at most"]) == ("about $0.0720", "about $0.00")
     assert "these models' earlier calls" in page and "more than the budget, so none would be made" in page
     Collection.objects.update(status=Status.RUNNING)
     assert "Cost expected" not in figures(client.get(page_of(collection)).content.decode())
