@@ -560,7 +560,7 @@ def test_estimate_is_shown_before_the_start(client, administrator):
     estimates = figures(page)
     assert estimates["Tokens expected"] == "about 400,000 read, 20,000 written"
     assert (estimates["Cost expected"], estimates["Cost at most"]) == ("about $0.0720", "about $0.00")
-    assert "these models' earlier calls" in page and "more than the budget, so none would be made" in page
+    assert "earlier calls in this game" in page and "more than the budget, so none would be made" in page
     Collection.objects.update(status=Status.RUNNING)
     assert "Cost expected" not in figures(client.get(page_of(collection)).content.decode())
 

@@ -315,6 +315,11 @@ def known_fee(study: str) -> Decimal | None:
     return Publication.objects.filter(study__slug=study, fee_rate__gt=0).values_list("fee_rate", flat=True).first()
 
 
+def other_account() -> str:
+    """Return why a study cannot spend the money of the account that created it on Prolific."""
+    return _("The study now recruits through a different account from the one that created it on Prolific.")
+
+
 def publish(publication: Publication) -> None:
     """Publish the study, so that participants see it.
 
@@ -324,9 +329,7 @@ def publish(publication: Publication) -> None:
     """
     _version, account = refuse_unready(publication.study)
     if account.pk != publication.account_id:
-        raise NotPossible(
-            _("The study now recruits through a different account from the one that created it on Prolific.")
-        )
+        raise NotPossible(other_account())
     _change_status(publication, "PUBLISH")
 
 

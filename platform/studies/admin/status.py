@@ -21,6 +21,7 @@ from studies.costs import Costs, shown_costs
 from studies.design import plan_cells
 from studies.freezing import content_of, sha256_of
 from studies.models import Cell, Placement, Study, Version
+from studies.recruiting import AtRecruiter, at_recruiter
 from studies.sessions import unreached_configurations
 
 CODES_SHOWN = 12
@@ -51,6 +52,7 @@ class StudyStatus:
         warning: what to check in the saved settings although they can be launched; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
         costs: of the launched version or the draft; None if it cannot be played.
+        recruiter: where it recruits, and what its status asks for there; None if Parley does not know.
         cells: the first CELLS_SHOWN cells of the launched version.
         more_cells: how many more cells there are.
         other_endings: counts of endings other than completing, as [(title, count)].
@@ -73,6 +75,7 @@ class StudyStatus:
     warning: str
     cap_reached: str
     costs: Costs | None
+    recruiter: AtRecruiter | None
     instructions: list[tuple[str, str]]
 
 
@@ -106,6 +109,7 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         warning="" if problem else session_warning(study),
         cap_reached=_cap_reached(study, versions[0] if versions else None),
         costs=shown_costs(study),
+        recruiter=at_recruiter(study),
         instructions=_instructions(study),
     )
 
