@@ -138,6 +138,7 @@ class Outcome:
 
 def follow(study: Study, user: Any) -> Outcome | None:
     """Do at the recruiter what the study's present status asks for, and record the outcome; None if nothing is due."""
+    study.refresh_from_db(fields=["status"])
     recruiter = recruiter_of(study)
     due = recruiter.due(study.status) if recruiter is not None else ""
     if recruiter is None or not due:

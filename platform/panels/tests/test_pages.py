@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
@@ -124,9 +125,9 @@ def test_stand_in_starts_from_the_command_line():
 
 def test_closing_says_which_link_to_switch_off_by_hand(panel_of, client, settings):
     settings.SITE_URL = "https://parley.example"
-    panel, _standin = panel_of()
+    set_up, _standin = panel_of()
     client.force_login(User.objects.create_superuser("boss"))
-    address = reverse("admin:studies_study_close", args=[panel.study.pk])
+    address = reverse("admin:studies_study_close", args=[set_up.study.pk])
     page = client.post(address, follow=True).content.decode()
-    assert f"Switch off the link https://parley.example/join/{panel.study.slug}/ on {panel.title} yourself" in page
+    assert f"Switch off the link https://parley.example/join/{set_up.study.slug}/ on {set_up.title} yourself" in page
     assert "Try again" not in page

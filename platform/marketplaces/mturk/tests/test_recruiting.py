@@ -28,7 +28,7 @@ def act(client: Client, staged, name: str) -> str:
 
 
 def offered(staged) -> int:
-    return sum(hit.expires_at > timezone.now() for hit in staged.market.hits.values())
+    return sum(hit.expires > staged.market.now() for hit in staged.market.hits.values())
 
 
 def test_closing_ends_the_tasks(staged, boss):
