@@ -46,6 +46,13 @@ class Estimate:
     from_earlier_calls: bool
     largest_call: Decimal
 
+    def as_line(self) -> str:
+        """Return one line for a terminal."""
+        line = f"expected: {self.calls:,} model calls, {self.read:,} tokens read and {self.written:,} written; "
+        if self.expected is None or self.at_most is None:
+            return f"{line}price unknown"
+        return f"{line}about ${self.expected:,.2f}, at most ${self.at_most:,.2f}"
+
 
 def estimate_of(collection: Collection) -> Estimate | None:
     """Return the estimate for the planned matches; None if no model plays.

@@ -25,6 +25,7 @@ class Terms:
         least: the smallest fee on one payment.
         known: whether the recruiter stated this study's fee; otherwise it is assumed.
         minimum: hourly pay that the recruiter demands, by currency; empty if it states none.
+        minutes: what it tells participants about the study's length; None: nothing of its own.
     """
 
     title: str | Promise = ""
@@ -34,6 +35,7 @@ class Terms:
     known: bool = False
     minimum: Mapping[str, Decimal] = field(default_factory=dict)
     source: str = ""
+    minutes: int | None = None
 
     def fee(self, *, base: Decimal, bonus: Decimal) -> Decimal | None:
         """Return the fee on one participant's pay, in whole cents; None if unknown."""
@@ -66,16 +68,33 @@ TERMS: Mapping[str, Terms] = {
 }
 """By the study's way of entry. Others charge nothing and demand nothing."""
 
-_known_shares: dict[str, Callable[[str], Decimal | None]] = {}
+
+@dataclass(frozen=True)
+class Stated:
+    """What a recruiter states about one study: its fee on all pay, if known, and the minutes announced there."""
+
+    share: Decimal | None
+    minutes: int
 
 
-def register_known_share(entry: str, share_of: Callable[[str], Decimal | None]) -> None:
-    """Register what returns the fee that a recruiter has stated for a study (by short name), if it has."""
-    _known_shares[entry] = share_of
+_stated: dict[str, Callable[[str], Stated | None]] = {}
+
+
+def register(entry: str, stated: Callable[[str], Stated | None]) -> None:
+    """Register what returns what a recruiter has stated about a study (by short name); None if nothing yet."""
+    _stated[entry] = stated
 
 
 def terms_of(entry: str, study: str) -> Terms:
     """Return the terms that apply to a study with this way of entry and this short name."""
     terms = TERMS.get(entry, Terms())
-    share = _known_shares[entry](study) if entry in _known_shares else None
-    return terms if share is None else replace(terms, base_share=share, bonus_share=share, known=True)
+    stated = _stated[entry](study) if entry in _stated else None
+    if stated is None:
+        return terms
+    terms = replace(terms, minutes=stated.minutes)
+    return terms if stated.share is None else with_share(terms, stated.share)
+
+
+def with_share(terms: Terms, share: Decimal) -> Terms:
+    """Return the terms with a fee that the recruiter has stated."""
+    return replace(terms, base_share=share, bonus_share=share, known=True)

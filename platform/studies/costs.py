@@ -118,6 +118,19 @@ class Costs:
         return rows
 
     @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The most important figures, in a few words each."""
+        facts = [
+            (_("pay and fees expected"), _separated(self.expected, self.currency)),
+            (_("pay and fees at most"), _separated(self.at_most, self.currency)),
+        ]
+        if (hourly := self.hourly()) is not None:
+            facts.append((_("per hour without bonus"), in_currency(hourly, self.currency)))
+        if self.models:
+            facts.append((_("model calls expected"), _separated(self.models, "USD")))
+        return facts
+
+    @property
     def hourly_sentence(self) -> str:
         """What participants earn per hour, without and with the expected bonus; empty if the minutes are unknown."""
         without, with_bonus = self.hourly(), self.hourly(self.bonus)
@@ -196,9 +209,9 @@ class Costs:
         template = _("{recruiter} states a minimum of {minimum} per hour (as of {date}).")
         return template.format(recruiter=self.terms.title, minimum=in_currency(minimum, self.currency), date=AS_OF)
 
-    def of(self, *, places: int, minutes: int | None = None, terms: Terms | None = None) -> Costs:
-        """Return the costs of this number of places, with the recruiter's own minutes and terms if given."""
-        return replace(self, places=places, minutes=minutes or self.minutes, terms=terms or self.terms)
+    def of(self, *, places: int, terms: Terms) -> Costs:
+        """Return the costs of this number of places on these terms."""
+        return replace(self, places=places, terms=terms)
 
 
 def costs_of(study: Study) -> Costs:
@@ -230,17 +243,18 @@ def costs_of_content(study: Study, content: Mapping[str, Any], estimate: Forecas
     places = [cell["quota"] * len(people_in(seats_in(cell))) for cell in cells]
     averages = [Decimal(cell.get("announced_average") or rule.announced_average) for cell in cells]
     weights = sum(places) or 1
+    terms = terms_of(content.get("entry", study.entry), study.slug)
     expected = sum((n * min(average, rule.cap) for n, average in zip(places, averages, strict=True)), Decimal(0))
     highest = sum((n * _highest_bonus(rule, average) for n, average in zip(places, averages, strict=True)), Decimal(0))
     matches = sum(cell["quota"] for cell in cells) * session_of(content).matches
     return Costs(
         currency=rule.currency,
         places=sum(places),
-        minutes=content.get("about_minutes"),
+        minutes=terms.minutes or content.get("about_minutes"),
         base=rule.base,
         bonus=expected / weights,
         highest_bonus=highest / weights,
-        terms=terms_of(content.get("entry", study.entry), study.slug),
+        terms=terms,
         pays=content["purpose"] == Match.Purpose.STUDY,
         **_models(study, content, matches, estimate),
     )

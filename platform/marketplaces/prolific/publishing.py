@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -34,6 +34,7 @@ from marketplaces.prolific.client import (
 from marketplaces.prolific.models import Publication
 from participants.states import State
 from payouts.rules import PayRule
+from recruiters.terms import Stated, with_share
 from studies.costs import Costs, shown_costs
 from studies.models import Placement, Study, Version
 
@@ -305,14 +306,14 @@ def price_of(publication: Publication) -> Price:
     balance, currency = client.balance(publication.workspace)
     costs = shown_costs(publication.study)
     if costs is not None:
-        terms = replace(costs.terms, base_share=fee_rate, bonus_share=fee_rate, known=True)
-        costs = costs.of(places=publication.places, minutes=publication.minutes, terms=terms)
+        costs = costs.of(places=publication.places, terms=with_share(costs.terms, fee_rate))
     return Price(total=total, costs=costs, balance=balance, currency=currency)
 
 
-def known_fee(study: str) -> Decimal | None:
-    """Return Prolific's fee on rewards, as a share, if it has stated one for the study with this short name."""
-    return Publication.objects.filter(study__slug=study, fee_rate__gt=0).values_list("fee_rate", flat=True).first()
+def stated(study: str) -> Stated | None:
+    """Return what Prolific states about the study with this short name; None if it is not there."""
+    publication = Publication.objects.filter(study__slug=study).only("fee_rate", "minutes").first()
+    return None if publication is None else Stated(publication.fee_rate or None, publication.minutes)
 
 
 def other_account() -> str:
