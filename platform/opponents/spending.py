@@ -252,19 +252,9 @@ def cap_of_today() -> CapReached | None:
     return None if daily is None else _first_reached([daily])
 
 
-def spent(*, match: uuid.UUID) -> Decimal:
-    """Return the cost of one match."""
-    return _sum(Call.objects.filter(match_uid=match))
-
-
 def spent_by_label(budget_of: str) -> Decimal:
     """Return the cost of all calls with this label."""
     return _sum(Call.objects.filter(budget_of=budget_of))
-
-
-def spent_today() -> Decimal:
-    """Return the cost since midnight."""
-    return _sum(_calls_of_today())
 
 
 def _calls_of_today() -> QuerySet[Call]:

@@ -6,7 +6,7 @@ participant earns the highest bonus.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -18,7 +18,8 @@ from django.utils.translation import ngettext
 from games.errors import GameError
 from llm_agents.errors import AgentError
 from matches.models import Match
-from opponents.agents import people_in
+from opponents.agents import Agent, people_in
+from opponents.endpoints import current_prices
 from opponents.models import Call
 from opponents.spending import cap_per_day
 from payouts.rules import PayRule, cents, in_currency
@@ -42,6 +43,7 @@ class Costs:
         models: expected cost of all model calls; None if a price is unknown.
         models_limit: the limit on them; None: none. Without models, both are 0.
         measured: whether `models` follows from earlier calls of this study or its pilots.
+        too_expensive: (model, most that an answer can cost, limit) where a limit does not allow a single call.
     """
 
     currency: str
@@ -55,6 +57,7 @@ class Costs:
     models: Decimal | None = Decimal(0)
     models_limit: Decimal | None = Decimal(0)
     measured: bool = False
+    too_expensive: tuple[tuple[str, Decimal, Decimal], ...] = ()
 
     def pay(self, bonus: Decimal) -> Decimal:
         """Return the pay for all places with this bonus."""
@@ -178,7 +181,10 @@ class Costs:
 
     @property
     def warnings(self) -> list[str]:
-        """Where the hourly pay falls below the recruiter's minimum."""
+        """Where the hourly pay falls below the recruiter's minimum, and where a limit allows no call."""
+        return [*self._pay_warnings(), *(_too_expensive(*entry) for entry in self.too_expensive)]
+
+    def _pay_warnings(self) -> list[str]:
         minimum = self.terms.minimum.get(self.currency)
         without, with_bonus = self.hourly(), self.hourly(self.bonus)
         if not self.pays or minimum is None or without is None or with_bonus is None or without >= minimum:
@@ -280,6 +286,7 @@ def _models(study: Study, content: Mapping[str, Any], matches: int, estimate: Fo
     if not agents:
         return {}
     caps = [agent.settings.caps() for agent in agents]
+    too_expensive = dict.fromkeys(entry for agent in agents for entry in _never_asked(agent))
     limits = [cap.per_study for cap in caps]
     per_match = [cap.per_match for cap in caps]
     limit = None
@@ -295,7 +302,25 @@ def _models(study: Study, content: Mapping[str, Any], matches: int, estimate: Fo
         except (GameError, AgentError, ValueError, LookupError):
             per_match_cost = None
     expected = None if per_match_cost is None else cents(per_match_cost * matches)
-    return {"models": expected, "models_limit": limit, "measured": measured}
+    return {"models": expected, "models_limit": limit, "measured": measured, "too_expensive": tuple(too_expensive)}
+
+
+def _never_asked(agent: Agent) -> Iterator[tuple[str, Decimal, Decimal]]:
+    """Yield (model, most that an answer can cost, limit) for the agent's models that its limits never allow to ask."""
+    caps = agent.settings.caps()
+    limits = [cap for cap in (caps.per_match, caps.per_study) if cap is not None]
+    for spec in agent.specs if limits else ():
+        price = current_prices().largest_of(spec, size=0, max_tokens=agent.settings.max_tokens)
+        if price is not None and price > min(limits):
+            yield spec, price, min(limits)
+
+
+def _too_expensive(spec: str, price: Decimal, limit: Decimal) -> str:
+    message = _(
+        "One call of {model} can cost up to {price}, more than the spending limit of {limit}, so it would never be "
+        "made. Raise the limit, or set a maximum answer length."
+    )
+    return message.format(model=spec, price=f"${price:,.4f}", limit=f"${limit:,.2f}")
 
 
 def _measured(study: Study) -> Decimal | None:

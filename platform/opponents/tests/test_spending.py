@@ -22,12 +22,11 @@ from opponents.spending import (
     CapReached,
     Caps,
     Payer,
+    cap_of_today,
     cap_per_day,
     refusal_of,
     reserve,
-    spent,
     spent_by_label,
-    spent_today,
 )
 
 pytestmark = pytest.mark.django_db
@@ -43,16 +42,16 @@ def call(*, match: uuid.UUID = MATCH, dollars: int = 1, budget_of: str = "", mod
     record_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)
 
 
-def test_sums_by_match_study_label_and_day():
+def test_sums_by_label_and_limits_only_todays_calls(settings):
     call(dollars=1, budget_of="study:a")
     call(dollars=2, budget_of="study:a", match=OTHER_MATCH)
     call(dollars=4, budget_of="study:b")
     call(model="unpriced")
-    assert (spent(match=MATCH), spent(match=OTHER_MATCH)) == (5, 2)
     assert (spent_by_label("study:a"), spent_by_label("study:c")) == (3, 0)
-    assert spent_today() == 7
+    settings.SPEND_CAP_PER_DAY = "7"
+    assert "have cost $7.0000" in str(cap_of_today())
     Call.objects.filter(budget_of="study:b").update(at=timezone.now() - timedelta(days=1, minutes=1))
-    assert spent_today() == 3
+    assert cap_of_today() is None
 
 
 def test_calls_are_recorded_with_their_outcome():

@@ -75,6 +75,14 @@ def test_model_calls_cost_what_earlier_matches_cost_and_have_a_limit():
     assert measured.measured and measured.models == Decimal("0.25") * 10 * len(launched.latest_version().cells.all())
 
 
+def test_limit_that_allows_no_call_is_warned_of():
+    agents = agents_from_specs("openai:gpt-5", settings={"cap_match": 0.05, "cap_study": 5.0})
+    (warning,) = costs_of(study(entry="open", agents=agents)).warnings
+    assert "One call of openai:gpt-5 can cost up to $0.16" in warning and "limit of $0.05" in warning
+    short = agents_from_specs("openai:gpt-5", settings={"cap_match": 0.05, "cap_study": 5.0, "max_tokens": 500})
+    assert costs_of(study(entry="open", slug="short", agents=short)).warnings == []
+
+
 def test_every_page_shows_the_same_figures(client):
     launched = study()
     client.force_login(User.objects.create_superuser("boss"))

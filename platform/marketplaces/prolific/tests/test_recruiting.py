@@ -60,6 +60,12 @@ def test_pausing_and_opening_happens_on_both_sides(published, owner):
     assert (status_here(published), status_there(published)) == ("launched", "ACTIVE")
 
 
+def test_monitor_pauses_and_resumes_on_both_sides(published, owner):
+    for name, expected in (("pause", "PAUSED"), ("resume", "ACTIVE")):
+        owner.post(reverse(f"monitoring:{name}", args=[published.study.pk]))
+        assert status_there(published) == expected
+
+
 def test_closing_stops_on_both_sides(published, owner):
     page = act(owner, published, "close")
     assert "the study is now: all places taken" in page or "awaiting review" in page
