@@ -134,6 +134,14 @@ class Costs:
         return facts
 
     @property
+    def total_sentence(self) -> str:
+        """What participants will cost, in one sentence, for the question before launching."""
+        template = _("Pay and fees: {expected} expected, {at_most} at most.")
+        return template.format(
+            expected=_separated(self.expected, self.currency), at_most=_separated(self.at_most, self.currency)
+        )
+
+    @property
     def hourly_sentence(self) -> str:
         """What participants earn per hour, without and with the expected bonus; empty if the minutes are unknown."""
         without, with_bonus = self.hourly(), self.hourly(self.bonus)

@@ -12,6 +12,7 @@ from exports.tests import building
 from opponents.agents import agents_from_specs
 from opponents.models import Call
 from studies.costs import costs_of
+from studies.models import Study
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +82,14 @@ def test_limit_that_allows_no_call_is_warned_of():
     assert "One call of openai:gpt-5 can cost up to $0.16" in warning and "limit of $0.05" in warning
     short = agents_from_specs("openai:gpt-5", settings={"cap_match": 0.05, "cap_study": 5.0, "max_tokens": 500})
     assert costs_of(study(entry="open", slug="short", agents=short)).warnings == []
+
+
+def test_launching_says_what_it_will_cost(client):
+    agents = agents_from_specs("script:fair")
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining", roles=["alice"], agents=agents)
+    client.force_login(User.objects.create_superuser("boss"))
+    page = client.get(reverse("admin:studies_study_change", args=[draft.pk])).content.decode()
+    assert f"can enter with the link. {costs_of(draft).total_sentence}" in page
 
 
 def test_every_page_shows_the_same_figures(client):
