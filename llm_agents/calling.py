@@ -46,8 +46,9 @@ class Policy:
         return float("inf") if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def longest(self) -> float:
-        """Return the maximum seconds that a call started now takes, with all its retries."""
-        return min(self.remaining(), (self.retries + 1) * (self.call_seconds + self.longest_wait))
+        """Return the maximum seconds that a call started now takes, with its retries and the wait for a free slot."""
+        attempts = (self.retries + 1) * (self.call_seconds + self.longest_wait)
+        return attempts if self.deadline is None else self.remaining()
 
 
 @dataclass(frozen=True)
