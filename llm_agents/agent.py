@@ -438,14 +438,14 @@ class DecisionProcess:
         raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._records)
 
     async def call(self, agent: AgentSpec, request: Request, policy: Policy, recorder: CallRecorder) -> Completion:
-        """Make one call, after storing the earlier ones and checking that another may be paid for.
+        """Make one call, after storing the earlier ones and reserving what it may cost.
 
         Raises:
             AgentError
         """
         await self.store_calls()
-        if self._hooks is not None and self._records:
-            await self._hooks.allow()
+        if self._hooks is not None:
+            await self._hooks.reserve(agent, request, policy)
         return await call(agent.kind, request, policy=policy, on_attempt=recorder, provider=self._provider)
 
     async def note(self, move: MoveData) -> None:

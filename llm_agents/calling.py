@@ -45,6 +45,11 @@ class Policy:
         """Return the seconds until the deadline, at least 0."""
         return float("inf") if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
+    def longest(self) -> float:
+        """Return the maximum seconds that a call started now takes, with its retries and the wait for a free slot."""
+        attempts = (self.retries + 1) * (self.call_seconds + self.longest_wait)
+        return attempts if self.deadline is None else self.remaining()
+
 
 @dataclass(frozen=True)
 class Attempt:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from games.interface import MoveData
 from games.play import Play
 from games.strategies import Purpose
+from llm_agents.calling import Policy
+from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
+
+if TYPE_CHECKING:
+    from llm_agents.agent import AgentSpec
 
 
 class Hooks(Protocol):
     """All methods are called in the decision's event loop, one after the other."""
 
-    async def allow(self) -> None:
-        """Called before each call of a model.
+    async def reserve(self, agent: AgentSpec, request: Request, policy: Policy) -> None:
+        """Called before each call of a model: reserve what it may cost.
 
         Raises:
-            AgentError: no more may be spent.
+            AgentError: so much may not be spent.
         """
         ...
 

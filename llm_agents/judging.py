@@ -56,7 +56,7 @@ async def inquire(
     inquiry: Inquiry,
     *,
     keep: Callable[[CallRecord], Awaitable[None]],
-    allow: Callable[[], Awaitable[None]] | None = None,
+    reserve: Callable[[Request, Policy], Awaitable[None]] | None = None,
     tries_after_first: int = 3,
     policy: Policy | None = None,
     provider: Provider | None = None,
@@ -65,22 +65,23 @@ async def inquire(
 
     Args:
         keep: called with every call as soon as it is made, failed ones included.
-        allow: called before each call; raises an AgentError if no more may be spent.
+        reserve: called before each call to reserve what it may cost; raises an AgentError if that may not be spent.
         provider: makes the calls; None: the agent's endpoint.
 
     Raises:
         NoLegalMove: none of its answers fills in the form.
         ProviderError: there was no answer.
     """
+    policy = policy or Policy()
     schema = parsing.schema_of([inquiry.form]) if agent.structured else None
     messages, problem = inquiry.messages, ""
     for number in range(1, tries_after_first + 2):
-        if allow is not None:
-            await allow()
-        attempts: list[Attempt] = []
         request = Request(agent.name, messages, agent.parameters, schema=schema)
+        if reserve is not None:
+            await reserve(request, policy)
+        attempts: list[Attempt] = []
         try:
-            await call(agent.kind, request, policy=policy or Policy(), on_attempt=attempts.append, provider=provider)
+            await call(agent.kind, request, policy=policy, on_attempt=attempts.append, provider=provider)
         except ProviderError:
             for attempt in attempts:
                 await keep(_record(agent, inquiry, messages, number, attempt))

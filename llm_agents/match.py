@@ -14,9 +14,11 @@ from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, abandon, script_move, start, submit
 from games.strategies import Purpose
 from llm_agents.agent import AgentSpec, Decision, Ladder, decide
+from llm_agents.calling import Policy
 from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, NoSubmission
 from llm_agents.providers import provider_called
+from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
 
 
@@ -129,7 +131,7 @@ class _SeatHooks:
     def __init__(self, running: _RunningMatch, role: Role):
         self._match, self._role = running, role
 
-    async def allow(self) -> None:
+    async def reserve(self, agent: AgentSpec, request: Request, policy: Policy) -> None:
         pass
 
     async def store(self, calls: Sequence[CallRecord]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from llm_agents.endpoints import Price, endpoint, endpoint_exists
+from llm_agents.providers.base import LONGEST_ANSWER, Request
 from llm_agents.record import CallRecord
 
 __all__ = ["AS_OF", "LISTED", "PRICES", "Price", "PriceList"]
@@ -14,6 +16,8 @@ __all__ = ["AS_OF", "LISTED", "PRICES", "Price", "PriceList"]
 AS_OF = "2025-11-01"
 """The date of the list below. Prices change, but a collection keeps those it was started with."""
 MILLION = Decimal(1_000_000)
+ADDED_TOKENS = 1_000
+"""More than providers add to a request of their own, such as instructions for calling tools."""
 
 
 def _price(per_million_in: str, per_million_out: str, per_million_cached: str) -> Price:
@@ -74,5 +78,31 @@ class PriceList:
         )
         return (input_cost + price.output * call.output_tokens) / MILLION
 
+    def largest(self, agent: str, request: Request) -> Decimal | None:
+        """Return the most that a call can cost in US dollars; None if the agent's price is unknown.
+
+        A token is at least one byte, so the request has at most as many tokens as bytes.
+        """
+        tools = [(tool.name, tool.help, tool.parameters) for tool in request.tools]
+        sent = json.dumps([request.messages, request.schema, tools], ensure_ascii=False, default=str)
+        return self.largest_of(agent, size=len(sent.encode()), max_tokens=request.parameters.get("max_tokens"))
+
+    def largest_of(self, agent: str, *, size: int, max_tokens: int | None) -> Decimal | None:
+        """Return the most that a call with a request of `size` bytes can cost; None if the agent's price is unknown."""
+        price = self.of(agent)
+        if price is None:
+            return None
+        input_cost = max(price.input, price.cached or 0) * (size + ADDED_TOKENS)
+        return (input_cost + price.output * longest_answer(agent, max_tokens)) / MILLION
+
 
 LISTED = PriceList({})
+
+
+def longest_answer(agent: str, max_tokens: int | None) -> int:
+    """Return the maximum tokens of one answer of an agent such as "openai:gpt-4o-mini".
+
+    Args:
+        max_tokens: the limit in the agent's settings, if there is one.
+    """
+    return max_tokens or LONGEST_ANSWER[endpoint(agent.partition(":")[0]).protocol]

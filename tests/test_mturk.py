@@ -126,9 +126,7 @@ class Researcher:
         page.get_by_label("Assignments", exact=True).fill(str(number))
         page.get_by_role("button", name="Show the cost").click()
         share = "40" if number >= 10 else "20"
-        expect(page.get_by_text(f"Mechanical Turk's fee on rewards ({share}%)").first).to_be_visible(
-            timeout=SLOW_MACHINE
-        )
+        expect(page.get_by_text(f"Fee: {share}% of base pay").first).to_be_visible(timeout=SLOW_MACHINE)
         assert not self.standin.market.hits, "the task was published before it was confirmed"
         page.get_by_role("button", name=re.compile(r"\bPublish$")).click()  # the name of an icon precedes it
         expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)

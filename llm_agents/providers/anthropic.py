@@ -16,6 +16,7 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import NoTools, ProviderError, RateLimited, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
+    LONGEST_ANSWER,
     MAX_BYTES,
     UNSUPPORTED,
     ChatMessage,
@@ -37,8 +38,6 @@ from outgoing.client import async_options
 for name in ("anthropic", "httpx2", "httpcore2"):
     logging.getLogger(name).setLevel(logging.WARNING)
 
-DEFAULT_MAX_TOKENS = 4096
-"""Maximum tokens of an answer if no `max_tokens` is given; the API requires one."""
 UNREADABLE = "The provider's answer is not a message."
 CUT_OFF = "The answer was cut off."
 
@@ -111,7 +110,7 @@ class Anthropic:
             "model": request.model,
             **({"system": system} if system else {}),
             "messages": _api_messages(request.messages),
-            "max_tokens": DEFAULT_MAX_TOKENS,
+            "max_tokens": LONGEST_ANSWER["anthropic"],
             **({} if request.on_text is None else {"stream": True}),
             **self._tools(request),
             **request.parameters,

@@ -27,6 +27,9 @@ CONNECT_SECONDS = 5.0
 """Seconds to wait for a connection before an endpoint counts as unreachable."""
 MAX_BYTES = 64 * 2**20
 """Maximum bytes of an answer: a stream sends some hundred bytes for each token."""
+LONGEST_ANSWER: Mapping[str, int] = {"anthropic": 4_096, "openai": 16_384}
+"""Tokens of the longest answer if no `max_tokens` is given, by protocol: sent to Anthropic's, which requires a limit,
+and assumed of OpenAI's, where each model has a limit of its own."""
 
 
 class ChatMessage(TypedDict):

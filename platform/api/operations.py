@@ -26,7 +26,7 @@ from exports import background
 from exports.errors import NothingToExport, UnknownFormat
 from exports.models import Dataset
 from exports.packing import zip_response
-from studies import pausing
+from studies import pausing, recruiting
 
 router = Router(throttle=TokenThrottle())
 polled = decorate_view(conditional_page, cache_control(private=True, no_cache=True))
@@ -201,7 +201,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
     summary="Pause a study",
 )
 def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
-    """Close the study to new participants; those in it continue. Does nothing if it is paused."""
+    """Close the study to new participants, here and at its recruiter; those in it continue."""
     return _switch(request, pausing.pause, Action.PAUSED, "Paused.")
 
 
@@ -212,7 +212,7 @@ def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
     summary="Resume a study",
 )
 def resume(request: CalledByToken, slug: str) -> schemas.StudySummary:
-    """Open the study again. Does nothing if it is open."""
+    """Open the study again, here and at its recruiter, if the token's creator may spend the account's money."""
     return _switch(request, pausing.resume, Action.RESUMED, "Resumed.")
 
 
@@ -224,6 +224,7 @@ def _switch(request: CalledByToken, switch: Any, action: Action, message: str) -
                 record_action(request.auth, action, message)
     except pausing.NotRunning as error:
         raise Conflict(str(error)) from None
+    recruiting.follow(study, request.auth.created_by)
     return summary_of(study)
 
 

@@ -114,12 +114,8 @@ class _Driver:
         if not leases.renew(self.collection, self.slot, self.holder):
             return False
         fresh = Collection.objects.only("status", "budget", "concurrency").get(pk=self.collection.pk)
-        running = fresh.status == Collection.Status.RUNNING
-        if running and fresh.budget is not None and services.spent(fresh) >= fresh.budget:
-            services.stop_spending(fresh)
-            return False
-        self.collection.concurrency = fresh.concurrency
-        return running
+        self.collection.concurrency, self.collection.budget = fresh.concurrency, fresh.budget
+        return fresh.status == Collection.Status.RUNNING
 
     # ---- one item ----------------------------------------------------------------------------------
 
@@ -134,9 +130,10 @@ class _Driver:
                 await self._play_match(item, match)
         except (LeaseLost, Stale):
             return
-        except CapReached:
-            self.running = False
-            await self._writers.retry(services.stop_spending, self.collection)
+        except CapReached as reached:
+            if not reached.temporary:
+                self.running = False
+                await self._writers.retry(services.stop_spending, self.collection)
             await self._writers.retry(leases.give_back, [item.pk], self.holder)
         except _Failed as failure:
             await self._fail(item, str(failure), failure.role)
@@ -179,6 +176,7 @@ class _Driver:
         host = Host(
             self._writers,
             prices=lambda: self._prices,
+            budget=lambda: self.collection.budget,
             on_calls=partial(playing.add_cost, self._prices, item),
             still_wanted=lambda: self.running,
         )

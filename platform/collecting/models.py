@@ -69,6 +69,11 @@ class Collection(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def budget_of(self) -> str:
+        """The label under which its calls are recorded and limited."""
+        return f"collection:{self.slug}"
+
 
 class Member(Membership):
     """A user's membership in a collection."""

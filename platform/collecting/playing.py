@@ -50,7 +50,7 @@ def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, ho
         players=planned.players,
         seed=planned.seed,
         purpose=Match.Purpose.COLLECTION,
-        budget_of=f"collection:{collection.slug}",
+        budget_of=collection.budget_of,
         texts={"instructions": instructions} if collection.content["edited"] else None,
     )
     moves = match.events.filter(kind="move").count()

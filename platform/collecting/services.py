@@ -13,7 +13,7 @@ from collecting import planning, stages
 from collecting.errors import WrongState
 from collecting.leases import has_matches_left
 from collecting.models import Collection, Item
-from opponents.spending import cap_of_today
+from opponents.spending import cap_of_today, forget_refusal
 
 Status = Collection.Status
 
@@ -68,6 +68,7 @@ def raise_budget(collection: Collection, budget: Decimal | None) -> Collection:
             raise WrongState("Enter a budget higher than the current one.")
         collection.budget = budget
         collection.save(update_fields=["budget"])
+        forget_refusal(collection.budget_of)
     return collection
 
 

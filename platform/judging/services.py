@@ -30,7 +30,7 @@ from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.judging import Case, Verdict
 from opponents.judging import judge as ask
-from opponents.spending import spent_by_label
+from opponents.spending import forget_refusal, refusal_of
 
 AT_ONCE = 8
 CHUNK = 40
@@ -148,19 +148,17 @@ def judge(
         if key_of(rubric, name, justification) not in known_labels
     ]
     judged, problem = len(pairs) - len(unjudged), ""
+    forget_refusal(budget_of)
     for name in judges:
         remaining = [justification for judge_name, justification in unjudged if judge_name == name]
         for start in range(0, len(remaining), CHUNK):
             if not keep_going(judged):
                 return JudgingProgress(len(pairs), judged, problem, stopped=True)
-            if cap is not None and spent_by_label(budget_of) >= cap:
-                message = _("Stopped at the cap: the judges have cost ${spent:,.2f} of ${cap:,.2f}.")
-                return JudgingProgress(
-                    len(pairs), judged, message.format(spent=spent_by_label(budget_of), cap=cap), stopped=True
-                )
             verdicts = _ask(rubric, name, remaining[start : start + CHUNK], budget_of, cap)
             judged += sum(verdict.answer is not None for verdict in verdicts)
             problem = next((verdict.problem for verdict in verdicts if verdict.problem), problem)
+            if refusal := refusal_of(budget_of):
+                return JudgingProgress(len(pairs), judged, refusal, stopped=True)
             if len(verdicts) >= AT_ONCE and all(verdict.answer is None for verdict in verdicts):
                 return JudgingProgress(len(pairs), judged, problem, stopped=True)
     return JudgingProgress(len(pairs), judged, problem)

@@ -7,6 +7,8 @@ class MarketplacesConfig(AppConfig):
     verbose_name = _("marketplaces")
 
     def ready(self) -> None:
-        from marketplaces import parts
+        from marketplaces import parts, recruiting
+        from studies.recruiting import register
 
         parts.declare()
+        register(recruiting.find)

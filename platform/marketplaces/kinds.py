@@ -49,6 +49,25 @@ class Listed:
 
 
 @dataclass(frozen=True)
+class Recruiting:
+    """What opening, pausing and closing a study does at a marketplace (`studies.recruiting.Recruiter`).
+
+    Attributes:
+        state: the study's state there as last reported.
+        due: what is done there when the study gets a status, as a sentence; "" if nothing.
+        follow: does it, and returns the outcome. Raises MarketplaceError, NotPossible.
+        places: the number of places offered there; None before publishing.
+        add_places: offers more places, and returns the outcome. Raises MarketplaceError, NotPossible.
+    """
+
+    state: Callable[[Recruitment], str]
+    due: Callable[[Recruitment, str], str]
+    follow: Callable[[Recruitment, str], str]
+    places: Callable[[Recruitment], int | None]
+    add_places: Callable[[Recruitment, int], str]
+
+
+@dataclass(frozen=True)
 class Kind:
     """One marketplace.
 
@@ -59,6 +78,7 @@ class Kind:
             for a rehearsal, the researcher enters the stand-in server's address.
         check: calls the API with this account; returns a sentence, for example with the balance. Raises
             MarketplaceError.
+        load_recruiting: returns `recruiting`, which needs the models.
         sync: fetches the status of one study's participants from the marketplace. Raises MarketplaceError.
         desk: the URL name of the page on which a study recruits there, which takes the study's key; "" for none.
         listed: the entry in the sidebar.
@@ -71,9 +91,15 @@ class Kind:
     addresses: Mapping[str, str]
     check: Callable[[Account], str]
     sync: Callable[[Recruitment], None]
+    load_recruiting: Callable[[], Recruiting]
     desk: str = ""
     listed: Listed | None = None
     frames: tuple[str, ...] = ()
+
+    @property
+    def recruiting(self) -> Recruiting:
+        """What opening, pausing and closing a study does there."""
+        return self.load_recruiting()
 
 
 @cache

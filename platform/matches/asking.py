@@ -7,7 +7,9 @@ are counted. The questions to an agent, its tries and its fallbacks are the same
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
 
 from django.db import transaction
 
@@ -15,15 +17,17 @@ from games.interface import Event, MoveData, Role
 from games.play import Play
 from games.strategies import Purpose
 from llm_agents import strategies
-from llm_agents.agent import Decision, decide
+from llm_agents.agent import AgentSpec, Decision, decide
+from llm_agents.calling import Policy
 from llm_agents.pricing import PriceList
+from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
 from matches import services
 from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
 from opponents.services import latest_call, mark_played, raw_answers, record_calls
-from opponents.spending import check_caps
+from opponents.spending import Payer, release, reserve, reserve_when_free
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Host:
     Attributes:
         writers: the threads that access the database.
         prices: returns the prices of calls.
+        budget: returns the limit on what the match's budget may cost, in US dollars; None: no limit but the agents'.
         on_calls: called with new calls in the transaction that stores them.
         on_note: called in a note's transaction with the number under which the turn continues.
         still_wanted: returns False once nobody waits for an unavailable endpoint any longer.
@@ -40,6 +45,7 @@ class Host:
 
     writers: Writers
     prices: Callable[[], PriceList]
+    budget: Callable[[], Decimal | None] = lambda: None
     on_calls: Callable[[Sequence[CallRecord]], None] | None = None
     on_note: Callable[[int], None] | None = None
     still_wanted: Callable[[], bool] | None = None
@@ -71,6 +77,7 @@ class Question:
     calls: list[CallRecord] = field(default_factory=list)
     played_call: int | None = None
     _stored: int = 0
+    _reserved_for: Payer | None = None
 
     @property
     def answering(self) -> int:
@@ -105,6 +112,8 @@ class Question:
         finally:
             if self._stored < len(self.calls):
                 await self.store(self.calls[self._stored :])
+            if self._reserved_for is not None:
+                await self.host.writers.retry(release, self._reserved_for)
 
     @transaction.atomic
     def move(self, decision: Decision) -> services.MoveResult:
@@ -122,18 +131,26 @@ class Question:
 
     # ---- hooks of a decision ------------------------------------
 
-    async def allow(self) -> None:
-        """Check the caps before each further call.
+    async def reserve(self, agent: AgentSpec, request: Request, policy: Policy) -> None:
+        """Reserve what the call may cost, waiting while other calls occupy what is left.
 
         Raises:
             CapReached
         """
-        await self.host.writers.retry(_check_caps, self)
+        caps, budget = self.agent.settings.caps(), self.host.budget()
+        if budget is not None:
+            caps = replace(caps, per_study=min(budget, caps.per_study or budget))
+        payer = Payer(self.match.uid, self.role, self.answering, self.match.budget_of)
+        price = self.host.prices().largest(str(agent), request)
+        reserving = partial(self.host.writers.retry, reserve, price, caps=caps, payer=payer, seconds=policy.longest())
+        await reserve_when_free(reserving, seconds=policy.remaining(), still_wanted=self.host.still_wanted)
+        self._reserved_for = payer
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
         played_call = await self.host.writers.retry(self._store, list(calls))
         self._stored += len(calls)
+        self._reserved_for = None
         self.played_call = played_call or self.played_call
 
     @transaction.atomic
@@ -177,24 +194,17 @@ def question_for(
     """Return the current question to an agent, with the log and the agent's earlier answers if it uses them.
 
     Raises:
-        CapReached: a spending cap is reached.
         BadAgent: there is no such agent.
     """
     question = Question(match, play, role, agent, host, template)
     spec = agent.settings.spec(agent.spec)
     if not spec.scripted:
-        _check_caps(question)
         reads_log = strategies.reads_the_log(play.game, role, spec.strategy)
         if reads_log or agent.settings.appears == "delayed":
             question.events = match.log()
         if reads_log:
             question.answers = _earlier_answers(question)
     return question
-
-
-def _check_caps(question: Question) -> None:
-    match = question.match
-    check_caps(question.agent.settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
 
 
 def _earlier_answers(question: Question) -> dict[int, str]:

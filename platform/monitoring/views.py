@@ -23,6 +23,7 @@ from monitoring.people import WINDOWS, Window
 from monitoring.status import status_of
 from rights.admin import trail
 from rights.roles import Role
+from studies import recruiting
 from studies.models import Study
 
 COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
@@ -114,9 +115,12 @@ def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action
         with transaction.atomic():
             details = run(study)
             admin.site.get_model_admin(Study).record_action(request, study, action, message, details)
-        messages.success(request, message)
     except services.NotDone as refused:
         messages.error(request, str(refused))
+    else:
+        messages.success(request, message)
+        if action in (Action.PAUSED, Action.RESUMED) and (outcome := recruiting.follow(study, request.user)):
+            (messages.success if outcome.done else messages.error)(request, outcome.sentence)
     return HttpResponseRedirect(reverse("monitoring:page", args=[study.pk]))
 
 

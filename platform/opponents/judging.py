@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.db import transaction
@@ -14,12 +15,12 @@ from games.interface import Move
 from llm_agents.calling import Policy
 from llm_agents.errors import AgentError
 from llm_agents.judging import Inquiry, inquire
-from llm_agents.providers.base import Provider
+from llm_agents.providers.base import Provider, Request
 from llm_agents.record import CallRecord
 from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.services import record_calls
-from opponents.spending import check_caps
+from opponents.spending import Payer, release, reserve, reserve_when_free
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class _Judge:
                 settings.spec(self._agent.spec),
                 case.inquiry,
                 keep=keep,
-                allow=sync_to_async(self._check_budget),
+                reserve=partial(self._reserve, case),
                 tries_after_first=settings.tries_after_first,
                 policy=Policy(settings.call_seconds, settings.retries),
                 provider=self._provider,
@@ -118,13 +119,24 @@ class _Judge:
         await sync_to_async(self._finish)(verdict, accepted)
         return verdict
 
-    def _check_budget(self) -> None:
-        check_caps(self._agent.settings.caps(), budget_of=self._budget_of)
+    async def _reserve(self, case: Case, request: Request, policy: Policy) -> None:
+        reserving = partial(
+            sync_to_async(reserve),
+            current_prices().largest(self._agent.spec, request),
+            caps=self._agent.settings.caps(),
+            payer=self._payer(case),
+            seconds=policy.longest(),
+        )
+        await reserve_when_free(reserving, seconds=policy.longest())
+
+    def _payer(self, case: Case) -> Payer:
+        return Payer(case.match_uid, case.role, case.answering, self._budget_of)
 
     @transaction.atomic
     def _finish(self, verdict: Verdict, calls: Sequence[CallRecord]) -> None:
         for call in calls:
             self._record(verdict.case, call)
+        release(self._payer(verdict.case))
         if self._on_verdict is not None:
             self._on_verdict(verdict)
 

@@ -176,6 +176,47 @@ class Circuit(models.Model):
         return self.endpoint
 
 
+class Budget(models.Model):
+    """What calls are paid from: a study, a collection, its judges, a pilot, or (label "today") the installation.
+
+    Its row is locked while a call's price is reserved.
+
+    Attributes:
+        refusal: why the latest call was refused; empty if it was not. That of a match has the label "match:UID".
+    """
+
+    label = models.CharField(max_length=200, unique=True)
+    refusal = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Reservation(models.Model):
+    """The most that a call under way can cost, in US dollars, from before the call until its cost is recorded.
+
+    Attributes:
+        until: when it expires if the call is never recorded, because its worker died.
+    """
+
+    budget_of = models.CharField(max_length=200, blank=True)
+    match_uid = models.UUIDField(db_index=True)
+    role = models.CharField(max_length=40)
+    answering = models.PositiveIntegerField()
+    price = models.DecimalField(max_digits=14, decimal_places=6)
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["budget_of", "match_uid", "role", "answering"], name="one_reservation_per_question"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.match_uid} {self.role} {self.answering}"
+
+
 class Call(models.Model):
     """One call to a language model, whether or not it led to a move.
 

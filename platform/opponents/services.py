@@ -7,13 +7,17 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from django.db import transaction
+
 from llm_agents.pricing import LISTED, PriceList
 from llm_agents.record import CallRecord
 from opponents.models import Call
+from opponents.spending import Payer, release
 
 _MOVES = (Call.Outcome.MOVE, Call.Outcome.UNPLAYED)
 
 
+@transaction.atomic
 def record_calls(
     *,
     match_uid: uuid.UUID,
@@ -24,7 +28,7 @@ def record_calls(
     budget_of: str = "",
     played: bool = True,
 ) -> int | None:
-    """Record every call made for one turn, with its cost.
+    """Record every call made for one turn, with its cost, and release what was reserved for it.
 
     Args:
         answering: the event answered, for calls that do not name one themselves.
@@ -34,6 +38,7 @@ def record_calls(
     Returns:
         The primary key of the last call whose answer is a move; None if there is none.
     """
+    calls = list(calls)
     recorded = Call.objects.bulk_create(
         Call(
             match_uid=match_uid,
@@ -51,6 +56,8 @@ def record_calls(
         )
         for call in calls
     )
+    for number in {call.answering or answering for call in calls}:
+        release(Payer(match_uid, role, number, budget_of))
     moves = (call for call in reversed(recorded) if call.outcome in _MOVES and call.purpose == "move")
     return next((call.pk for call in moves), None)
 

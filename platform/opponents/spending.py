@@ -1,28 +1,38 @@
 """Spending and spending limits. Every call is recorded, whatever it costs.
 
-A call with unknown price counts as free (`health` shows how many there are). Calls under way when a limit is
-reached are completed and paid.
+The most that a call can cost is reserved before the call is made, and released when the call is recorded with its
+cost, so that calls under way together never exceed a limit. A call with unknown price counts as free (`health`
+shows how many there are).
 """
 
 from __future__ import annotations
 
+import asyncio
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal, InvalidOperation
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from decimal import ROUND_UP, Decimal, InvalidOperation
+from typing import Literal
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import QuerySet, Sum
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from llm_agents.errors import AgentError
-from opponents.models import Call
+from opponents.models import Budget, Call, Reservation
 
 NOTHING = Decimal(0)
+TODAY = "today"
+"""The label of the installation's daily limit."""
+RECORDING_TIME = timedelta(minutes=1)
+"""How long after its end a call is recorded at the latest; its reservation then expires."""
+POLL_SECONDS = 0.5
+MICRO_DOLLAR = Decimal("0.000001")
 Kind = Literal["match", "study", "day"]
 
 
@@ -30,87 +40,216 @@ Kind = Literal["match", "study", "day"]
 class Caps:
     """Limits in US dollars; None means no limit.
 
-    The installation's own daily limit, SPEND_CAP_PER_DAY, always applies, whatever `per_day` is.
+    The installation's own daily limit, SPEND_CAP_PER_DAY, always applies.
     """
 
     per_match: Decimal | None = None
     per_study: Decimal | None = None
-    per_day: Decimal | None = None
+
+
+@dataclass(frozen=True)
+class Payer:
+    """What pays for a seat's call: its match, and the budget with the label `budget_of`, such as "study:trust-1"."""
+
+    match_uid: uuid.UUID
+    role: str
+    answering: int
+    budget_of: str = ""
 
 
 class CapReached(AgentError):
-    """A spending limit is reached, so no more calls are made.
+    """A spending limit is reached, or too close for another call.
 
     Attributes:
         kind: which limit it is.
+        temporary: whether there would be enough left if the calls under way cost less than they may.
     """
 
-    def __init__(self, kind: Kind, cap: Decimal, spent_so_far: Decimal):
+    def __init__(
+        self,
+        kind: Kind,
+        cap: Decimal,
+        spent_so_far: Decimal,
+        *,
+        price: Decimal | None = None,
+        temporary: bool = False,
+        budget_of: str = "",
+    ):
         messages = {
             "match": _("The match has cost ${spent}; its limit is ${cap}."),
             "study": _("The study has cost ${spent}; its limit is ${cap}."),
+            "pilot": _("The pilot has cost ${spent}; its limit is ${cap}."),
+            "collection": _("The collection has cost ${spent}; its limit is ${cap}."),
+            "judge": _("The judges have cost ${spent}; their limit is ${cap}."),
             "day": _("Today's calls have cost ${spent}; the daily limit is ${cap}."),
         }
-        super().__init__(messages[kind].format(spent=f"{spent_so_far:,.4f}", cap=f"{cap:,.2f}"))
+        payer = budget_of.partition(":")[0]
+        message = messages[payer if kind == "study" and payer in messages else kind]
+        text = message.format(spent=f"{spent_so_far:,.4f}", cap=f"{cap:,.2f}")
+        if price and spent_so_far < cap:
+            left = _("${left} is left, and the next call could cost up to ${price}.")
+            upward = price.quantize(Decimal("0.0001"), ROUND_UP)
+            text += " " + left.format(left=f"{cap - spent_so_far:,.4f}", price=f"{upward:,.4f}")
+        super().__init__(text)
         self.kind = kind
+        self.temporary = temporary
 
 
-def check_caps(
-    caps: Caps,
-    *,
-    match_uid: uuid.UUID | None = None,
-    study_match_uids: Iterable[uuid.UUID] | QuerySet[Any] | None = None,
-    budget_of: str = "",
-) -> None:
-    """Raise an error if any limit is reached.
+@dataclass(frozen=True)
+class _Limit:
+    """A limit on the cost of these calls and the reservations that match `under_way`."""
+
+    kind: Kind
+    cap: Decimal
+    calls: QuerySet[Call]
+    under_way: Q
+
+    @property
+    def spent(self) -> Decimal:
+        return _sum(self.calls)
+
+
+def _limits(caps: Caps, payer: Payer) -> list[_Limit]:
+    limits = []
+    if caps.per_match is not None:
+        limits.append(_limit_of_match(caps.per_match, payer.match_uid))
+    if caps.per_study is not None and payer.budget_of:
+        limits.append(_limit_of_study(caps.per_study, payer.budget_of))
+    if daily := _limit_of_today():
+        limits.append(daily)
+    return limits
+
+
+def _limit_of_match(cap: Decimal, match: uuid.UUID) -> _Limit:
+    return _Limit("match", cap, Call.objects.filter(match_uid=match), Q(match_uid=match))
+
+
+def _limit_of_study(cap: Decimal, budget_of: str) -> _Limit:
+    return _Limit("study", cap, Call.objects.filter(budget_of=budget_of), Q(budget_of=budget_of))
+
+
+def _limit_of_today() -> _Limit | None:
+    cap = cap_per_day()
+    return None if cap is None else _Limit("day", cap, _calls_of_today(), Q())
+
+
+def reserve(price: Decimal | None, *, caps: Caps, payer: Payer, seconds: float) -> None:
+    """Reserve the most that a call can cost, replacing what an earlier call for the same question left reserved.
 
     Args:
-        study_match_uids: identifiers of the study's matches, preferably as a query; for calls without a label.
-        budget_of: the label of the study's calls; cheaper than `study_match_uids`.
+        price: in US dollars; None or 0 reserves nothing.
+        seconds: how long the call can take.
 
     Raises:
-        CapReached: a limit is reached.
+        CapReached: it does not fit into a limit; remembered with the match or budget, unless it is temporary.
     """
-    if match_uid is not None and (reached := cap_of_match(caps, match_uid)):
-        raise reached
-    if caps.per_study is not None and (budget_of or study_match_uids is not None):
-        spent_so_far = spent_by_label(budget_of) if budget_of else spent_in_study(study_match_uids or ())
-        if spent_so_far >= caps.per_study:
-            raise CapReached("study", caps.per_study, spent_so_far)
-    if reached := cap_of_today(caps.per_day):
-        raise reached
+    limits = _limits(caps, payer)
+    try:
+        if price and limits:
+            _reserve(price.quantize(MICRO_DOLLAR, ROUND_UP), limits, payer, seconds)
+        elif reached := _first_reached(limits, payer.budget_of):
+            raise reached
+    except CapReached as reached:
+        if not reached.temporary:
+            label = _label_of_match(payer.match_uid) if reached.kind == "match" else payer.budget_of
+            Budget.objects.update_or_create(label=label, defaults={"refusal": str(reached)})
+        raise
 
 
-def cap_of_today(per_day: Decimal | None = None) -> CapReached | None:
-    """Return the daily limit that is reached, if any; the installation's own always applies."""
-    caps = [cap for cap in (per_day, cap_per_day()) if cap is not None]
-    if caps and (spent_so_far := spent_today()) >= min(caps):
-        return CapReached("day", min(caps), spent_so_far)
+def _first_reached(limits: Iterable[_Limit], budget_of: str = "") -> CapReached | None:
+    for limit in limits:
+        if (spent_so_far := limit.spent) >= limit.cap:
+            return CapReached(limit.kind, limit.cap, spent_so_far, budget_of=budget_of)
     return None
 
 
-def cap_of_match(caps: Caps, match: uuid.UUID) -> CapReached | None:
-    """Return the match's limit if it is reached."""
-    if caps.per_match is not None and (spent_so_far := spent(match=match)) >= caps.per_match:
-        return CapReached("match", caps.per_match, spent_so_far)
-    return None
+@transaction.atomic
+def _reserve(price: Decimal, limits: Sequence[_Limit], payer: Payer, seconds: float) -> None:
+    budgets = _locked({payer.budget_of, *(TODAY for limit in limits if limit.kind == "day")})
+    now = timezone.now()
+    others = Reservation.objects.filter(until__gt=now).exclude(**vars(payer))
+    for limit in limits:
+        # Reservations are read first: a call that is recorded in between then counts twice, never not at all.
+        under_way = others.filter(limit.under_way).aggregate(all=Sum("price"))["all"] or NOTHING
+        spent_so_far = limit.spent
+        if spent_so_far + under_way + price > limit.cap:
+            temporary = spent_so_far + price <= limit.cap
+            raise CapReached(
+                limit.kind, limit.cap, spent_so_far, price=price, temporary=temporary, budget_of=payer.budget_of
+            )
+    until = now + timedelta(seconds=seconds) + RECORDING_TIME
+    Reservation.objects.update_or_create(**vars(payer), defaults={"price": price, "until": until})
+    if any(budget.refusal for budget in budgets):
+        Budget.objects.filter(label=payer.budget_of).update(refusal="")
 
 
-def cap_of_study(caps: Caps, budget_of: str) -> CapReached | None:
-    """Return the study's limit if it is reached; its calls have the label `budget_of`."""
-    if caps.per_study is not None and (spent_so_far := spent_by_label(budget_of)) >= caps.per_study:
-        return CapReached("study", caps.per_study, spent_so_far)
-    return None
+def _locked(labels: set[str]) -> list[Budget]:
+    """Return the budgets' rows, locked in the same order by everybody, so that one call is reserved at a time."""
+    rows = Budget.objects.select_for_update().filter(label__in=labels).order_by("label")
+    if len(locked := list(rows)) < len(labels):
+        Budget.objects.bulk_create([Budget(label=label) for label in labels], ignore_conflicts=True)
+        locked = list(rows.all())
+    return locked
 
 
-def spent(*, match: uuid.UUID) -> Decimal:
-    """Return the cost of one match."""
-    return _sum(Call.objects.filter(match_uid=match))
+async def reserve_when_free(
+    reserving: Callable[[], Awaitable[None]], *, seconds: float, still_wanted: Callable[[], bool] | None = None
+) -> None:
+    """Call `reserve` until the calls under way leave enough.
+
+    Args:
+        seconds: how long to wait at most.
+        still_wanted: returns False once nobody waits for the call any longer.
+
+    Raises:
+        CapReached
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return await reserving()
+        except CapReached as reached:
+            waits = time.monotonic() < until and (still_wanted is None or still_wanted())
+            if not reached.temporary or not waits:
+                raise
+        await asyncio.sleep(POLL_SECONDS)
 
 
-def spent_in_study(match_uids: Iterable[uuid.UUID] | QuerySet[Any]) -> Decimal:
-    """Return the cost of the matches with these identifiers; if they are given as a query, one query computes it."""
-    return _sum(Call.objects.filter(match_uid__in=match_uids))
+def release(payer: Payer) -> None:
+    """Release what is reserved for a question's call, once the call is recorded or was not made."""
+    Reservation.objects.filter(**vars(payer)).delete()
+
+
+def refusal_of(budget_of: str) -> str:
+    """Return why the latest call of this budget was refused; empty if it was not."""
+    return Budget.objects.filter(label=budget_of).values_list("refusal", flat=True).first() or ""
+
+
+def forget_refusal(budget_of: str) -> None:
+    """Forget why the latest call was refused, because the limit has changed."""
+    Budget.objects.filter(label=budget_of).update(refusal="")
+
+
+def refusal_in_match(caps: Caps, match: uuid.UUID) -> str:
+    """Return why the match's own limit refuses or has refused calls; empty if it does not."""
+    limits = [] if caps.per_match is None else [_limit_of_match(caps.per_match, match)]
+    return refusal_of(_label_of_match(match)) or str(_first_reached(limits) or "")
+
+
+def refusal_in_study(caps: Caps, budget_of: str) -> str:
+    """Return why the limits of a budget or of today refuse calls or refused the latest one; empty if they do not."""
+    limits = [] if caps.per_study is None else [_limit_of_study(caps.per_study, budget_of)]
+    return refusal_of(budget_of) or str(_first_reached(limits, budget_of) or cap_of_today() or "")
+
+
+def _label_of_match(match: uuid.UUID) -> str:
+    return f"match:{match}"
+
+
+def cap_of_today() -> CapReached | None:
+    """Return the daily limit if it is reached."""
+    daily = _limit_of_today()
+    return None if daily is None else _first_reached([daily])
 
 
 def spent_by_label(budget_of: str) -> Decimal:
@@ -118,14 +257,9 @@ def spent_by_label(budget_of: str) -> Decimal:
     return _sum(Call.objects.filter(budget_of=budget_of))
 
 
-def spent_today() -> Decimal:
-    """Return the cost since midnight."""
-    return spent_since(timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0))
-
-
-def spent_since(moment: datetime) -> Decimal:
-    """Return the cost of all calls since this moment."""
-    return _sum(Call.objects.filter(at__gte=moment))
+def _calls_of_today() -> QuerySet[Call]:
+    midnight: datetime = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return Call.objects.filter(at__gte=midnight)
 
 
 def cap_per_day() -> Decimal | None:

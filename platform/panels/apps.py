@@ -7,10 +7,12 @@ class PanelsConfig(AppConfig):
     verbose_name = _("panels")
 
     def ready(self) -> None:
-        from panels import leaving, parts, paying  # noqa: F401  (they register themselves)
+        from panels import leaving, parts, paying, recruiting  # noqa: F401  (they register themselves)
         from panels.arriving import arrive
         from panels.models import KIND
         from recruiters import arrivals
+        from studies.recruiting import register
 
         parts.declare()
+        register(recruiting.find)
         arrivals.register(KIND, _("a panel, described without code"), arrive)

@@ -33,6 +33,7 @@ from payouts.services import waiting
 from rights import parts
 from rights.admin import trail
 from rights.roles import Role
+from studies.costs import shown_costs
 from studies.models import Study
 
 State = LedgerRow.State
@@ -76,6 +77,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     listed = status.shown_rows(rows_page.object_list)
     context = {
         "currencies": status.totals_of(study),
+        "costs": shown_costs(study),
         "balances": status.last_balances(study),
         "methods": dict(status.methods_of(study)),
         "paid_by": {paid_by for _kind, paid_by in status.methods_of(study)},

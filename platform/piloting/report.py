@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
 from statistics import mean, median
 from typing import Any
 
@@ -20,6 +19,7 @@ from participants.states import ENDINGS, State
 from payouts import rules
 from piloting.enrolling import cells_of, role_of
 from piloting.models import Pilot, Walker
+from studies.costs import Costs, costs_of_content
 from studies.models import Cell
 
 Status, Plan = Walker.Status, Walker.Plan
@@ -95,22 +95,6 @@ class Models:
 
 
 @dataclass(frozen=True)
-class Forecast:
-    """What a launch would cost if everyone behaved like those who completed the pilot.
-
-    Attributes:
-        pay: base and mean bonus for all places, in the study's currency; `calls` in US dollars.
-        hourly: a participant's hourly pay.
-    """
-
-    places: int
-    pay: float | None
-    calls: float
-    minutes: float | None
-    hourly: float | None
-
-
-@dataclass(frozen=True)
 class Report:
     """The figures of one pilot."""
 
@@ -125,13 +109,14 @@ class Report:
     payoffs: list[RolePayoffs]
     bonuses: Bonuses | None
     models: Models
-    forecast: Forecast
+    minutes: float | None
+    costs: Costs
     currency: str
     cells_seen: int
     cells: int
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "costs": self.costs.as_dict()}
 
 
 EXPECTED_ENDINGS: dict[str, frozenset[str]] = {
@@ -179,7 +164,8 @@ def report(pilot: Pilot) -> Report:
         payoffs=_payoffs(data),
         bonuses=bonuses,
         models=models,
-        forecast=_forecast(data, bonuses, steps, models),
+        minutes=sum(step.minutes for step in steps) or None,
+        costs=costs_of_content(pilot.study, pilot.content),
         currency=pilot.content["pay"]["currency"],
         cells_seen=len({walker.cell for walker in arrived}),
         cells=len(data.cells),
@@ -258,17 +244,3 @@ def _models(pilot: Pilot) -> Models:
     clock = substitutes.pop("clock", 0)
     per_match = cost / totals["matches"] if totals["matches"] else 0.0
     return Models(**totals, cost=cost, cost_per_match=per_match, fallbacks=dict(substitutes), clock=clock)
-
-
-def _forecast(data: _PilotData, bonuses: Bonuses | None, steps: list[StepTimes], models: Models) -> Forecast:
-    places = sum(cell.places for cell in data.cells)
-    base = float(Decimal(data.pilot.content["pay"]["base"]))
-    pay_per_person = base + bonuses.mean if bonuses else None
-    minutes = sum(step.minutes for step in steps) or None
-    return Forecast(
-        places=places,
-        pay=pay_per_person * places if pay_per_person is not None else None,
-        calls=models.cost_per_match * places,
-        minutes=minutes,
-        hourly=pay_per_person / minutes * 60 if pay_per_person is not None and minutes else None,
-    )

@@ -1,4 +1,4 @@
-"""Estimates of what a study will take and cost, before anyone has played it.
+"""Estimates of what a study will take, before anyone has played it; `studies.costs` says what it will cost.
 
 Scripted players play matches of its own cells, with the game's sparring partner in the participants' seats.
 """
@@ -78,19 +78,6 @@ class Forecast:
     def in_groups(self) -> bool:
         """Whether participants play with each other."""
         return self.groups
-
-    @property
-    def hourly(self) -> Decimal | None:
-        """Mean hourly pay at the estimated duration."""
-        return self.pay[1] * 60 / Decimal(self.minutes) if self.pay and self.minutes else None
-
-    @property
-    def total_pay(self) -> Decimal | None:
-        return self.pay[1] * self.people if self.pay else None
-
-    @property
-    def total_model_cost(self) -> Decimal | None:
-        return None if self.model_cost is None else self.model_cost * self.matches
 
 
 @dataclass(frozen=True)
@@ -261,7 +248,7 @@ def _simulate(
                 people[role] += 1
             elif role in turns:
                 turns[role].append((play, len(log)))
-            script = _script(game, agents_by_role.get(role))
+            script = script_of(game, agents_by_role.get(role))
             play, new_events = games.play.submit(play, role, games.play.script_move(play, role, script))
             log += new_events
             moves += 1
@@ -284,7 +271,7 @@ def _simulate(
     )
 
 
-def _script(game: Game[Any, Any], agent: Agent | None) -> str:
+def script_of(game: Game[Any, Any], agent: Agent | None) -> str:
     """Return the script that moves for a participant (None), for a scripted agent, or in place of a model."""
     if agent is None:
         return game.default_script
@@ -316,8 +303,35 @@ def _cost(
     price = current_prices().of(agent.spec)
     if price is None:
         return None
+    use = model_use(agent, role, turns, log, template=study.instructions or None)
+    return (price.input * use.read + price.output * use.written) / MILLION
+
+
+@dataclass(frozen=True)
+class ModelUse:
+    """Estimated calls of a model in a match, and the tokens that it reads and writes.
+
+    Attributes:
+        longest: characters of the longest prompt.
+    """
+
+    calls: int
+    read: int
+    written: int
+    longest: int
+
+
+def model_use(
+    agent: Agent, role: Role, turns: Sequence[tuple[Play, int]], log: Sequence[Event], *, template: str | None = None
+) -> ModelUse:
+    """Return a model's estimated use at these turns.
+
+    Args:
+        turns: the play, and the number of log events, at each turn.
+        template: edited instructions.
+    """
     spec = agent.settings.spec(agent.spec)
-    wording_options = wording(spec, template=study.instructions or None, prompts=agent.settings.prompts)
+    wording_options = wording(spec, template=template, prompts=agent.settings.prompts)
     characters = [
         sum(
             len(message["content"]) for message in strategies.messages(play, role, log[:event_count], **wording_options)
@@ -326,9 +340,13 @@ def _cost(
     ]
     game = turns[0][0].game
     calls = len(turns) * _calls_per_turn(game, role, agent)
-    tokens = int(mean(characters) * calls / CHARACTERS_PER_TOKEN) if characters else 0
     answer = REASONING_TOKENS if strategies.strategy_named(spec.strategy, game).reasons else ANSWER_TOKENS
-    return (price.input * tokens + price.output * answer * calls) / MILLION
+    return ModelUse(
+        calls=calls,
+        read=int(mean(characters) * calls / CHARACTERS_PER_TOKEN),
+        written=answer * calls,
+        longest=max(characters),
+    )
 
 
 def _calls_per_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:

@@ -14,13 +14,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from collecting import planning
+from collecting.estimate import Estimate, estimate_of
 from collecting.formats import agents_in, current
 from collecting.lineup_rules import RULES
 from collecting.models import Collection, Item
 from collecting.progress import Progress, duration, failures, progress
 from collecting.ratings import ratings_of
 from games import registry
-from games.errors import UnknownGame
+from games.errors import GameError, UnknownGame
 from games.ratings import Rating
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
@@ -30,7 +31,8 @@ from matches.forms import fields_of
 from matches.models import Match, Seat
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
-from opponents.spending import cap_of_today
+from opponents.spending import cap_of_today, refusal_of
+from studies.forecast import ANSWER_TOKENS, CHARACTERS_PER_TOKEN
 
 Status = Collection.Status
 COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_budget": "danger", "done": "success"}
@@ -57,6 +59,8 @@ class CollectionStatus:
         ratings: of the agents, if their game rates them; not while matches are played.
         cap_of_today: a message that today's calls have reached the installation's limit; empty if it has no effect
             here.
+        estimate: of the model calls, before the first match.
+        refusal: why the collection's latest model call was refused; empty if it was not.
     """
 
     now: Progress
@@ -65,6 +69,8 @@ class CollectionStatus:
     latest: list[Item]
     playing: list[Item]
     cap_of_today: str = ""
+    refusal: str = ""
+    estimate: Estimate | None = None
     ratings: Sequence[Rating] = ()
 
     @property
@@ -111,6 +117,8 @@ class CollectionStatus:
         """The collection's figures, as (title, value)."""
         now = self.now
         facts = [(_("Decisions"), f"{now.decisions:,}"), (_("Cost"), self.cost)]
+        if self.estimate is not None:
+            facts += self._estimates(self.estimate)
         if self.running:
             facts += [
                 (_("Matches per minute"), rate(now.matches_per_minute)),
@@ -120,6 +128,33 @@ class CollectionStatus:
         if now.cost_left and now.status != Status.DONE:
             facts.append((_("Expected further cost"), _("about {amount}").format(amount=dollars(now.cost_left))))
         return facts
+
+    def _estimates(self, estimate: Estimate) -> list[tuple[str, str]]:
+        tokens = _("about {read} read, {written} written")
+
+        def shown(amount: Decimal | None) -> str:
+            return _("price unknown") if amount is None else _("about {amount}").format(amount=dollars(amount))
+
+        return [
+            (_("Model calls expected"), _("about {amount}").format(amount=f"{estimate.calls:,}")),
+            (_("Tokens expected"), tokens.format(read=f"{estimate.read:,}", written=f"{estimate.written:,}")),
+            (_("Cost expected"), shown(estimate.expected)),
+            (_("Cost at most"), shown(estimate.at_most)),
+        ]
+
+    @property
+    def estimate_note(self) -> str:
+        """What the estimate assumes; empty if there is none."""
+        if self.estimate is None:
+            return ""
+        source = (
+            _("Tokens per call are those of these models' earlier calls in this game.")
+            if self.estimate.from_earlier_calls
+            else _("Without earlier calls in this game: {letters} characters per token, {answer} tokens per answer.")
+        )
+        worst = _("At most: every move takes all its tries, and every answer is as long as possible")
+        worst += _(", or the budget.") if self.now.budget is not None else _(". There is no budget.")
+        return f"{source.format(letters=CHARACTERS_PER_TOKEN, answer=ANSWER_TOKENS)} {worst}"
 
     @property
     def cost(self) -> str:
@@ -143,6 +178,11 @@ class CollectionStatus:
         now = self.now
         if self.cap_of_today and self.in_budget and not self.running and now.status != Status.DONE:
             return f"{self.cap_of_today} {_('No more model calls today. Matches keep their current state.')}"
+        if self.estimate is not None and now.budget is not None and self.estimate.largest_call > now.budget:
+            return _(
+                "One model call could cost up to {price}, more than the budget, so none would be made. Raise the "
+                "budget, or make a new collection with a maximum answer length."
+            ).format(price=dollars(self.estimate.largest_call))
         if now.status == Status.READY:
             return _("No matches played yet.")
         if self.running and not self.driven:
@@ -151,6 +191,8 @@ class CollectionStatus:
             return _("Matches in progress finish their current move, then the collection stops.")
         if now.status == Status.OVER_BUDGET and not self.in_budget:
             return _("The budget is used up, so model calls have stopped. Raise the budget to continue.")
+        if now.status == Status.OVER_BUDGET and self.refusal:
+            return f"{self.refusal} {_('Model calls have stopped. Raise the budget to continue.')}"
         if now.budget is not None and now.cost_left and now.cost + now.cost_left > now.budget:
             return _("At the current cost, the budget will not cover all matches.")
         return ""
@@ -167,10 +209,19 @@ def status_of(collection: Collection) -> CollectionStatus:
         driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
         problems=failures(collection),
         cap_of_today=_cap_of_today(collection),
+        refusal=refusal_of(collection.budget_of),
+        estimate=_estimate(collection),
         latest=list(ended.prefetch_related(matches, seats)[:MAX_LATEST_SHOWN]),
         playing=list(playing.prefetch_related(matches, seats)[:MAX_PLAYING_SHOWN]),
         ratings=() if collection.status == Status.RUNNING else ratings_of(collection),
     )
+
+
+def _estimate(collection: Collection) -> Estimate | None:
+    try:
+        return estimate_of(collection) if collection.status == Status.READY else None
+    except GameError:
+        return None
 
 
 def _cap_of_today(collection: Collection) -> str:

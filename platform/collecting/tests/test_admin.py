@@ -22,6 +22,8 @@ from games import registry, strategies
 from games.grids import table
 from llm_agents import endpoints
 from matches.models import Match
+from opponents.agent_settings import AgentSettings
+from opponents.models import Call
 from rights.members import give
 from rights.roles import Role
 from tests.forms import new_form_data
@@ -539,6 +541,28 @@ def test_progress_fragment_shows_rate_and_time_left(client, administrator):
         collection=collection, slot=0, holder="x", until=timezone.now() + timezone.timedelta(seconds=60)
     )
     assert "budget will not cover all matches" in client.get(action_url(collection, "progress")).content.decode()
+
+
+def test_estimate_is_shown_before_the_start(client, administrator):
+    model = "openai:gpt-4o-mini"
+    collection = new_collection(agents=[model], repetitions=50, settings=AgentSettings(max_tokens=100))
+    page = client.get(page_of(collection)).content.decode()
+    estimates = figures(page)
+    assert estimates["Model calls expected"] == "about 400", "four in each of 100 matches"
+    expected, at_most = (Decimal(estimates[name].split("$")[1]) for name in ("Cost expected", "Cost at most"))
+    assert 0 < expected < at_most
+    assert "characters per token, 60 tokens per answer" in page and "There is no budget" in page
+    match = Match.objects.create(game="bargaining", config={}, rules_version=1, seed=1)
+    call = {"match_uid": match.uid, "role": "alice", "answering": 1, "endpoint": "openai", "model": "gpt-4o-mini"}
+    Call.objects.create(**call, cost="0.001", record={"input_tokens": 1000, "output_tokens": 50})
+    Collection.objects.update(budget=Decimal("0.00"))
+    page = client.get(page_of(collection)).content.decode()
+    estimates = figures(page)
+    assert estimates["Tokens expected"] == "about 400,000 read, 20,000 written"
+    assert (estimates["Cost expected"], estimates["Cost at most"]) == ("about $0.0720", "about $0.00")
+    assert "earlier calls in this game" in page and "more than the budget, so none would be made" in page
+    Collection.objects.update(status=Status.RUNNING)
+    assert "Cost expected" not in figures(client.get(page_of(collection)).content.decode())
 
 
 def test_imported_collection_is_read_only(client, administrator):

@@ -15,6 +15,7 @@ from django.utils import timezone
 import games.play
 from audit.models import Record
 from collecting import driver, leases, playing, services, sweeps
+from collecting.admin.status import status_of
 from collecting.errors import LeaseLost, WrongState
 from collecting.models import Collection, Driver, Item
 from collecting.planning import Plan, make_collection, planned_match
@@ -141,14 +142,17 @@ def test_budget_stops_the_collection_until_raised(monkeypatch):
         collection = running(
             agents=["openai:m"],
             repetitions=40,
-            concurrency=2,
-            prices={"openai:m": _price(100_000)},
+            concurrency=20,
+            prices={"openai:m": {"input": 0, "output": 100}},
+            settings=AgentSettings(max_tokens=16, limit_seconds=1800),
             budget=Decimal("0.01"),
         )
         drive(collection)
         assert collection.status == Status.OVER_BUDGET
         spent, request_count = progress(collection).cost, len(standin.requests)
-        assert spent >= Decimal("0.01")
+        assert Decimal("0.0084") < spent <= Decimal("0.01"), "a call costs $0.0007 and could cost $0.0016"
+        notice = status_of(collection).notice
+        assert "its limit is $0.01." in notice and "the next call could cost up to $0.0016" in notice
         assert progress(collection).decisions > 0 and progress(collection).finished < 40
         drive(collection)
         assert len(standin.requests) == request_count

@@ -225,7 +225,7 @@ def test_command_refuses_unknown_settings(argument, expected_text):
 def test_match_cap_triggers_the_fallback_script(monkeypatch):
     with OpenAIStandIn(legal) as standin:
         use_standin(monkeypatch, standin)
-        settings = AgentSettings(script="fair", cap_match=1.0)
+        settings = AgentSettings(script="fair", cap_match=3.0, max_tokens=16)
         collection = drive(planned(repetitions=2, prices={"openai:m": DOLLAR_A_CALL}, settings=settings))
     assert collection.status == Status.DONE
     assert [movers().count(by) for by in (None, "script:fair")] == [2, 2], "one call in each match"
@@ -235,9 +235,9 @@ def test_match_cap_triggers_the_fallback_script(monkeypatch):
 def test_match_cap_without_a_script_ends_the_match(monkeypatch):
     with OpenAIStandIn(legal) as standin:
         use_standin(monkeypatch, standin)
-        drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=1.0)))
+        drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=3.0, max_tokens=16)))
     item = Item.objects.get()
-    assert item.status == Item.Status.FAILED and "its limit is $1.00" in item.problem
+    assert item.status == Item.Status.FAILED and "its limit is $3.00. $2.0000 is left" in item.problem
     assert (Call.objects.count(), item.cost) == (1, 1)
 
 

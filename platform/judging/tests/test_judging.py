@@ -115,14 +115,14 @@ def test_dataset_is_judged_without_repeated_calls(standin, played, tmp_path, cap
 
 
 def test_judging_stops_at_the_cap(standin, played):
-    judging_run = run_judging(played, FIRST, SECOND, cap="0.01")
+    judging_run = run_judging(played, FIRST, SECOND, cap="1")
     texts = len({justification.text for justification in of_collection(played)})
     assert judging_run.status == "done"
     Call.objects.filter(purpose="judge").update(cost=Decimal(1))
     Judgement.objects.filter(judge=SECOND).delete()
-    stopped = run_judging(played, FIRST, SECOND, cap="0.01")
+    stopped = run_judging(played, FIRST, SECOND, cap="1")
     assert (stopped.status, stopped.known) == ("stopped", texts)
-    assert "cap" in stopped.problem
+    assert "their limit is $1.00" in stopped.problem
 
 
 def test_page_starts_judging_and_offers_labels(client, standin, played):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Credential, Kind, Listed
+from marketplaces.kinds import Credential, Kind, Listed, Recruiting
 
 if TYPE_CHECKING:
     from marketplaces.models import Account, Recruitment
@@ -25,6 +25,13 @@ def sync(recruitment: Recruitment) -> None:
     from marketplaces.mturk.syncing import sync_study
 
     sync_study(recruitment)
+
+
+def load_recruiting() -> Recruiting:
+    """Return what opening, pausing and closing a study does there."""
+    from marketplaces.mturk import recruiting
+
+    return Recruiting(recruiting.state, recruiting.due, recruiting.follow, recruiting.places, recruiting.add_places)
 
 
 KIND = Kind(
@@ -47,6 +54,7 @@ KIND = Kind(
     },
     check=check,
     sync=sync,
+    load_recruiting=load_recruiting,
     desk="admin:mturk_hit_of_study",
     listed=Listed(gettext_lazy("Tasks on mTurk"), "work", "mturk_hit"),
     frames=("https://*.mturk.com",),

@@ -6,7 +6,7 @@ the task exists, and repeating the same order returns the same task.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -26,6 +26,8 @@ from marketplaces.mturk.errors import Refused, Unclear
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.question import external_question
 from matches.models import Match
+from recruiters.terms import MTURK_LARGE_FROM
+from studies.costs import Costs, costs_of_content
 from studies.models import Cell, Study, Version
 
 NUMBER_APPROVED = "00000000000000000040"
@@ -54,28 +56,14 @@ class TaskRequest:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a task in US dollars: rewards and their fees now, the announced bonuses and their fees later."""
+    """The costs of a task, and the balance that is available for it, in US dollars."""
 
-    assignments: int
-    reward: Decimal
-    rewards: Decimal
-    share: Decimal
-    reward_fees: Decimal
-    bonuses: Decimal
-    bonus_fees: Decimal
+    costs: Costs
     available: Decimal
 
     @property
-    def total(self) -> Decimal:
-        return self.rewards + self.reward_fees + self.bonuses + self.bonus_fees
-
-    @property
-    def percent(self) -> int:
-        return int(self.share * 100)
-
-    @property
     def missing(self) -> Decimal:
-        return max(Decimal(0), self.total - self.available)
+        return max(Decimal(0), self.costs.expected - self.available)
 
 
 def launched_version(study: Study) -> Version:
@@ -138,18 +126,9 @@ def refuse_address(address: str, account: Account) -> None:
 
 def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
     """Return the total cost of a number of assignments."""
-    pay = version.pay()
-    average = min(pay.announced_average, pay.cap)
-    return Cost(
-        assignments=assignments,
-        reward=pay.base,
-        rewards=assignments * pay.base,
-        share=fees.reward_share(assignments),
-        reward_fees=assignments * fees.reward_fee(pay.base, assignments=assignments),
-        bonuses=assignments * average,
-        bonus_fees=assignments * fees.bonus_fee(average) if average else Decimal(0),
-        available=available,
-    )
+    costs = costs_of_content(version.study, version.content)
+    terms = replace(costs.terms, base_share=fees.reward_share(assignments), known=True)
+    return Cost(costs.of(places=assignments, terms=terms), available)
 
 
 def cost_per_assignment(hit: Hit) -> Decimal:
@@ -317,7 +296,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
     """
     if hit.hit_id is None:
         raise NotPossible(_("Mechanical Turk has not confirmed this task yet."))
-    if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
+    if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
         raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
     requester = requester_of(hit.account)
     requester.add_assignments(hit.hit_id, number, token=token)

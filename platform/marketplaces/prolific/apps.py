@@ -10,8 +10,10 @@ class ProlificConfig(AppConfig):
     def ready(self) -> None:
         from marketplaces.prolific import leaving, parts, paying, syncing  # noqa: F401  (they register themselves)
         from marketplaces.prolific.links import arrive
-        from recruiters import arrivals, authenticity
+        from marketplaces.prolific.publishing import stated
+        from recruiters import arrivals, authenticity, terms
 
         parts.declare()
         arrivals.register("prolific", _("Prolific"), arrive)
         authenticity.register("prolific_submission")
+        terms.register("prolific", stated)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Credential, Kind, Listed
+from marketplaces.kinds import Credential, Kind, Listed, Recruiting
 
 if TYPE_CHECKING:
     from marketplaces.models import Account, Recruitment
@@ -42,6 +42,13 @@ def sync(recruitment: Recruitment) -> None:
     sync_study(recruitment)
 
 
+def load_recruiting() -> Recruiting:
+    """Return what opening, pausing and closing a study does there."""
+    from marketplaces.prolific import recruiting
+
+    return Recruiting(recruiting.state, recruiting.due, recruiting.follow, recruiting.places, recruiting.add_places)
+
+
 KIND = Kind(
     key="prolific",
     title=gettext_lazy("Prolific"),
@@ -55,6 +62,7 @@ KIND = Kind(
     addresses={"production": "https://api.prolific.com"},
     check=check,
     sync=sync,
+    load_recruiting=load_recruiting,
     desk="admin:prolific_publication_of",
     listed=Listed(gettext_lazy("Studies on Prolific"), "campaign", "prolific_publication"),
 )

@@ -34,6 +34,8 @@ from marketplaces.prolific.client import (
 from marketplaces.prolific.models import Publication
 from participants.states import State
 from payouts.rules import PayRule
+from recruiters.terms import Stated, with_share
+from studies.costs import Costs, shown_costs
 from studies.models import Placement, Study, Version
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -69,16 +71,14 @@ class Price:
     """What a publication would cost now.
 
     Attributes:
-        total: all places including Prolific's fees and taxes.
-        bonuses: likewise for the bonuses, if all earn the announced average; not included in `total`.
-        hourly: reward per hour for the estimated duration, without bonuses.
+        total: the rewards of all places, which Prolific reserves, including its fees and taxes.
+        costs: of these places, with Prolific's own fee and the publication's minutes.
     """
 
     total: Decimal
-    bonuses: Decimal
+    costs: Costs | None
     balance: Decimal
     currency: str
-    hourly: Decimal
 
     @property
     def covered(self) -> bool:
@@ -304,11 +304,21 @@ def price_of(publication: Publication) -> Price:
     else:
         total = client.cost(reward=publication.reward, places=publication.places)
     balance, currency = client.balance(publication.workspace)
-    version = publication.study.latest_version()
-    average = version.pay().announced_average if version else Decimal(0)
-    bonuses = (average * publication.places * (1 + fee_rate)).quantize(Decimal("0.01"))
-    hourly = (publication.reward * 60 / publication.minutes).quantize(Decimal("0.01"))
-    return Price(total=total, bonuses=bonuses, balance=balance, currency=currency, hourly=hourly)
+    costs = shown_costs(publication.study)
+    if costs is not None:
+        costs = costs.of(places=publication.places, terms=with_share(costs.terms, fee_rate))
+    return Price(total=total, costs=costs, balance=balance, currency=currency)
+
+
+def stated(study: str) -> Stated | None:
+    """Return what Prolific states about the study with this short name; None if it is not there."""
+    publication = Publication.objects.filter(study__slug=study).only("fee_rate", "minutes").first()
+    return None if publication is None else Stated(publication.fee_rate or None, publication.minutes)
+
+
+def other_account() -> str:
+    """Return why a study cannot spend the money of the account that created it on Prolific."""
+    return _("The study now recruits through a different account from the one that created it on Prolific.")
 
 
 def publish(publication: Publication) -> None:
@@ -320,9 +330,7 @@ def publish(publication: Publication) -> None:
     """
     _version, account = refuse_unready(publication.study)
     if account.pk != publication.account_id:
-        raise NotPossible(
-            _("The study now recruits through a different account from the one that created it on Prolific.")
-        )
+        raise NotPossible(other_account())
     _change_status(publication, "PUBLISH")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from importlib.util import find_spec
 
 import pytest
@@ -24,6 +25,7 @@ def test_marketplace_supports_arriving_leaving_and_paying(key):
     assert key in dict(arrivals.choices())
     assert any(provider.__module__.startswith(f"marketplaces.{key}.") for provider in returning._providers)
     method = payers.method_of(key)
+    assert all(callable(getattr(kind.recruiting, field.name)) for field in fields(kind.recruiting))
     assert method is not None and method.payer is not None and method.elsewhere is None
 
 

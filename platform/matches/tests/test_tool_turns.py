@@ -94,11 +94,11 @@ def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
 
 
 def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
-    prices = PriceList({"openai:m": Price(input=1_000_000, output=0)})
+    prices = PriceList({"openai:m": Price(input=0, output=1_000_000)})
     monkeypatch.setattr(agents, "current_prices", lambda: prices)
-    with OpenAIStandIn([LOOK_UP, LOOK_UP, LOOK_UP, PUMP], tokens=(1, 0)) as service:
+    with OpenAIStandIn([LOOK_UP, LOOK_UP, LOOK_UP, PUMP], tokens=(0, 1)) as service:
         use_standin(monkeypatch, service)
-        match = answer_open_turn(open_well(cap_match=2.0, script="cautious"))
+        match = answer_open_turn(open_well(cap_match=17.5, max_tokens=16, script="cautious"))
     assert Call.objects.count() == 2
     assert match.events.get(kind="move").data["by"] == "script:cautious"
 

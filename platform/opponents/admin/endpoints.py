@@ -168,9 +168,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         if not form.is_valid():
             self.message_user(request, _("Enter the name of the model to test, such as gpt-4o-mini."), messages.ERROR)
             return redirect
-        try:
-            spending.check_caps(spending.Caps())
-        except spending.CapReached as reached:
+        if reached := spending.cap_of_today():
             self.message_user(request, str(reached), messages.ERROR)
             return redirect
         trial = try_out(stored_endpoint(endpoint, even_disabled=True), form.cleaned_data["model"])

@@ -39,11 +39,11 @@ def case(text: str = "I gave because she gave.") -> Case:
 
 def run_judge(monkeypatch, replies, cases, on_verdict=None, **settings):
     settings = {"retries": 0, "tries_after_first": 1, **settings}
-    with OpenAIStandIn(replies, tokens=(1, 0)) as standin:
+    with OpenAIStandIn(replies, tokens=(0, 1)) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(
-            judging, "current_prices", lambda: PriceList({"openai:m": Price(input=1_000_000, output=0)})
+            judging, "current_prices", lambda: PriceList({"openai:m": Price(input=0, output=1_000_000)})
         )
         agent = Agent(spec="openai:m", settings=settings)
         return judge(agent, cases, budget_of="judges:1", on_verdict=on_verdict, at_once=1), standin.requests
@@ -75,10 +75,11 @@ def test_missing_answer_is_explained(monkeypatch):
 
 
 def test_cap_stops_judging(monkeypatch):
-    verdicts, requests = run_judge(monkeypatch, [VALID] * 4, [case(str(n)) for n in range(4)], cap_study=2.0)
+    cases = [case(str(number)) for number in range(4)]
+    verdicts, requests = run_judge(monkeypatch, [VALID] * 4, cases, cap_study=17.5, max_tokens=16)
     assert [verdict.answer is not None for verdict in verdicts] == [True, True, False, False]
     assert len(requests) == 2
-    assert "limit is" in verdicts[2].problem
+    assert "$15.5000 is left, and the next call could cost up to $16.0000" in verdicts[2].problem
 
 
 def test_verdict_and_call_are_saved_together(monkeypatch):

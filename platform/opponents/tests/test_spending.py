@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import uuid
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 from django.utils import timezone
 
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from llm_agents.record import CallRecord
-from matches.models import Match
-from opponents.models import Call
+from opponents.models import Call, Reservation
 from opponents.services import record_calls
 from opponents.spending import (
     CapReached,
     Caps,
+    Payer,
+    cap_of_today,
     cap_per_day,
-    check_caps,
-    spent,
+    refusal_of,
+    reserve,
     spent_by_label,
-    spent_in_study,
-    spent_today,
 )
 
 pytestmark = pytest.mark.django_db
@@ -40,18 +42,16 @@ def call(*, match: uuid.UUID = MATCH, dollars: int = 1, budget_of: str = "", mod
     record_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)
 
 
-def test_sums_by_match_study_label_and_day():
+def test_sums_by_label_and_limits_only_todays_calls(settings):
     call(dollars=1, budget_of="study:a")
     call(dollars=2, budget_of="study:a", match=OTHER_MATCH)
     call(dollars=4, budget_of="study:b")
     call(model="unpriced")
-    assert (spent(match=MATCH), spent(match=OTHER_MATCH)) == (5, 2)
-    assert spent_in_study([MATCH, OTHER_MATCH]) == 7
-    assert spent_in_study(Match.objects.filter(uid=MATCH).values("uid")) == 0
     assert (spent_by_label("study:a"), spent_by_label("study:c")) == (3, 0)
-    assert spent_today() == 7
+    settings.SPEND_CAP_PER_DAY = "7"
+    assert "have cost $7.0000" in str(cap_of_today())
     Call.objects.filter(budget_of="study:b").update(at=timezone.now() - timedelta(days=1, minutes=1))
-    assert spent_today() == 3
+    assert cap_of_today() is None
 
 
 def test_calls_are_recorded_with_their_outcome():
@@ -62,68 +62,119 @@ def test_calls_are_recorded_with_their_outcome():
     assert list(rows) == [("ours", "small", 0.5, outcome) for outcome in ("move", "rule_break", "failed")]
 
 
-def test_without_caps_nothing_is_refused(django_assert_num_queries):
+def ask(
+    price: str | None = "1", *, match: uuid.UUID = MATCH, budget_of: str = "study:a", answering: int = 1, **caps: int
+) -> None:
+    """Reserve a call of this price."""
+    limits = Caps(**{name: Decimal(cap) for name, cap in caps.items()})
+    payer = Payer(match, "alice", answering, budget_of)
+    reserve(None if price is None else Decimal(price), caps=limits, payer=payer, seconds=60)
+
+
+def test_without_caps_nothing_is_reserved(django_assert_num_queries):
     call(dollars=1000)
     with django_assert_num_queries(0):
-        check_caps(Caps(), match_uid=MATCH, study_match_uids=[MATCH], budget_of="study:a")
+        ask()
+    assert not Reservation.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "caps, kind",
-    [
-        (Caps(per_match=Decimal(3)), "match"),
-        (Caps(per_study=Decimal(5)), "study"),
-        (Caps(per_day=Decimal(6)), "day"),
-    ],
-)
-def test_cap_allows_calls_until_reached(caps, kind):
-    def ask():
-        check_caps(caps, match_uid=MATCH, study_match_uids=[MATCH, OTHER_MATCH])
+@pytest.mark.parametrize("cap", ["per_match", "per_study", "day"])
+def test_cap_allows_only_calls_that_fit(settings, cap):
+    settings.SPEND_CAP_PER_DAY = "5" if cap == "day" else ""
+    caps = {} if cap == "day" else {cap: 5}
+    call(dollars=2, budget_of="study:a")
+    call(dollars=2, budget_of="study:a", match=MATCH)
+    ask("1", **caps)
+    with pytest.raises(
+        CapReached, match=r"cost \$4\.0000.*limit is \$5\.00\. \$1\.0000 is left, .* up to \$1\.0001"
+    ) as error:
+        ask("1.00001", **caps)
+    assert not error.value.temporary and isinstance(error.value, AgentError)
+    call(dollars=1, budget_of="study:a")
+    with pytest.raises(CapReached, match=r"cost \$5\.0000; .*limit is \$5\.00\.$"):
+        ask(None, **caps)
 
-    call(dollars=2)
-    call(dollars=2, match=OTHER_MATCH)
-    ask()
-    call(dollars=2)
-    if kind == "day":
-        with pytest.raises(CapReached):
-            ask()
-    else:
-        with pytest.raises(CapReached, match=r"\$[46]\.0000.*\$[35]\.00") as reached:
-            ask()
-        assert reached.value.kind == kind and isinstance(reached.value, AgentError)
+
+def test_calls_under_way_count_until_they_are_recorded():
+    ask("3", answering=1, per_study=5)
+    with pytest.raises(CapReached) as reached:
+        ask("3", answering=2, per_study=5)
+    assert reached.value.temporary and refusal_of("study:a") == ""
+    ask("3", answering=1, per_study=5)  # asked again by another worker: replaced, not added
+    call(dollars=1, budget_of="study:a", answering=1)
+    ask("3", answering=2, per_study=5)
+    assert [str(reservation.price) for reservation in Reservation.objects.all()] == ["3.000000"]
+
+
+def test_reservation_of_a_dead_worker_expires():
+    ask("5", answering=1, per_study=5)
+    Reservation.objects.update(until=timezone.now())
+    ask("5", answering=2, per_study=5)
+
+
+def test_refusal_is_remembered_until_a_call_is_allowed():
+    with pytest.raises(CapReached):
+        ask("6", per_study=5)
+    assert "could cost up to $6.0000" in refusal_of("study:a")
+    ask("1", per_study=5)
+    assert refusal_of("study:a") == ""
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_calls_at_the_same_time_never_exceed_a_budget():
+    """Twenty workers call for a price of at most $0.003, which comes to $0.002, from a budget of $0.01."""
+    refusals = []
+
+    def work(number: int) -> None:
+        try:
+            ask("0.003", match=uuid.UUID(int=number), per_study=Decimal("0.01"))
+            time.sleep(0.02)
+            record = CallRecord("openai", "small", [], {}, 1, 0.5, input_tokens=2_000, output_tokens=0, endpoint="ours")
+            record_calls(
+                match_uid=uuid.UUID(int=number),
+                role="alice",
+                answering=1,
+                calls=[record],
+                prices=DOLLAR,
+                budget_of="study:a",
+            )
+        except CapReached as reached:
+            refusals.append(reached)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Call.objects.count() + len(refusals) == 20
+    assert 3 <= Call.objects.count() <= 4, "as many as fit, whatever the order"
+    assert spent_by_label("study:a") <= Decimal("0.01")
+    assert not Reservation.objects.exists()
 
 
 def test_caps_of_matches_are_independent():
     call(dollars=9, match=OTHER_MATCH, budget_of="study:b")
-    check_caps(Caps(per_match=Decimal(1), per_study=Decimal(1)), match_uid=MATCH, budget_of="study:a")
-
-
-def test_study_spending_is_found_by_label():
-    call(budget_of="study:a")
-    with pytest.raises(CapReached, match="study"):
-        check_caps(Caps(per_study=Decimal(1)), budget_of="study:a")
-
-
-def test_a_study_without_matches_has_spent_nothing():
-    call()
-    check_caps(Caps(per_study=Decimal(1)), study_match_uids=[])
+    ask(per_match=1, per_study=1)
 
 
 def test_installations_cap_always_applies(settings):
     settings.SPEND_CAP_PER_DAY = "2"
     call()
-    check_caps(Caps(per_day=Decimal(100)))
+    ask("1", per_study=100)
     call()
     with pytest.raises(CapReached, match="daily limit"):
-        check_caps(Caps(per_day=Decimal(100)))
+        ask("1", per_study=100)
     settings.SPEND_CAP_PER_DAY = ""
-    check_caps(Caps())
+    ask()
 
 
-def test_zero_cap_refuses_the_first_call(settings):
+def test_zero_cap_refuses_the_first_call_even_if_its_price_is_unknown(settings):
     settings.SPEND_CAP_PER_DAY = "0"
     with pytest.raises(CapReached):
-        check_caps(Caps())
+        ask(None)
 
 
 @pytest.mark.parametrize("text", ["lots", "-1", "NaN", "Infinity"])
@@ -131,11 +182,3 @@ def test_invalid_cap_prevents_startup(settings, text):
     settings.SPEND_CAP_PER_DAY = text
     with pytest.raises(ImproperlyConfigured, match="SPEND_CAP_PER_DAY"):
         cap_per_day()
-
-
-def test_reached_cap_keeps_the_records():
-    call(dollars=5)
-    with pytest.raises(CapReached):
-        check_caps(Caps(per_match=Decimal(1)), match_uid=MATCH)
-    call(dollars=5)
-    assert spent(match=MATCH) == 10

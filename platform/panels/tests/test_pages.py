@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
@@ -120,3 +121,13 @@ def test_stand_in_starts_from_the_command_line():
     command = [sys.executable, "-m", "panels.standin", "--help"]
     result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "platform:."})
     assert result.returncode == 0 and "cloudresearch_connect" in result.stdout, result.stderr
+
+
+def test_closing_says_which_link_to_switch_off_by_hand(panel_of, client, settings):
+    settings.SITE_URL = "https://parley.example"
+    set_up, _standin = panel_of()
+    client.force_login(User.objects.create_superuser("boss"))
+    address = reverse("admin:studies_study_close", args=[set_up.study.pk])
+    page = client.post(address, follow=True).content.decode()
+    assert f"Switch off the link https://parley.example/join/{set_up.study.slug}/ on {set_up.title} yourself" in page
+    assert "Try again" not in page

@@ -97,19 +97,11 @@ def _headline(pilot: Pilot, finished: int) -> str:
 
 
 def _facts(figures: Report) -> list[tuple[str, str]]:
-    forecast = figures.forecast
     facts = [(_("completed"), f"{figures.completed}"), (_("stuck"), f"{figures.counts['stuck']}")]
-    if forecast.minutes is not None:
-        facts.append((_("minutes per participant (estimate)"), f"{forecast.minutes:.1f}"))
+    if figures.minutes is not None:
+        facts.append((_("minutes per participant (estimate)"), f"{figures.minutes:.1f}"))
     if figures.bonuses is not None:
         facts.append((_("mean bonus"), _money(figures.bonuses.mean, figures)))
-    if forecast.hourly is not None:
-        facts.append((_("pay per hour (estimate)"), _money(forecast.hourly, figures)))
-    if forecast.pay is not None:
-        places = ngettext("pay for one place", "pay for all {places} places", forecast.places)
-        facts.append((places.format(places=f"{forecast.places:,}"), _money(forecast.pay, figures)))
-    if figures.models.calls:
-        facts.append((_("model calls for all places"), _dollars(forecast.calls)))
     return facts
 
 

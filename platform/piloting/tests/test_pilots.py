@@ -24,6 +24,7 @@ from piloting.errors import CannotPilot
 from piloting.models import Pilot, Walker
 from piloting.report import report
 from studies import enrolling
+from studies.costs import costs_of_content
 from studies.freezing import content_of, launch, sha256_of
 from studies.models import Placement, Study, Version
 from tests.visitors import arrived_participant, launched_study
@@ -332,9 +333,8 @@ class TestPilotReport:
         study = draft(pay_rule="fixed", announced_average="2.00", quota=3)
         figures = report(run_pilot(study, people=2))
         assert (figures.bonuses.mean, figures.bonuses.announced) == (2, 2)
-        assert figures.forecast.places == 6
-        assert figures.forecast.pay == pytest.approx(6 * 3.0)
-        assert figures.forecast.hourly == pytest.approx(3 / figures.forecast.minutes * 60)
+        assert figures.costs == costs_of_content(study, content_of(study)), "as on every other page"
+        assert (figures.costs.places, figures.costs.expected) == (6, 6 * 3)
         assert all(step.minutes > 0 and step.words > 0 for step in figures.steps)
 
     def test_model_costs_illegal_moves_and_fallbacks_are_counted(self):
@@ -391,7 +391,8 @@ class TestModels:
         figures = report(pilot)
         assert (figures.models.calls, figures.models.matches, figures.models.fallbacks) == (2, 2, {})
         assert figures.models.cost > 0
-        assert figures.forecast.calls == pytest.approx(figures.models.cost_per_match * figures.forecast.places)
+        expected = figures.models.cost_per_match * figures.costs.places
+        assert float(figures.costs.models) == pytest.approx(expected, abs=0.005) and figures.costs.measured
         assert not Call.objects.filter(budget_of__startswith="study:").exists()
 
     def test_model_may_play_for_participants(self, standin):

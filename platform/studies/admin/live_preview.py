@@ -20,7 +20,9 @@ from studies.admin.parameters import PREFIX
 from studies.admin.status import session_warning
 from studies.admin.table_fields import seats_of
 from studies.admin.varying import VALUES_PREFIX
+from studies.costs import Costs, costs_of_content
 from studies.forecast import Forecast, forecast
+from studies.freezing import content_of
 from studies.models import Study
 from studies.text_preview import preview
 from studies.texts import endings_of, endings_promise, in_currency
@@ -72,6 +74,7 @@ def rendered(form: Any, configuration: int = 1) -> dict[str, str]:
             "endings": _endings(form.instance) if estimate.pay else "",
             **_amounts(estimate),
             **_assumptions(),
+            "costs": _costs(form.instance, estimate),
             "warning": session_warning(form.instance),
         }
         texts = preview(form.instance, configuration)
@@ -94,11 +97,16 @@ def _amounts(estimate: Forecast) -> dict[str, str]:
         "pay_mean": money(pay[1]) if pay else "",
         "pay_min": money(pay[0]) if pay else "",
         "pay_max": money(pay[2]) if pay else "",
-        "pay_hourly": money(estimate.hourly) if estimate.hourly is not None else "",
-        "total_pay": money(estimate.total_pay) if estimate.total_pay is not None else "",
         "model_cost": _dollars(estimate.model_cost),
-        "total_model_cost": _dollars(estimate.total_model_cost),
     }
+
+
+def _costs(study: Study, estimate: Forecast) -> Costs | None:
+    """Return the costs of the settings as filled in; None while the pay is incomplete."""
+    try:
+        return costs_of_content(study, content_of(study), estimate)
+    except (TypeError, ValueError):
+        return None
 
 
 def _endings(study: Study) -> str:

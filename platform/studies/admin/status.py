@@ -11,15 +11,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.errors import GameError
-from opponents.spending import cap_of_study, cap_of_today
+from opponents.spending import refusal_in_study
 from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
 from recruiters.lab_codes import ListedCode, codes_of, with_states
 from studies.cells import cell_titles
+from studies.costs import Costs, shown_costs
 from studies.design import plan_cells
 from studies.freezing import content_of, sha256_of
 from studies.models import Cell, Placement, Study, Version
+from studies.recruiting import AtRecruiter, at_recruiter
 from studies.sessions import unreached_configurations
 
 CODES_SHOWN = 12
@@ -49,6 +51,8 @@ class StudyStatus:
         problem: why the saved settings cannot be launched; empty if they can.
         warning: what to check in the saved settings although they can be launched; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
+        costs: of the launched version or the draft; None if it cannot be played.
+        recruiter: where it recruits, and what its status asks for there; None if Parley does not know.
         cells: the first CELLS_SHOWN cells of the launched version.
         more_cells: how many more cells there are.
         other_endings: counts of endings other than completing, as [(title, count)].
@@ -70,6 +74,8 @@ class StudyStatus:
     reports: int
     warning: str
     cap_reached: str
+    costs: Costs | None
+    recruiter: AtRecruiter | None
     instructions: list[tuple[str, str]]
 
 
@@ -102,6 +108,8 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
         warning="" if problem else session_warning(study),
         cap_reached=_cap_reached(study, versions[0] if versions else None),
+        costs=shown_costs(study),
+        recruiter=at_recruiter(study),
         instructions=_instructions(study),
     )
 
@@ -157,7 +165,7 @@ def _cap_reached(study: Study, latest: Version | None) -> str:
         settings = agent.settings
         if all(spec.startswith("script:") for spec in agent.specs):
             continue
-        if cap := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
+        if cap := refusal_in_study(settings.caps(), f"study:{study.slug}"):
             consequence = (
                 _(
                     "Model calls have stopped. The scripted player “{name}” moves instead, and its moves are "

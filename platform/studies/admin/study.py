@@ -24,7 +24,7 @@ from opponents.listing import listed_models, priced_models, usable_endpoints
 from participants.states import State
 from rights.parts import visible
 from rights.roles import Role
-from studies import pausing
+from studies import pausing, recruiting
 from studies.admin import preview
 from studies.admin.codes import LabCodes, creation_choices
 from studies.admin.first_page import COLOURS
@@ -186,7 +186,13 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
     # ---- actions ---------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        actions = {"launch": self.launch, "pause": self.pause, "close": self.close}
+        actions = {
+            "launch": self.launch,
+            "pause": self.pause,
+            "close": self.close,
+            "follow": self.follow,
+            "add_places": self.add_places,
+        }
         status_urls = [
             path(
                 f"<path:object_id>/{name}/",
@@ -253,6 +259,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
         study = self.seen(request, object_id, role=Role.EDITOR)
         if study.status == Study.Status.CLOSED and not self._allowed(request, study, Role.OWNER):
             raise PermissionDenied
+        was_open, places_before = study.status == Study.Status.LAUNCHED, recruiting.places_of(study)
         try:
             with transaction.atomic():
                 existing_versions = set(study.versions.values_list("pk", flat=True))
@@ -270,6 +277,10 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
             _("Version {number} is launched and open to participants.").format(number=version.number),
             messages.SUCCESS,
         )
+        if not was_open:
+            self._tell(request, recruiting.follow(study, request.user))
+        if places_before and (added := recruiting.places_of(study) - places_before) > 0:
+            self._tell(request, recruiting.add_places(study, request.user, number=added))
         return _redirect_to_study(study)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -291,10 +302,29 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
             with transaction.atomic():
                 if change(study):
                     self.record_action(request, study, action, message)
-            self.message_user(request, message, messages.SUCCESS)
         except pausing.NotRunning as reason:
             self.message_user(request, str(reason), messages.WARNING)
+            return _redirect_to_study(study)
+        self.message_user(request, message, messages.SUCCESS)
+        self._tell(request, recruiting.follow(study, request.user))
         return _redirect_to_study(study)
+
+    def follow(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Try again to do at the recruiter what the study's status asks for."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        self._tell(request, recruiting.follow(study, request.user))
+        return _redirect_to_study(study)
+
+    def add_places(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Offer all places of the launched version at the recruiter."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        self._tell(request, recruiting.add_places(study, request.user))
+        return _redirect_to_study(study)
+
+    def _tell(self, request: HttpRequest, outcome: recruiting.Outcome | None) -> None:
+        """Show what happened at the recruiter, if anything."""
+        if outcome is not None:
+            self.message_user(request, outcome.sentence, messages.SUCCESS if outcome.done else messages.ERROR)
 
 
 def _requested_game(request: HttpRequest) -> type[Game[Any, Any]] | None:

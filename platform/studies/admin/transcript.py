@@ -14,7 +14,7 @@ from games.errors import GameError
 from matches.forms import fields_of
 from matches.models import Event, Match
 from opponents.agent_settings import settings_of
-from opponents.spending import cap_of_match
+from opponents.spending import refusal_in_match
 
 EVENTS_PER_PAGE = 40
 """Number of events per page."""
@@ -129,8 +129,8 @@ def readable(value: Any) -> str:
 
 
 def _capped(match: Match) -> list[str]:
-    caps = (cap_of_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
-    return list(dict.fromkeys(str(cap) for cap in caps if cap))
+    refusals = (refusal_in_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
+    return list(dict.fromkeys(refusal for refusal in refusals if refusal))
 
 
 def _labels(match: Match) -> tuple[dict[str, str], dict[str, str]]:

@@ -30,6 +30,7 @@ from audit import services as audit
 from audit.actions import Action
 from collecting import driver, planning, presets, services
 from collecting.errors import CollectingError
+from collecting.estimate import estimate_of
 from collecting.lineup_rules import RULES
 from collecting.models import Collection
 from collecting.presets import collection_presets
@@ -38,6 +39,7 @@ from games import grids, registry
 from games.errors import GameError
 from games.lineups import Lineups
 from opponents.agent_settings import AgentSettings, settings_of
+from opponents.spending import refusal_of
 
 INVALID_ARGUMENTS = 2
 STUDY_ONLY = frozenset({"appears", "cap_study"})
@@ -148,6 +150,8 @@ class Command(BaseCommand):
                 existing = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
                 raise CollectingError(f"There is no collection “{options['name']}”. Existing collections: {existing}.")
             collection = planning.make_collection(self._plan(options))
+            if not options["json"] and (estimate := estimate_of(collection)):
+                self.stdout.write(estimate.as_line())
             _record_action(collection, Action.MADE)
             return self._start(collection)
         if has_plan:
@@ -233,6 +237,8 @@ class Command(BaseCommand):
             if collection.status != Collection.Status.RUNNING:
                 for problem, count in [] if options["json"] else failures(collection):
                     self.stdout.write(f"  {count} failed: {problem}")
+                if not options["json"] and (refusal := refusal_of(collection.budget_of)):
+                    self.stdout.write(f"  {refusal}")
                 return
             if options["no_wait"] or (alive is not None and not alive()):
                 return

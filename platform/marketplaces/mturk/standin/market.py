@@ -227,7 +227,7 @@ class Market:
 
     def add_assignments(self, hit: Hit, number: int, token: str) -> None:
         def add() -> str:
-            if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
+            if hit.assignments < fees.MTURK_LARGE_FROM <= hit.assignments + number:
                 raise RequestError("InvalidMaximumAssignmentsIncrease", "It would become a task of 10 or more.")
             if hit.unit_cost * number > self.available:
                 raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")

@@ -96,8 +96,10 @@ class TestPublishing:
     def test_cost_is_shown_and_must_be_confirmed(self, staged, owner):
         form = task_fields()
         cost_page = owner.post(desk(staged, "publish/"), form)
-        assert "Mechanical Turk's fee on rewards (20%)" in text_of(cost_page)
-        assert cost_page.context["cost"].total == Decimal("5.00") + Decimal("1.00") + Decimal("5.00") + Decimal("1.00")
+        assert "Fee: 20% of base pay and 20% of bonuses" in text_of(cost_page)
+        assert cost_page.context["cost"].costs.expected == Decimal("5.00") + Decimal("1.00") + Decimal(
+            "5.00"
+        ) + Decimal("1.00")
         assert not staged.market.hits and not Hit.objects.exists()
         result = owner.post(desk(staged, "publish/"), {**form, "confirmed": "yes"}, follow=True)
         assert "workers can find the task now" in text_of(result)
@@ -117,7 +119,7 @@ class TestPublishing:
     def test_higher_fee_of_large_tasks_is_shown(self, staged, owner):
         page = owner.post(desk(staged, "publish/"), task_fields(assignments=10))
         assert "40%" in text_of(page) and "20% for tasks with up to 9" in text_of(page)
-        assert page.context["cost"].reward_fees == Decimal("4.00")
+        assert page.context["cost"].costs.fee(Decimal(0)) == Decimal("4.00")
 
     def test_insufficient_balance_prevents_publishing(self, staged, owner):
         staged.market.total = Decimal("11.99")

@@ -111,8 +111,9 @@ def report_lines(pilot: Pilot, figures: Report) -> list[str]:
     lines += [f"Payoff of {role_payoffs.role}: mean {role_payoffs.mean:,.2f}" for role_payoffs in figures.payoffs]
     if figures.bonuses is not None:
         lines += [f"Bonus: mean {money(figures.bonuses.mean)}; announced: {money(figures.bonuses.announced)}"]
-    if figures.forecast.hourly is not None:
-        lines += [f"Hourly pay: {money(figures.forecast.hourly)}"]
+    costs = figures.costs
+    lines += [f"{title}: {expected}, at most {at_most}" for title, expected, at_most in costs.rows]
+    lines += [text for text in (costs.hourly_sentence, costs.minimum_note, *costs.notes, *costs.warnings) if text]
     models = figures.models
     if models.calls:
         lines += [

@@ -1,0 +1,348 @@
+"""What a study will cost: the one forecast that every page shows, from the set-up form to the pay page.
+
+Expected: every place is completed, and bonuses are on average what participants are promised. At most: every
+participant earns the highest bonus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from games.errors import GameError
+from llm_agents.errors import AgentError
+from matches.models import Match
+from opponents.agents import Agent, people_in
+from opponents.endpoints import current_prices
+from opponents.models import Call
+from opponents.spending import cap_per_day
+from payouts.rules import PayRule, cents, in_currency
+from recruiters.terms import AS_OF, Terms, terms_of
+from studies.forecast import Forecast, forecast
+from studies.formats import agents_in, seats_in
+from studies.freezing import content_of
+from studies.models import Study
+from studies.sessions import session_of
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The cost of a study's places, in its currency; of model calls, in US dollars.
+
+    Attributes:
+        places: participants who complete.
+        minutes: that participants are told the study takes; None if unknown.
+        bonus, highest_bonus: per participant: the announced average, and the most the pay rule allows.
+        pays: False for a trial, in which nobody is paid.
+        models: expected cost of all model calls; None if a price is unknown.
+        models_limit: the limit on them; None: none. Without models, both are 0.
+        measured: whether `models` follows from earlier calls of this study or its pilots.
+        too_expensive: (model, most that an answer can cost, limit) where a limit does not allow a single call.
+    """
+
+    currency: str
+    places: int
+    minutes: int | None
+    base: Decimal
+    bonus: Decimal
+    highest_bonus: Decimal
+    terms: Terms
+    pays: bool = True
+    models: Decimal | None = Decimal(0)
+    models_limit: Decimal | None = Decimal(0)
+    measured: bool = False
+    too_expensive: tuple[tuple[str, Decimal, Decimal], ...] = ()
+
+    def pay(self, bonus: Decimal) -> Decimal:
+        """Return the pay for all places with this bonus."""
+        return self.places * (self.base + bonus)
+
+    def fee(self, bonus: Decimal) -> Decimal | None:
+        """Return the recruiter's fee for all places with this bonus; None if unknown."""
+        fee = self.terms.fee(base=self.base, bonus=bonus)
+        return None if fee is None else self.places * fee
+
+    def total(self, bonus: Decimal) -> Decimal:
+        """Return pay and fee for all places with this bonus."""
+        return self.pay(bonus) + (self.fee(bonus) or 0)
+
+    @property
+    def expected(self) -> Decimal:
+        return self.total(self.bonus)
+
+    @property
+    def at_most(self) -> Decimal:
+        return self.total(self.highest_bonus)
+
+    def hourly(self, bonus: Decimal = Decimal(0)) -> Decimal | None:
+        """Return a participant's hourly pay with this bonus; None if the minutes are unknown."""
+        return cents((self.base + bonus) * 60 / self.minutes) if self.minutes else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data for other programs."""
+        amounts = {
+            "expected": self.expected,
+            "at_most": self.at_most,
+            "hourly_without_bonus": self.hourly(),
+            "hourly": self.hourly(self.bonus),
+            "models": self.models,
+            "models_at_most": self.models_limit,
+        }
+        shown = {name: None if amount is None else float(amount) for name, amount in amounts.items()}
+        return {"currency": self.currency, "places": self.places, "minutes": self.minutes, **shown}
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        """The table (title, expected, at most); amounts are formatted, unknown ones say so."""
+
+        def money(amount: Decimal | None) -> str:
+            return _("not known") if amount is None else _separated(amount, self.currency)
+
+        places = ngettext("Base pay for {places} place", "Base pay for {places} places", self.places)
+        base = money(self.places * self.base)
+        rows = [
+            (places.format(places=f"{self.places:,}"), base, base),
+            (_("Bonuses"), money(self.places * self.bonus), money(self.places * self.highest_bonus)),
+        ]
+        if self.terms.title:
+            fee = _("Fee of {recruiter}").format(recruiter=self.terms.title)
+            rows.append((fee, money(self.fee(self.bonus)), money(self.fee(self.highest_bonus))))
+        rows.append((_("Participants in total"), money(self.expected), money(self.at_most)))
+        if self.models != 0:
+            limit = _("no limit") if self.models_limit is None else _separated(self.models_limit, "USD")
+            expected = _("price unknown") if self.models is None else _separated(self.models, "USD")
+            rows.append((_("Model calls"), expected, limit))
+        return rows
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The most important figures, in a few words each."""
+        facts = [
+            (_("pay and fees expected"), _separated(self.expected, self.currency)),
+            (_("pay and fees at most"), _separated(self.at_most, self.currency)),
+        ]
+        if (hourly := self.hourly()) is not None:
+            facts.append((_("per hour without bonus"), in_currency(hourly, self.currency)))
+        if self.models:
+            facts.append((_("model calls expected"), _separated(self.models, "USD")))
+        return facts
+
+    @property
+    def total_sentence(self) -> str:
+        """What participants will cost, in one sentence, for the question before launching."""
+        template = _("Pay and fees: {expected} expected, {at_most} at most.")
+        return template.format(
+            expected=_separated(self.expected, self.currency), at_most=_separated(self.at_most, self.currency)
+        )
+
+    @property
+    def hourly_sentence(self) -> str:
+        """What participants earn per hour, without and with the expected bonus; empty if the minutes are unknown."""
+        without, with_bonus = self.hourly(), self.hourly(self.bonus)
+        if without is None or with_bonus is None:
+            return ""
+        sentence = ngettext(
+            "Pay per hour, at {minutes} minute: {without} without bonus, {with_bonus} with the announced average.",
+            "Pay per hour, at {minutes} minutes: {without} without bonus, {with_bonus} with the announced average.",
+            self.minutes or 0,
+        )
+        return sentence.format(
+            minutes=self.minutes,
+            without=in_currency(without, self.currency),
+            with_bonus=in_currency(with_bonus, self.currency),
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What the figures assume and leave out."""
+        notes = [] if self.pays else [_("This is a trial, so nobody is paid.")]
+        notes.append(_("Participants who end early but are paid come on top."))
+        if self.terms.title and self.terms.base_share is None:
+            notes.append(_("The panel's own fee is not included."))
+        elif self.terms.title and self.terms.bonus_share is not None:
+            about = _("stated by {recruiter}") if self.terms.known else _("assumed, without taxes, as of {date}")
+            share = _("Fee: {base} of base pay and {bonus} of bonuses ({about}).")
+            notes.append(
+                share.format(
+                    base=_percent(self.terms.base_share or Decimal(0)),
+                    bonus=_percent(self.terms.bonus_share),
+                    about=about.format(recruiter=self.terms.title, date=AS_OF),
+                )
+            )
+        if self.models:
+            notes.append(
+                _("Model calls cost what earlier matches of this study cost.")
+                if self.measured
+                else _("The cost of model calls is estimated from prompts and list prices; a pilot measures it.")
+            )
+        if self.models_limit is None and (daily := cap_per_day()) is not None:
+            notes.append(
+                _("All studies together: at most {cap} a day for model calls.").format(cap=_separated(daily, "USD"))
+            )
+        return notes
+
+    @property
+    def warnings(self) -> list[str]:
+        """Where the hourly pay falls below the recruiter's minimum, and where a limit allows no call."""
+        return [*self._pay_warnings(), *(_too_expensive(*entry) for entry in self.too_expensive)]
+
+    def _pay_warnings(self) -> list[str]:
+        minimum = self.terms.minimum.get(self.currency)
+        without, with_bonus = self.hourly(), self.hourly(self.bonus)
+        if not self.pays or minimum is None or without is None or with_bonus is None or without >= minimum:
+            return []
+        template = (
+            _(
+                "{recruiter} demands at least {minimum} per hour. This study pays {without} without bonus and "
+                "{with_bonus} with the announced average. Raise the pay or shorten the study."
+            )
+            if with_bonus < minimum
+            else _(
+                "{recruiter} demands at least {minimum} per hour, not counting bonuses. Without them, this study pays "
+                "{without}. Raise the base pay."
+            )
+        )
+        shown = {"minimum": minimum, "without": without, "with_bonus": with_bonus}
+        amounts = {name: in_currency(amount, self.currency) for name, amount in shown.items()}
+        return [template.format(recruiter=self.terms.title, **amounts)]
+
+    @property
+    def minimum_note(self) -> str:
+        """What the recruiter states about minimum pay; empty without a recruiter."""
+        if not self.terms.title:
+            return ""
+        minimum = self.terms.minimum.get(self.currency)
+        if minimum is None:
+            return _("{recruiter} states no minimum pay in this currency.").format(recruiter=self.terms.title)
+        template = _("{recruiter} states a minimum of {minimum} per hour (as of {date}).")
+        return template.format(recruiter=self.terms.title, minimum=in_currency(minimum, self.currency), date=AS_OF)
+
+    def of(self, *, places: int, terms: Terms) -> Costs:
+        """Return the costs of this number of places on these terms."""
+        return replace(self, places=places, terms=terms)
+
+
+def costs_of(study: Study) -> Costs:
+    """Return the costs of the launched version, or of the saved settings before the first launch.
+
+    Raises:
+        GameError, AgentError, ValueError: there is no version, and the settings cannot be played.
+    """
+    version = study.latest_version()
+    return costs_of_content(study, content_of(study) if version is None else version.content)
+
+
+def shown_costs(study: Study) -> Costs | None:
+    """Return the costs for a page; None if the settings cannot be played yet."""
+    try:
+        return costs_of(study)
+    except (GameError, AgentError, ValueError, LookupError):
+        return None
+
+
+def costs_of_content(study: Study, content: Mapping[str, Any], estimate: Forecast | None = None) -> Costs:
+    """Return the costs of a version's content, which may be that of a draft or pilot.
+
+    Args:
+        estimate: the study's forecast, if it is known already.
+    """
+    rule = PayRule.model_validate(content["pay"])
+    cells = _starting_cells(content)
+    places = [cell["quota"] * len(people_in(seats_in(cell))) for cell in cells]
+    averages = [Decimal(cell.get("announced_average") or rule.announced_average) for cell in cells]
+    weights = sum(places) or 1
+    terms = terms_of(content.get("entry", study.entry), study.slug)
+    expected = sum((n * min(average, rule.cap) for n, average in zip(places, averages, strict=True)), Decimal(0))
+    highest = sum((n * _highest_bonus(rule, average) for n, average in zip(places, averages, strict=True)), Decimal(0))
+    matches = sum(cell["quota"] for cell in cells) * session_of(content).matches
+    return Costs(
+        currency=rule.currency,
+        places=sum(places),
+        minutes=terms.minutes or content.get("about_minutes"),
+        base=rule.base,
+        bonus=expected / weights,
+        highest_bonus=highest / weights,
+        terms=terms,
+        pays=content["purpose"] == Match.Purpose.STUDY,
+        **_models(study, content, matches, estimate),
+    )
+
+
+def _starting_cells(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the cells in which participants may begin, as `sessions.starting_cells` does."""
+    cells, session = list(content["cells"]), session_of(content)
+    if session.matches == 1 or session.order != "fixed" or content.get("further"):
+        return cells
+    first = min((cell["configuration"] for cell in cells), default=0)
+    return [cell for cell in cells if cell["configuration"] == first]
+
+
+def _highest_bonus(rule: PayRule, average: Decimal) -> Decimal:
+    highest = {"share": 2 * average, "linear": rule.cap, "fixed": average}[rule.rule]
+    return min(highest, rule.cap)
+
+
+def _models(study: Study, content: Mapping[str, Any], matches: int, estimate: Forecast | None) -> dict[str, Any]:
+    """Return the figures of `Costs` that concern model calls."""
+    agents = [agent for agent in agents_in(content).values() if not agent.scripted]
+    if not agents:
+        return {}
+    caps = [agent.settings.caps() for agent in agents]
+    too_expensive = dict.fromkeys(entry for agent in agents for entry in _never_asked(agent))
+    limits = [cap.per_study for cap in caps]
+    per_match = [cap.per_match for cap in caps]
+    limit = None
+    if None not in limits:
+        limit = max(cap for cap in limits if cap is not None)
+    elif None not in per_match:
+        limit = matches * sum((cap for cap in per_match if cap is not None), Decimal(0))
+    per_match_cost = _measured(study)
+    measured = per_match_cost is not None
+    if per_match_cost is None:
+        try:
+            per_match_cost = (estimate or forecast(study)).model_cost
+        except (GameError, AgentError, ValueError, LookupError):
+            per_match_cost = None
+    expected = None if per_match_cost is None else cents(per_match_cost * matches)
+    return {"models": expected, "models_limit": limit, "measured": measured, "too_expensive": tuple(too_expensive)}
+
+
+def _never_asked(agent: Agent) -> Iterator[tuple[str, Decimal, Decimal]]:
+    """Yield (model, most that an answer can cost, limit) for the agent's models that its limits never allow to ask."""
+    caps = agent.settings.caps()
+    limits = [cap for cap in (caps.per_match, caps.per_study) if cap is not None]
+    for spec in agent.specs if limits else ():
+        price = current_prices().largest_of(spec, size=0, max_tokens=agent.settings.max_tokens)
+        if price is not None and price > min(limits):
+            yield spec, price, min(limits)
+
+
+def _too_expensive(spec: str, price: Decimal, limit: Decimal) -> str:
+    message = _(
+        "One call of {model} can cost up to {price}, more than the spending limit of {limit}, so it would never be "
+        "made. Raise the limit, or set a maximum answer length."
+    )
+    return message.format(model=spec, price=f"${price:,.4f}", limit=f"${limit:,.2f}")
+
+
+def _measured(study: Study) -> Decimal | None:
+    """Return the mean cost of a match in which models were called, in this study or its pilots; None if unknown."""
+    own = Call.objects.filter(Q(budget_of=f"study:{study.slug}") | Q(budget_of__startswith=f"pilot:{study.slug}/"))
+    sums = (
+        own.filter(cost__isnull=False).order_by().aggregate(cost=Sum("cost"), matches=Count("match_uid", distinct=True))
+    )
+    return sums["cost"] / sums["matches"] if sums["matches"] else None
+
+
+def _separated(amount: Decimal, currency: str) -> str:
+    return in_currency(cents(amount), currency)
+
+
+def _percent(share: Decimal) -> str:
+    return f"{float(100 * share):.4g}%"
