@@ -61,6 +61,13 @@ test-all: setup-test   ## run every test, also the slow ones, and property tests
 	@style=0; $(MAKE) --no-print-directory lint || style=1; \
 	$(PYTHON) deploy/setup/tests.py --all $(PYTEST) && exit $$style
 
+analysis:       ## install what `manage.py analyse` and notebooks need besides the server
+	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock
+
+docs: setup     ## build the documentation site: open var/docs/html/index.html
+	@deploy/setup/venv.sh --into .venv-docs requirements-docs.lock
+	@$(PYTHON) -m deploy.docs
+
 lint: setup-test       ## check style, types and imports between layers
 	@.venv/bin/ruff check --quiet $(SOURCES)
 	@.venv/bin/ruff format --check $(SOURCES)
