@@ -24,7 +24,7 @@ from games.errors import GameError
 from games.interface import Game, Json, Role
 from games.lineups import Lineups
 from games.play import configure
-from llm_agents.agent import parse_spec
+from llm_agents.agent import is_scripted
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from matches.services import Player
@@ -95,7 +95,7 @@ class Plan:
         return self.lineups or Lineups(agents=tuple(self.agents), same=self.same)
 
     def _named(self, label: str) -> Agent:
-        return Agent(spec=label, delay=self.delay if parse_spec(label).scripted else 0, settings=self.settings)
+        return Agent(spec=label, delay=self.delay if is_scripted(label) else 0, settings=self.settings)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _refuse_unpriced(plan: Plan, agents: Mapping[str, Agent]) -> None:
     """Refuse a spending limit if the price of a model is unknown, since it could not be enforced."""
     price_list = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
     for spec in (spec for agent in agents.values() for spec in agent.specs):
-        if not parse_spec(spec).scripted and price_list.of(spec) is None:
+        if not is_scripted(spec) and price_list.of(spec) is None:
             raise BadPlan(
                 f"A spending limit needs the price of {spec}. Enter it under prices, in dollars per million tokens."
             )
@@ -327,7 +327,7 @@ def models_of(content: Mapping[str, Any]) -> list[str]:
     """Return every model that a collection with this content may call, fallbacks last."""
     agents = agents_in(content).values()
     specs = dict.fromkeys([agent.spec for agent in agents] + [spec for agent in agents for spec in agent.specs])
-    return [spec for spec in specs if not parse_spec(spec).scripted]
+    return [spec for spec in specs if not is_scripted(spec)]
 
 
 def prices(collection: Collection) -> PriceList:

@@ -178,7 +178,6 @@ def question_for(
 
     Raises:
         CapReached: a spending cap is reached.
-        BadAgent: there is no such agent.
     """
     question = Question(match, play, role, agent, host, template)
     spec = agent.settings.spec(agent.spec)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from games.errors import BadText
 from games.interface import Game
 from games.strategies import Strategy
-from llm_agents.agent import AgentSpec, Ladder, parse_spec
+from llm_agents.agent import AgentSpec, Ladder, parse_spec, spec_of
 from llm_agents.endpoints import endpoint
 from llm_agents.errors import AgentError
 from llm_agents.strategies import Prompts, check_persona, check_prompts, strategy_named
@@ -184,12 +184,8 @@ class AgentSettings(BaseModel):
         return {name: text for name, text in texts.items() if text}
 
     def spec(self, agent: str) -> AgentSpec:
-        """Return `agent` with these settings.
-
-        Raises:
-            BadAgent
-        """
-        parsed = parse_spec(agent)
+        """Return `agent` with these settings."""
+        parsed = spec_of(agent)
         if parsed.scripted:
             return parsed
         parameters: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
@@ -208,11 +204,7 @@ class AgentSettings(BaseModel):
         )
 
     def ladder(self, agent: str) -> Ladder:
-        """Return the models to ask, in order, with timeouts and retries.
-
-        Raises:
-            BadAgent
-        """
+        """Return the models to ask, in order, with timeouts and retries."""
         return Ladder(
             agents=(self.spec(agent), *(self.spec(fallback) for fallback in self.fallbacks)),
             tries_after_first=self.tries_after_first,

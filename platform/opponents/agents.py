@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from games.interface import Game, Json, Role
 from games.words import gettext as _
-from llm_agents.agent import BY_RULES, parse_spec
+from llm_agents.agent import BY_RULES, is_scripted, parse_spec
 from llm_agents.errors import AgentError
 from opponents.agent_settings import DEFAULT, AgentSettings, settings_of
 
@@ -53,18 +53,18 @@ class Agent(BaseModel):
 
     @property
     def scripted(self) -> bool:
-        return parse_spec(self.spec).scripted
+        return is_scripted(self.spec)
 
     @property
     def specs(self) -> tuple[str, ...]:
         """The models or scripts that may be asked: the agent's own, then its fallback models."""
-        return (self.spec,) if self.spec.startswith("script:") else (self.spec, *self.settings.fallbacks)
+        return (self.spec,) if self.scripted else (self.spec, *self.settings.fallbacks)
 
     @property
     def hash(self) -> str:
         """A hash of everything that affects the agent's behaviour, 12 hexadecimal digits; scripts have no settings."""
         data = self.kept()
-        if self.spec.startswith("script:"):
+        if self.scripted:
             data.pop("settings", None)
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 

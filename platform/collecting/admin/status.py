@@ -22,8 +22,7 @@ from collecting.ratings import ratings_of
 from games import registry
 from games.errors import UnknownGame
 from games.ratings import Rating
-from llm_agents.agent import parse_spec
-from llm_agents.errors import AgentError
+from llm_agents.agent import is_scripted
 from llm_agents.pricing import Price, PriceList
 from llm_agents.strategies import Prompts
 from matches.forms import fields_of
@@ -351,10 +350,7 @@ def _agent_name(label: str, agent: Agent) -> str:
 
 
 def _price(prices: PriceList, agent: str) -> Price | None:
-    try:
-        return None if parse_spec(agent).scripted else prices.of(agent)
-    except AgentError:
-        return None
+    return None if is_scripted(agent) else prices.of(agent)
 
 
 def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:

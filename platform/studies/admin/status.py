@@ -155,7 +155,7 @@ def _cap_reached(study: Study, latest: Version | None) -> str:
         return ""
     for agent in latest.agents().values():
         settings = agent.settings
-        if all(spec.startswith("script:") for spec in agent.specs):
+        if agent.scripted:
             continue
         if cap := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
             consequence = (
