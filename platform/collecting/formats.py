@@ -27,9 +27,7 @@ def current(content: Mapping[str, Any]) -> Mapping[str, Any]:
         return content
     settings, delay = _settings(content), content["delay"]
     specs = dict.fromkeys(spec for seats in content["assignments"] for spec in seats.values())
-    agents = {
-        spec: Agent(spec=spec, delay=delay if is_scripted(spec) else 0, settings=settings) for spec in specs
-    }
+    agents = {spec: Agent(spec=spec, delay=delay if is_scripted(spec) else 0, settings=settings) for spec in specs}
     return {
         **content,
         "format": FORMAT,

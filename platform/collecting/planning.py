@@ -31,6 +31,7 @@ from matches.services import Player
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent, label_problem
 from opponents.endpoints import refresh_if_old
+from opponents.listing import retired_problem
 from studies.freezing import code_revision, sha256_of
 from studies.models import Study
 
@@ -217,6 +218,8 @@ def _refuse_stages(plan: Plan, game: type[Game[Any, Any]]) -> None:
 def _refuse_agents(agents: Mapping[str, Agent], game: Game[Any, Any]) -> None:
     for label, agent in agents.items():
         if problem := label_problem(label):
+            raise BadPlan(f"{label}: {problem}")
+        if problem := retired_problem(agent.specs):
             raise BadPlan(f"{label}: {problem}")
         for name, reason in agent.check(game).items():
             raise BadPlan(reason if name == "spec" else f"{name}: {reason}")

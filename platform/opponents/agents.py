@@ -130,7 +130,8 @@ def _parse_agent(label: str, data: Json, default: AgentSettings) -> Agent:
         settings = settings_of(own_settings) if own_settings else default
         return Agent.model_validate({**data, "settings": settings})
     except ValidationError as error:
-        raise ValueError(_message(label, *_first_error(error))) from None
+        name, problem = _first_error(error)
+        raise ValueError(agent_problem(label, problem, name)) from None
 
 
 def _dump(settings: AgentSettings) -> dict[str, Any]:
@@ -140,11 +141,14 @@ def _dump(settings: AgentSettings) -> dict[str, Any]:
 def problems_in(agents: Mapping[str, Agent], game: Game[Any, Any]) -> list[str]:
     """Return one sentence per problem that these agents have in this game; each names the agent."""
     return [
-        _message(label, name, problem) for label, agent in agents.items() for name, problem in agent.check(game).items()
+        agent_problem(label, problem, name)
+        for label, agent in agents.items()
+        for name, problem in agent.check(game).items()
     ]
 
 
-def _message(label: str, name: str, problem: str) -> str:
+def agent_problem(label: str, problem: str, name: str = "") -> str:
+    """Return a sentence about an agent's problem; `name` is the setting's, if it is one's."""
     setting = AgentSettings.model_fields.get(name)
     message = f"{setting.title or name}: {problem}" if setting else problem
     return _("Agent “{label}”: {problem}").format(label=label, problem=message)

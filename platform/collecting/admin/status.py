@@ -29,6 +29,7 @@ from matches.forms import fields_of
 from matches.models import Match, Seat
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
+from opponents.listing import unusable_agent
 from opponents.spending import cap_of_today
 
 Status = Collection.Status
@@ -54,6 +55,7 @@ class CollectionStatus:
         latest: the matches that ended last.
         playing: some of the matches in progress, newest first.
         ratings: of the agents, if their game rates them; not while matches are played.
+        unusable: why a model cannot be asked, when no other model of its agent can; usually empty.
         cap_of_today: a message that today's calls have reached the installation's limit; empty if it has no effect
             here.
     """
@@ -63,6 +65,7 @@ class CollectionStatus:
     problems: list[tuple[str, int]]
     latest: list[Item]
     playing: list[Item]
+    unusable: str = ""
     cap_of_today: str = ""
     ratings: Sequence[Rating] = ()
 
@@ -142,6 +145,8 @@ class CollectionStatus:
         now = self.now
         if self.cap_of_today and self.in_budget and not self.running and now.status != Status.DONE:
             return f"{self.cap_of_today} {_('No more model calls today. Matches keep their current state.')}"
+        if self.unusable:
+            return f"{self.unusable} {_('Its matches fail until this is changed.')}"
         if now.status == Status.READY:
             return _("No matches played yet.")
         if self.running and not self.driven:
@@ -165,11 +170,18 @@ def status_of(collection: Collection) -> CollectionStatus:
         now=progress(collection),
         driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
         problems=failures(collection),
+        unusable=_unusable(collection),
         cap_of_today=_cap_of_today(collection),
         latest=list(ended.prefetch_related(matches, seats)[:MAX_LATEST_SHOWN]),
         playing=list(playing.prefetch_related(matches, seats)[:MAX_PLAYING_SHOWN]),
         ratings=() if collection.status == Status.RUNNING else ratings_of(collection),
     )
+
+
+def _unusable(collection: Collection) -> str:
+    if collection.status == Status.DONE or collection.source != Collection.Source.PLAYED:
+        return ""
+    return unusable_agent(agents_in(collection.content))
 
 
 def _cap_of_today(collection: Collection) -> str:

@@ -134,7 +134,7 @@ def test_empty_key_field_keeps_the_key(client: Client, superuser: User):
     assert (endpoint.title, keys.unseal(endpoint.sealed_key)) == ("Renamed", SECRET)
     client.post(page, typed(forget_key="on"))
     endpoint.refresh_from_db()
-    assert endpoint.key_state == Endpoint.KeyState.NONE
+    assert endpoint.key_state == Endpoint.KeyState.REMOVED
 
 
 @pytest.mark.parametrize("changes", [{"base_url": "https://elsewhere.example/v1"}, {"protocol": "anthropic"}])

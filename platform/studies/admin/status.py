@@ -16,6 +16,7 @@ from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
 from recruiters.lab_codes import ListedCode, codes_of, with_states
+from studies import faults
 from studies.cells import cell_titles
 from studies.design import plan_cells
 from studies.freezing import content_of, sha256_of
@@ -48,6 +49,7 @@ class StudyStatus:
         unlaunched: whether the saved settings differ from the launched version.
         problem: why the saved settings cannot be launched; empty if they can.
         warning: what to check in the saved settings although they can be launched; usually empty.
+        why_closed: why the launched version admits no participants although it is open; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
         cells: the first CELLS_SHOWN cells of the launched version.
         more_cells: how many more cells there are.
@@ -70,12 +72,14 @@ class StudyStatus:
     reports: int
     warning: str
     cap_reached: str
+    why_closed: str
     instructions: list[tuple[str, str]]
 
 
 def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     """Return the study's current status."""
     versions = list(study.versions.order_by("-number").defer("content"))
+    latest = study.latest_version()
     placed = Placement.objects.filter(cell__version__study=study)
     counts = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
     join_link = request.build_absolute_uri(study.get_absolute_url())
@@ -102,6 +106,7 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
         warning="" if problem else session_warning(study),
         cap_reached=_cap_reached(study, versions[0] if versions else None),
+        why_closed=faults.why_closed(latest) if latest and study.status == Study.Status.LAUNCHED else "",
         instructions=_instructions(study),
     )
 
