@@ -141,7 +141,8 @@ class PlanForm(forms.ModelForm):
         help_text=gettext_lazy("With the same seed, you can compare agents on the same instances."),
     )
     same = forms.BooleanField(
-        label=gettext_lazy("Agents also play against themselves"),
+        label=gettext_lazy("Also against itself"),
+        help_text=gettext_lazy("Each agent also plays matches in which it takes all free seats."),
         required=False,
         initial=True,
         widget=UnfoldBooleanSwitchWidget(),

@@ -68,11 +68,11 @@ class AgentSettings(BaseModel):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
         None,
         title="Temperature",
-        description="How random the model's answers are, from 0 (least random). Tick “none” for the provider's "
+        description="How random the model's answers are, from 0 (least random). Leave empty for the provider's "
         "default.",
     )
     max_tokens: Annotated[int, Field(ge=16, le=100_000)] | None = Field(
-        None, title="Maximum answer length", description="In tokens. Tick “none” for the provider's default."
+        None, title="Maximum answer length", description="In tokens. Leave empty for the provider's default."
     )
     structured: bool = Field(
         True,
@@ -163,12 +163,12 @@ class AgentSettings(BaseModel):
     cap_match: Annotated[float, Field(gt=0)] | None = Field(
         None,
         title="Spend per match",
-        description="No more model calls in a match that has cost this many US dollars. Tick “none” for no limit.",
+        description="No more model calls in a match that has cost this many US dollars. Leave empty for no limit.",
     )
     cap_study: Annotated[float, Field(gt=0)] | None = Field(
         None,
         title="Spend per study",
-        description="No more model calls once the study has cost this many US dollars. Tick “none” for no limit.",
+        description="No more model calls once the study has cost this many US dollars. Leave empty for no limit.",
     )
 
     @field_validator("persona", "prompt_system", "prompt_question", "prompt_correction")

@@ -17,6 +17,7 @@ from opponents import keys
 from opponents.models import Endpoint
 from opponents.price_field import PricesWidget
 from opponents.uses import uses_of
+from opponents.validators import completed_address
 
 MAX_KEY_LENGTH = 1000
 SENSITIVE_FIELDS = ("base_url", "key_variable")
@@ -50,6 +51,9 @@ class EndpointForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        if self.is_bound and (typed := self.data.get(self.add_prefix("base_url"))):
+            self.data = self.data.copy()
+            self.data[self.add_prefix("base_url")] = completed_address(typed.strip())
         if self._pending_key:
             self.fields["new_key"].help_text = KEY_KEPT
 

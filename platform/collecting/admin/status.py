@@ -384,7 +384,10 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
 
 def _playing_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return line-ups, random seeds, and how agents are asked (once, if all agents have the same settings)."""
-    facts = [(_("Line-ups"), RULES.get(content["lineups"].get("rule", "product"), ""))]
+    rule = content["lineups"].get("rule", "product")
+    facts = [(_("Line-ups"), RULES.get(rule, ""))]
+    if rule in ("product", "combinations"):
+        facts.append((_("Also against itself"), _("yes") if content["lineups"].get("same", True) else _("no")))
     if content["lineups"].get("rotate"):
         facts.append((_("Seats"), _("rotate with each repetition")))
     if content["environment"]:

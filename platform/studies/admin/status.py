@@ -19,7 +19,7 @@ from recruiters.lab_codes import ListedCode, codes_of, with_states
 from studies import faults
 from studies.cells import cell_titles
 from studies.design import plan_cells
-from studies.freezing import content_of, sha256_of
+from studies.freezing import content_of, missing_cap, sha256_of
 from studies.models import Cell, Placement, Study, Version
 from studies.sessions import unreached_configurations
 
@@ -47,7 +47,7 @@ class StudyStatus:
 
     Attributes:
         unlaunched: whether the saved settings differ from the launched version.
-        problem: why the saved settings cannot be launched; empty if they can.
+        problems: why the saved settings cannot be launched, as [(form field, reason)]; empty if they can.
         warning: what to check in the saved settings although they can be launched; usually empty.
         why_closed: why the launched version admits no participants although it is open; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
@@ -59,7 +59,7 @@ class StudyStatus:
     join_link: str
     versions: list[Version]
     unlaunched: bool
-    problem: str
+    problems: list[tuple[str, str]]
     arrived: int
     live: int
     completed: int
@@ -83,13 +83,13 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     placed = Placement.objects.filter(cell__version__study=study)
     counts = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
     join_link = request.build_absolute_uri(study.get_absolute_url())
-    problem, unlaunched = _launch_problem(study, versions[0] if versions else None)
+    problems, unlaunched = _launch_problems(study, versions[0] if versions else None)
     codes = codes_of(study.slug)
     return StudyStatus(
         join_link=join_link,
         versions=versions,
         unlaunched=unlaunched,
-        problem=problem,
+        problems=problems,
         arrived=sum(counts.values()),
         live=sum(count for state, count in counts.items() if state not in ENDED),
         completed=counts.get(State.COMPLETED, 0),
@@ -104,20 +104,29 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         codes_created=codes.count(),
         codes_used=codes.filter(used=True).count(),
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
-        warning="" if problem else session_warning(study),
+        warning="" if problems else session_warning(study),
         cap_reached=_cap_reached(study, versions[0] if versions else None),
         why_closed=faults.why_closed(latest) if latest and study.status == Study.Status.LAUNCHED else "",
         instructions=_instructions(study),
     )
 
 
-def _launch_problem(study: Study, latest: Version | None) -> tuple[str, bool]:
+def _launch_problems(study: Study, latest: Version | None) -> tuple[list[tuple[str, str]], bool]:
     """Return why the saved settings cannot be launched, and whether launching them would make a new version."""
     try:
         study.full_clean(validate_unique=False)
-        return "", latest is None or sha256_of(content_of(study)) != latest.sha256
     except ValidationError as error:
-        return " ".join(error.messages), True
+        return [(_field_of(name), " ".join(reasons)) for name, reasons in error.message_dict.items()], True
+    problem = missing_cap(study)
+    return (
+        [("agents", problem)] if problem else [],
+        latest is None or sha256_of(content_of(study)) != latest.sha256,
+    )
+
+
+def _field_of(name: str) -> str:
+    """Return the form field at which a problem of the study's field `name` is corrected."""
+    return {"config": "values_from", "design": "values_from", "session_games": "other_game_2"}.get(name, name)
 
 
 def session_warning(study: Study) -> str:
