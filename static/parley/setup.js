@@ -63,8 +63,13 @@ function setUp() {
       event.preventDefault();
       show(step);
       line.querySelectorAll("details").forEach((one) => (one.open = true));
-      line.scrollIntoView({ block: "start" });
-      line.querySelector("input:not([type=hidden]), select, textarea:not(.parley-hidden)")?.focus({ preventScroll: true });
+      // Opened sections draw their controls when they are told that they are open.
+      setTimeout(() => {
+        const labels = [...line.querySelectorAll("label")];
+        const place = labels.find((one) => link.dataset.label && one.textContent.startsWith(link.dataset.label)) ?? line;
+        place.scrollIntoView({ block: "center" });
+        place.querySelector("input:not([type=hidden]), select, textarea:not(.parley-hidden)")?.focus({ preventScroll: true });
+      });
     });
   livePreview.querySelector("[data-back]").addEventListener("click", () => show(now - 1));
   livePreview.querySelector("[data-next]").addEventListener("click", () => show(now + 1));
@@ -243,6 +248,7 @@ function setUp() {
   const wrongStep = mark();
   show(wrongStep ?? 0, { focus: false });
   if (wrongStep !== null) goToFirstError();
+  document.getElementById("meanwhile")?.focus();
 
   function goToFirstError() {
     const list = sections.get(names[wrongStep]).map((part) => part.querySelector(".errorlist")).find(Boolean);

@@ -226,7 +226,11 @@ class StudyForm(forms.ModelForm):
         cleaned = super().clean() or self.cleaned_data
         if self.changed_meanwhile:
             self.add_error(
-                None, _("Not saved: others saved this study while you were editing. See below what changed.")
+                None,
+                _(
+                    "Not saved: others saved this study while you were editing. Check what they changed, then save "
+                    "again."
+                ),
             )
         config, errors = self._read_parameters(cleaned)
         for name, reason in errors.items():

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.errors import GameError
+from opponents.agent_settings import AgentSettings
 from opponents.spending import cap_of_study, cap_of_today
 from participants.markdown import to_html
 from participants.models import ProblemReport
@@ -42,12 +43,25 @@ class CellFill:
 
 
 @dataclass(frozen=True)
+class LaunchProblem:
+    """A reason why a study cannot be launched, and the form field at which it is corrected.
+
+    Attributes:
+        label: that of one of the field's own controls; empty for the whole field.
+    """
+
+    field: str
+    reason: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
 class StudyStatus:
     """What the study's page shows above the form.
 
     Attributes:
         unlaunched: whether the saved settings differ from the launched version.
-        problems: why the saved settings cannot be launched, as [(form field, reason)]; empty if they can.
+        problems: why the saved settings cannot be launched, empty if they can.
         warning: what to check in the saved settings although they can be launched; usually empty.
         why_closed: why the launched version admits no participants although it is open; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
@@ -59,7 +73,7 @@ class StudyStatus:
     join_link: str
     versions: list[Version]
     unlaunched: bool
-    problems: list[tuple[str, str]]
+    problems: list[LaunchProblem]
     arrived: int
     live: int
     completed: int
@@ -111,15 +125,15 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     )
 
 
-def _launch_problems(study: Study, latest: Version | None) -> tuple[list[tuple[str, str]], bool]:
+def _launch_problems(study: Study, latest: Version | None) -> tuple[list[LaunchProblem], bool]:
     """Return why the saved settings cannot be launched, and whether launching them would make a new version."""
     try:
         study.full_clean(validate_unique=False)
     except ValidationError as error:
-        return [(_field_of(name), " ".join(reasons)) for name, reasons in error.message_dict.items()], True
+        return [LaunchProblem(_field_of(name), " ".join(reasons)) for name, reasons in error.message_dict.items()], True
     problem = missing_cap(study)
     return (
-        [("agents", problem)] if problem else [],
+        [LaunchProblem("agents", problem, AgentSettings.model_fields["cap_study"].title or "")] if problem else [],
         latest is None or sha256_of(content_of(study)) != latest.sha256,
     )
 

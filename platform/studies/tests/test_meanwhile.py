@@ -67,7 +67,7 @@ def test_second_save_is_shown_what_changed_and_both_changes_survive(robin, kim, 
     assert rows(refused)["title"] == ("Kim's", "Robin's", False)
     assert set(rows(refused)) == {"title", "base", "agents"}
     text = text_of(refused)
-    assert "kim saved this study on" in text and "Take this instead of mine" in text
+    assert "kim saved this study on" in text and "Take what others saved" in text
     assert "script:haggler" in text
 
     assert save(robin, study, refused).status_code == 302
