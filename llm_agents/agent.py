@@ -78,6 +78,17 @@ class AgentSpec:
         return f"{self.kind}:{self.name}"
 
 
+def is_scripted(text: str) -> bool:
+    """Return whether `text` names a scripted player, whether or not it exists."""
+    return text.startswith(f"{SCRIPT}:")
+
+
+def spec_of(text: str) -> AgentSpec:
+    """Return the agent with the name `text`, whether or not its endpoint still exists."""
+    kind, _colon, name = text.partition(":")
+    return AgentSpec(kind, name)
+
+
 def parse_spec(text: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = None) -> AgentSpec:
     """Return the agent with the name `text`, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
 
@@ -97,7 +108,7 @@ def parse_spec(text: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = N
                 game=game.key, name=name, names=", ".join(sorted(game.scripts))
             )
         )
-    return AgentSpec(kind, name)
+    return spec_of(text)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ NO_KEY = "none"
 """Sent to endpoints that need no key; not a secret."""
 SHORTEST_RUN = 8
 """Runs of this many characters that also occur in a key are removed; a shorter key is removed where it occurs whole."""
+SHORTEST_KEY = 5
+"""Shorter keys, such as the "a" that people enter for a server that needs none, are no secrets and occur in words."""
 
 _KEY_PATTERN = re.compile(r"\b(?:sk|xai|gsk|AIza)[-_]?[\w*.-]{8,}|(?i:bearer)\s+\S+|(?i:basic)\s+[\w+/=]{12,}")
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -24,7 +26,7 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 def without_key(text: str, key: str | None) -> str:
     """Return `text` with `[key]` in place of every part of `key`, and of anything that looks like a key."""
-    if key and key != NO_KEY:
+    if key and key != NO_KEY and len(key) >= SHORTEST_KEY:
         for form in _encoded_forms(key):
             text = _remove_form(text, form)
     return _KEY_PATTERN.sub(REPLACEMENT, text)

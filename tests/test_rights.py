@@ -129,6 +129,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "collecting_collection_members": get_and_post("viewer"),
     "collecting_collection_set_member": post_only("owner"),
     "opponents_endpoint_try": (BY_POST, SUPERUSER_OBJECTS),
+    "opponents_endpoint_retire": (BY_POST, SUPERUSER_OBJECTS),
     "auth_user_password_change": (SUPERUSER_OBJECTS, SUPERUSER_OBJECTS),
     **{
         f"exports:{name}{of}": expected
@@ -189,6 +190,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
         ALWAYS_WRONG_METHOD,
         {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
     ),
+    "paydesk:reject": (from_role("owner", REFUSED), from_role("owner", REFUSED)),
     "paydesk:resolve": (ALWAYS_WRONG_METHOD, from_role("owner", REFUSED)),
     "monitoring:page": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
     "monitoring:now": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),

@@ -208,6 +208,8 @@ def test_survey_is_written_and_shown(stack, desk: Page):
     go_to_step(desk, "Entry")
     desk.get_by_label("Who may enter").select_option("open")
     desk.get_by_role("button", name="Save").click()
+    expect(desk.get_by_text("Saved as a draft.")).to_be_visible(timeout=PATIENCE)
+    expect(desk.locator("[data-step].wrong")).to_have_count(0)
     desk.on("dialog", lambda dialog: dialog.accept())
     desk.get_by_role("button", name="Launch").click()
     expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)

@@ -24,7 +24,8 @@ PORTS_TRIED = 50
 SLOW_SECONDS = 2.0
 """Delay of slow misbehaviours if none is given."""
 MODELS = ("stand-in",)
-KEY = "sk-stand-in-not-a-key"
+KEY = "sk-0000-0000-0000"
+"""Contains no word, because a key's parts are removed from every text that is shown."""
 NOTHING_CALLED = Calls((("submit", "{}"),))
 TOOL_KINDS = tuple(tool_kinds(NOTHING_CALLED, NOTHING_CALLED, ""))
 """Misbehaviours of a model that should call tools; on other requests it behaves."""

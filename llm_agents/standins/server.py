@@ -32,7 +32,7 @@ from llm_agents.standins.misbehaviours import (
 from llm_agents.standins.openai import OpenAI
 from llm_agents.standins.protocols import ALL_FEATURES, Protocol, Reply, StreamEvent, new_id
 
-KEY = "sk-stand-in-0123456789"
+KEY = "sk-0123456789-0123"
 """The key of tests' calls to stand-in servers; it must appear nowhere else."""
 
 JSON = {"content-type": "application/json"}

@@ -11,7 +11,7 @@ import pytest
 from games.play import configure, replay_events, start
 from games.tests.toys import Guessing
 from llm_agents import breaker, errors, parsing
-from llm_agents.agent import AgentSpec, Ladder, decide, parse_spec
+from llm_agents.agent import AgentSpec, Ladder, decide, is_scripted, parse_spec, spec_of
 from llm_agents.endpoints import PRESETS, use_endpoints
 from llm_agents.match import play_match
 from llm_agents.pricing import LISTED, Price
@@ -232,6 +232,13 @@ async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, pro
 
 
 # ---- whole matches -----------------------------------------------------------------------------
+
+
+async def test_missing_endpoint_leaves_the_turn_to_the_fallbacks(serving, protocol):
+    serving(protocol, second=[answer(protocol, LEGAL_ANSWER)])
+    decision = await decide_first_turn(spec_of("gone:m"), ladder=Ladder((spec_of("gone:m"), SECOND)))
+    assert (decision.move, decision.by) == ({"answer": 20.0}, "second:b")
+    assert not is_scripted("gone:m")
 
 
 def test_log_says_that_a_fallback_moved(serving, protocol):

@@ -15,6 +15,7 @@ from llm_agents import errors
 from llm_agents.endpoints import Endpoint
 from llm_agents.providers import provider_of
 from llm_agents.providers.base import Request, retry_after
+from llm_agents.standins.__main__ import KEY as STAND_IN_KEY
 from llm_agents.tests.wire import KEY, ScriptedAnswer, Wire, answer, error, stream
 
 PROMPT = "the price is secret-4711"
@@ -325,9 +326,12 @@ async def test_no_part_of_a_key_remains_however_it_is_quoted(serving, protocol, 
     assert "me:" not in reported
 
 
-@pytest.mark.parametrize("key", [None, "none", "abc", "7"])
+@pytest.mark.parametrize("key", [None, "none", "abc", "7", "a", "no", STAND_IN_KEY])
 async def test_other_words_stay(serving, protocol, key):
-    message = "NoneType: no such model, none at all; nonexistent. Basic requests are far too long for an absent model."
+    message = (
+        "A stand-in is not a key. NoneType: no such model, none at all; nonexistent. Basic requests are far too "
+        "long for an absent model."
+    )
     wire = serving(error(400, message))
     with pytest.raises(errors.Rejected) as caught:
         await ask(wire.endpoint(protocol, key=key))

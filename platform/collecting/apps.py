@@ -7,6 +7,8 @@ class CollectingConfig(AppConfig):
     verbose_name = _("collections")
 
     def ready(self) -> None:
-        from collecting import parts, presets  # noqa: F401  (presets register themselves)
+        from collecting import parts, presets, uses  # noqa: F401  (presets register themselves)
+        from opponents.uses import register
 
         parts.declare()
+        register(uses.uses_of)

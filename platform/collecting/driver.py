@@ -18,7 +18,7 @@ from collecting.models import Collection, Item
 from games.errors import GameError
 from games.interface import Role
 from games.play import Play
-from llm_agents.agent import Decision, parse_spec
+from llm_agents.agent import Decision, spec_of
 from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import roles_to_ask
@@ -90,7 +90,7 @@ class _Driver:
             await asyncio.wait(self._playing)
         items = [item.pk for item in self._playing.values()]
         await self._writers.retry(leases.give_back, items, self.holder)
-        endpoints = {parse_spec(agent).kind for agent in planning.models_of(self.collection.content)}
+        endpoints = {spec_of(agent).kind for agent in planning.models_of(self.collection.content)}
         for name in filter(endpoint_exists, endpoints):
             await provider_called(name).close()
         await asyncio.to_thread(self._writers.close)
@@ -185,7 +185,7 @@ class _Driver:
         )
         question = None
         try:
-            if parse_spec(agent.spec).scripted:
+            if agent.scripted:
                 await asyncio.sleep(agent.delay)
                 question = ask_now()
             else:

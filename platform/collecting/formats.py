@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from collecting.schedule import seats_of
-from llm_agents.agent import parse_spec
+from llm_agents.agent import is_scripted
 from opponents.agent_settings import AgentSettings, settings_of
 from opponents.agents import Agent
 
@@ -27,9 +27,7 @@ def current(content: Mapping[str, Any]) -> Mapping[str, Any]:
         return content
     settings, delay = _settings(content), content["delay"]
     specs = dict.fromkeys(spec for seats in content["assignments"] for spec in seats.values())
-    agents = {
-        spec: Agent(spec=spec, delay=delay if parse_spec(spec).scripted else 0, settings=settings) for spec in specs
-    }
+    agents = {spec: Agent(spec=spec, delay=delay if is_scripted(spec) else 0, settings=settings) for spec in specs}
     return {
         **content,
         "format": FORMAT,

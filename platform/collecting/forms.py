@@ -34,7 +34,7 @@ from games.errors import BadText, GameError
 from games.interface import Game
 from games.lineups import Lineups
 from games.play import configure
-from llm_agents.agent import parse_spec
+from llm_agents.agent import is_scripted, parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import AS_OF, PRICES, Price, PriceList
 from matches.forms import fields_of
@@ -141,7 +141,8 @@ class PlanForm(forms.ModelForm):
         help_text=gettext_lazy("With the same seed, you can compare agents on the same instances."),
     )
     same = forms.BooleanField(
-        label=gettext_lazy("Agents also play against themselves"),
+        label=gettext_lazy("Also against itself"),
+        help_text=gettext_lazy("Each agent also plays matches in which it takes all free seats."),
         required=False,
         initial=True,
         widget=UnfoldBooleanSwitchWidget(),
@@ -315,7 +316,7 @@ class PlanForm(forms.ModelForm):
             return
         price_list = PriceList(cleaned["prices"])
         specs = dict.fromkeys(spec for agent in agents.values() for spec in agent.specs)
-        if unpriced := [spec for spec in specs if not parse_spec(spec).scripted and price_list.of(spec) is None]:
+        if unpriced := [spec for spec in specs if not is_scripted(spec) and price_list.of(spec) is None]:
             message = _("A spending limit needs the price of every model. Enter the price of {agents}.")
             self.add_error("prices", message.format(agents=", ".join(unpriced)))
 

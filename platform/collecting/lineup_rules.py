@@ -8,8 +8,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 RULES: Mapping[str, str | Promise] = {
-    "product": _("every agent against every other, in every order"),
-    "combinations": _("every combination, ignoring the order of seats"),
+    "product": _("every agent against every other (and itself, if ticked below), in every order"),
+    "combinations": _("every combination (of an agent with itself, too, if ticked below), ignoring the order of seats"),
     "subsets": _("every ordered choice of different agents"),
     "each": _("each agent alone in all free seats"),
     "together": _("all agents together, one per seat"),

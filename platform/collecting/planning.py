@@ -24,13 +24,14 @@ from games.errors import GameError
 from games.interface import Game, Json, Role
 from games.lineups import Lineups
 from games.play import configure
-from llm_agents.agent import parse_spec
+from llm_agents.agent import is_scripted
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from matches.services import Player
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent, label_problem
 from opponents.endpoints import refresh_if_old
+from opponents.listing import retired_problem
 from studies.freezing import code_revision, sha256_of
 from studies.models import Study
 
@@ -95,7 +96,7 @@ class Plan:
         return self.lineups or Lineups(agents=tuple(self.agents), same=self.same)
 
     def _named(self, label: str) -> Agent:
-        return Agent(spec=label, delay=self.delay if parse_spec(label).scripted else 0, settings=self.settings)
+        return Agent(spec=label, delay=self.delay if is_scripted(label) else 0, settings=self.settings)
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,8 @@ def _refuse_agents(agents: Mapping[str, Agent], game: Game[Any, Any]) -> None:
     for label, agent in agents.items():
         if problem := label_problem(label):
             raise BadPlan(f"{label}: {problem}")
+        if problem := retired_problem(agent.specs):
+            raise BadPlan(f"{label}: {problem}")
         for name, reason in agent.check(game).items():
             raise BadPlan(reason if name == "spec" else f"{name}: {reason}")
 
@@ -233,7 +236,7 @@ def _refuse_unpriced(plan: Plan, agents: Mapping[str, Agent]) -> None:
     """Refuse a spending limit if the price of a model is unknown, since it could not be enforced."""
     price_list = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
     for spec in (spec for agent in agents.values() for spec in agent.specs):
-        if not parse_spec(spec).scripted and price_list.of(spec) is None:
+        if not is_scripted(spec) and price_list.of(spec) is None:
             raise BadPlan(
                 f"A spending limit needs the price of {spec}. Enter it under prices, in dollars per million tokens."
             )
@@ -325,8 +328,9 @@ def _scheduled(pk: int, sha256: str, stage: int) -> Schedule:
 
 def models_of(content: Mapping[str, Any]) -> list[str]:
     """Return every model that a collection with this content may call, fallbacks last."""
-    models = [agent for agent in agents_in(content).values() if not agent.scripted]
-    return list(dict.fromkeys([agent.spec for agent in models] + [spec for agent in models for spec in agent.specs]))
+    agents = agents_in(content).values()
+    specs = dict.fromkeys([agent.spec for agent in agents] + [spec for agent in agents for spec in agent.specs])
+    return [spec for spec in specs if not is_scripted(spec)]
 
 
 def prices(collection: Collection) -> PriceList:

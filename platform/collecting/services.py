@@ -67,7 +67,9 @@ def raise_budget(collection: Collection, budget: Decimal | None) -> Collection:
         if budget is not None and (collection.budget is None or budget < collection.budget):
             raise WrongState("Enter a budget higher than the current one.")
         collection.budget = budget
-        collection.save(update_fields=["budget"])
+        if collection.status == Status.OVER_BUDGET and (budget is None or spent(collection) < budget):
+            collection.status = Status.PAUSED
+        collection.save(update_fields=["budget", "status"])
         forget_refusal(collection.budget_of)
     return collection
 

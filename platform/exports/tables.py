@@ -1136,6 +1136,13 @@ def payments() -> Table:
                 lambda p: p.by_hand,
                 values="true, false",
             ),
+            Column(
+                "rejected",
+                "boolean",
+                "Whether it was written off because the work was rejected.",
+                lambda p: p.rejected,
+                values="true, false",
+            ),
         ],
     )
 

@@ -8,7 +8,10 @@ class JudgingConfig(AppConfig):
 
     def ready(self) -> None:
         from collecting.models import Collection
+        from judging import uses
         from judging.models import JudgingRun
+        from opponents.uses import register
         from rights.parts import belongs
 
         belongs(JudgingRun, to=Collection, by="collection")
+        register(uses.uses_of)

@@ -30,6 +30,7 @@ from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.judging import Case, Verdict
 from opponents.judging import judge as ask
+from opponents.listing import retired_problem
 from opponents.spending import forget_refusal, refusal_of
 
 AT_ONCE = 8
@@ -116,6 +117,8 @@ def validate_judges(judges: Sequence[str], cap: Decimal | None) -> list[str]:
             raise JudgingError(str(error)) from None
         if scripted:
             raise JudgingError(_("“{name}” is a scripted player. A judge must be a model.").format(name=name))
+        if problem := retired_problem([name]):
+            raise JudgingError(problem)
         if cap is not None and current_prices().of(name) is None:
             message = _(
                 "The price of {name} is unknown, so the cap can't be applied. Enter the price at the model's endpoint."

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
@@ -181,6 +182,16 @@ class RecruitmentForm(forms.ModelForm):
     class Meta:
         model = Recruitment
         fields = ("study", "account")
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        account = self.fields.get("account")
+        if account is not None:
+            message = _("Accounts are added under {link}.")
+            if not account.queryset.exists():
+                message = _("There is no account that you may use. Add one under {link}, then choose it here.")
+            link = format_html('<a href="{}">{}</a>', reverse("admin:marketplaces_account_changelist"), _("Accounts"))
+            account.help_text = format_html(message, link=link)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -40,7 +40,7 @@ def write_off_rejected(person: Enrolment, *, kind: str, reason: str = "", user: 
     """
     note = Truncator(f"{_note_prefix(kind)} {without_identifiers(reason, person)}".strip()).chars(LONGEST)
     return sum(
-        deciding.write_off(study=row.study, rows=[row.pk], user=user, reason=note)
+        deciding.write_off(study=row.study, rows=[row.pk], user=user, reason=note, rejected=True)
         for row in LedgerRow.objects.filter(enrolment=person)
     )
 
@@ -58,7 +58,7 @@ def make_due_again(person: Enrolment, *, kind: str, user: Any = None) -> int:
     note = _("The rejection on {marketplace} was undone.").format(marketplace=kinds.get(kind).title)
     return sum(
         deciding.put_back(study=row.study, rows=[row.pk], user=user, reason=note)
-        for row in _rows_written_off(person, kind)
+        for row in LedgerRow.objects.filter(enrolment=person, rejected=True)
     )
 
 
@@ -68,17 +68,6 @@ def update_ledger(person: Enrolment, *, kind: str, was_rejected: bool, is_reject
         write_off_rejected(person, kind=kind)
     elif was_rejected and not is_rejected:
         make_due_again(person, kind=kind)
-
-
-def _rows_written_off(person: Enrolment, kind: str) -> list[LedgerRow]:
-    """Return the rows whose last posting comes from the rejection."""
-    prefixes = (_note_prefix(kind), f"Rejected at {kinds.get(kind).title}.")  # the wording until November 2026
-    rows = []
-    for row in LedgerRow.objects.filter(enrolment=person, state=LedgerRow.State.WRITTEN_OFF):
-        last_posting = row.postings.order_by("-number").first()
-        if last_posting is not None and last_posting.why.startswith(prefixes):
-            rows.append(row)
-    return rows
 
 
 def _note_prefix(kind: str) -> str:

@@ -14,7 +14,7 @@ from random import Random
 from games.errors import GameError
 from games.interface import MoveData
 from games.play import Play, script_move
-from llm_agents.agent import Decision, parse_spec
+from llm_agents.agent import Decision, spec_of
 from llm_agents.errors import AgentError
 from matches import leases, services
 from matches.asking import Host, Question, question_for
@@ -54,7 +54,7 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
     match_id, agents = seated_agents(match_uid)
     agent = agents.get(role) or Match.objects.get(pk=match_id).agents()[role]
     refresh_if_old(*agent.specs)
-    spec = parse_spec(agent.spec)
+    spec = spec_of(agent.spec)
     if not spec.scripted or agent.delay:
         return _Thinking(match_id, role, agent, answering).begin()
 

@@ -52,7 +52,7 @@ def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
     for role in play.waiting_for():
         if role in agents:
             name = play.game.role_title(role)
-            is_typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
+            is_typed = agents[role].settings.appears == "typed" and not agents[role].scripted
             writes = is_typed and bool(forms.text_fields(play.forms(role)))
             limit, consequence = _wait_limit(match, agents[role])
             awaited.append(AwaitedAgent(role, name, writes, limit, _limit_texts(name, limit, consequence)))

@@ -21,7 +21,7 @@ from games import registry
 from games.errors import GameError
 from games.interface import MoveData, Role
 from games.play import Play, script_move
-from llm_agents.agent import parse_spec
+from llm_agents.agent import spec_of
 from llm_agents.match import roles_to_ask
 from matches.absences import is_lost
 from matches.change import Change, extension_seconds
@@ -219,7 +219,7 @@ def _refuse_stale(play: Play, role: Role, answering: int) -> None:
 
 def _let_scripts_play(change: Change) -> None:
     """Make the moves of scripts without delay until another player has to move."""
-    scripts = {role: parse_spec(agent.spec).name for role, agent in change.agents.items() if _moves_at_once(agent)}
+    scripts = {role: spec_of(agent.spec).name for role, agent in change.agents.items() if _moves_at_once(agent)}
     while (role := next((role for role in roles_to_ask(change.play) if role in scripts), None)) is not None:
         try:
             change.move(role, script_move(change.play, role, scripts[role]))

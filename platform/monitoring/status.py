@@ -47,6 +47,8 @@ class StudyStatus:
     spending: Spending
     failures: list[Failure]
     unavailable_endpoints: list[str]
+    why_closed: str
+    """Why no participant may enter although the study is launched; usually empty."""
     over_cap: bool
     waiting: Waiting | None
     cell_map: charts.CellMap | None
@@ -63,6 +65,7 @@ class StudyStatus:
 def status_of(study: Study, window: Window) -> StudyStatus:
     """Return the study's status now."""
     people = people_of(study)
+    version = study.latest_version()
     by_people, by_models = people_latency(study), models_latency(study)
     return StudyStatus(
         at=timezone.now(),
@@ -76,7 +79,8 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         models=health(RECENT_PERIOD, budget_of=budget_of(study)),
         spending=spending_of(study),
         failures=failures_of(study),
-        unavailable_endpoints=faults.unavailable_endpoints(version) if (version := study.latest_version()) else [],
+        unavailable_endpoints=faults.unavailable_endpoints(version) if version else [],
+        why_closed=faults.why_closed(version) if version else "",
         over_cap=faults.over_its_cap(study),
         no_worker=_no_worker(),
         waiting=waiting([study.slug]).get(study.slug),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from games.errors import BadText
 from games.interface import Game
 from games.strategies import Strategy
-from llm_agents.agent import AgentSpec, Ladder, parse_spec
+from llm_agents.agent import AgentSpec, Ladder, parse_spec, spec_of
 from llm_agents.endpoints import endpoint
 from llm_agents.errors import AgentError
 from llm_agents.strategies import Prompts, check_persona, check_prompts, strategy_named
@@ -68,11 +68,11 @@ class AgentSettings(BaseModel):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
         None,
         title="Temperature",
-        description="How random the model's answers are, from 0 (least random). Tick “none” for the provider's "
+        description="How random the model's answers are, from 0 (least random). Leave empty for the provider's "
         "default.",
     )
     max_tokens: Annotated[int, Field(ge=16, le=100_000)] | None = Field(
-        None, title="Maximum answer length", description="In tokens. Tick “none” for the provider's default."
+        None, title="Maximum answer length", description="In tokens. Leave empty for the provider's default."
     )
     structured: bool = Field(
         True,
@@ -163,12 +163,12 @@ class AgentSettings(BaseModel):
     cap_match: Annotated[float, Field(gt=0)] | None = Field(
         None,
         title="Spend per match",
-        description="No more model calls in a match that has cost this many US dollars. Tick “none” for no limit.",
+        description="No more model calls in a match that has cost this many US dollars. Leave empty for no limit.",
     )
     cap_study: Annotated[float, Field(gt=0)] | None = Field(
         None,
         title="Spend per study",
-        description="No more model calls once the study has cost this many US dollars. Tick “none” for no limit.",
+        description="No more model calls once the study has cost this many US dollars. Leave empty for no limit.",
     )
 
     @field_validator("persona", "prompt_system", "prompt_question", "prompt_correction")
@@ -184,12 +184,8 @@ class AgentSettings(BaseModel):
         return {name: text for name, text in texts.items() if text}
 
     def spec(self, agent: str) -> AgentSpec:
-        """Return `agent` with these settings.
-
-        Raises:
-            BadAgent
-        """
-        parsed = parse_spec(agent)
+        """Return `agent` with these settings."""
+        parsed = spec_of(agent)
         if parsed.scripted:
             return parsed
         parameters: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
@@ -208,11 +204,7 @@ class AgentSettings(BaseModel):
         )
 
     def ladder(self, agent: str) -> Ladder:
-        """Return the models to ask, in order, with timeouts and retries.
-
-        Raises:
-            BadAgent
-        """
+        """Return the models to ask, in order, with timeouts and retries."""
         return Ladder(
             agents=(self.spec(agent), *(self.spec(fallback) for fallback in self.fallbacks)),
             tries_after_first=self.tries_after_first,

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from games.interface import Game, Json, Role
 from games.words import gettext as _
-from llm_agents.agent import BY_RULES, parse_spec
+from llm_agents.agent import BY_RULES, is_scripted, parse_spec
 from llm_agents.errors import AgentError
 from opponents.agent_settings import DEFAULT, AgentSettings, settings_of
 from opponents.endpoints import refresh_if_old
@@ -55,7 +55,7 @@ class Agent(BaseModel):
     @property
     def scripted(self) -> bool:
         """Whether a script plays, whatever has become of the endpoints since."""
-        return self.spec.startswith("script:")
+        return is_scripted(self.spec)
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -133,7 +133,8 @@ def _parse_agent(label: str, data: Json, default: AgentSettings) -> Agent:
         settings = settings_of(own_settings) if own_settings else default
         return Agent.model_validate({**data, "settings": settings})
     except ValidationError as error:
-        raise ValueError(_message(label, *_first_error(error))) from None
+        name, problem = _first_error(error)
+        raise ValueError(agent_problem(label, problem, name)) from None
 
 
 def _dump(settings: AgentSettings) -> dict[str, Any]:
@@ -143,11 +144,14 @@ def _dump(settings: AgentSettings) -> dict[str, Any]:
 def problems_in(agents: Mapping[str, Agent], game: Game[Any, Any]) -> list[str]:
     """Return one sentence per problem that these agents have in this game; each names the agent."""
     return [
-        _message(label, name, problem) for label, agent in agents.items() for name, problem in agent.check(game).items()
+        agent_problem(label, problem, name)
+        for label, agent in agents.items()
+        for name, problem in agent.check(game).items()
     ]
 
 
-def _message(label: str, name: str, problem: str) -> str:
+def agent_problem(label: str, problem: str, name: str = "") -> str:
+    """Return a sentence about an agent's problem; `name` is the setting's, if it is one's."""
     setting = AgentSettings.model_fields.get(name)
     message = f"{setting.title or name}: {problem}" if setting else problem
     return _("Agent “{label}”: {problem}").format(label=label, problem=message)

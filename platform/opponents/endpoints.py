@@ -40,9 +40,11 @@ class StoredEndpoint(agent_endpoints.Endpoint):
 
     Attributes:
         refusal: why it cannot be used; empty if it can.
+        retired: whether new studies and collections may not choose it.
     """
 
     refusal: str = ""
+    retired: bool = False
 
     def secret(self) -> str | None:
         """Return the key for calls; None if none is needed.
@@ -66,6 +68,8 @@ def stored_endpoint(endpoint: Endpoint, *, even_disabled: bool = False) -> Store
         refusal = _("The endpoint “{name}” is disabled.").format(name=endpoint.name)
     elif endpoint.key_state == endpoint.KeyState.UNREADABLE:
         refusal = _("The key of “{name}” cannot be decrypted. Enter it again.").format(name=endpoint.name)
+    elif endpoint.key_state == endpoint.KeyState.REMOVED:
+        refusal = _("The key of “{name}” was deleted. Enter a key.").format(name=endpoint.name)
     return StoredEndpoint(
         name=endpoint.name,
         protocol=endpoint.protocol,
@@ -79,6 +83,7 @@ def stored_endpoint(endpoint: Endpoint, *, even_disabled: bool = False) -> Store
         prices=_prices(endpoint),
         title=str(endpoint),
         refusal=refusal,
+        retired=endpoint.retired,
     )
 
 

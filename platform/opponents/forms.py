@@ -16,6 +16,8 @@ from llm_agents.endpoints import PRESETS
 from opponents import keys
 from opponents.models import Endpoint
 from opponents.price_field import PricesWidget
+from opponents.uses import uses_of
+from opponents.validators import completed_address
 
 MAX_KEY_LENGTH = 1000
 SENSITIVE_FIELDS = ("base_url", "key_variable")
@@ -44,11 +46,14 @@ class EndpointForm(forms.ModelForm):
 
     class Meta:
         model = Endpoint
-        exclude = ("sealed_key", "created_at")
+        exclude = ("sealed_key", "key_removed", "created_at")
         widgets = {"prices": PricesWidget()}
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        if self.is_bound and (typed := self.data.get(self.add_prefix("base_url"))):
+            self.data = self.data.copy()
+            self.data[self.add_prefix("base_url")] = completed_address(typed.strip())
         if self._pending_key:
             self.fields["new_key"].help_text = KEY_KEPT
 
@@ -58,6 +63,17 @@ class EndpointForm(forms.ModelForm):
         if not re.fullmatch(r"[!-~]*", key):
             raise forms.ValidationError(_("A key contains no spaces and only ASCII characters. Paste it again."))
         return key or self._previously_typed()
+
+    def clean_name(self) -> str:
+        """Refuse a new name while studies or collections use the old one: they would not find the endpoint."""
+        name: str = self.cleaned_data["name"]
+        if self.instance.pk and "name" in self.changed_data and uses_of(self.initial["name"]):
+            raise forms.ValidationError(
+                _("Studies or collections use “{name}”. Change the title instead, or add another endpoint.").format(
+                    name=self.initial["name"]
+                )
+            )
+        return name
 
     @property
     def _pending_key(self) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from django.core.cache import cache
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from llm_agents.endpoints import PRESETS, Endpoint, endpoint
+from llm_agents.agent import is_scripted, spec_of
+from llm_agents.endpoints import PRESETS, Endpoint, endpoint, endpoint_exists
 from llm_agents.errors import AgentError
 from llm_agents.pricing import PRICES
 from llm_agents.providers import provider_of
+from opponents.agents import Agent, agent_problem
 from opponents.endpoints import MEMORY
 
 TIMEOUT_SECONDS = 4.0
@@ -21,10 +24,43 @@ MAX_MODELS = 500
 
 
 def usable_endpoints() -> list[tuple[str, str]]:
-    """Return (name, title) of every endpoint that agents can use: those from the admin, then the presets."""
-    stored_endpoints = [(endpoint.name, endpoint.title) for endpoint in MEMORY.all() if not endpoint.refusal]
+    """Return (name, title) of every endpoint that new agents can use: those from the admin, then the presets."""
+    usable = [stored for stored in MEMORY.all() if not (stored.refusal or stored.retired)]
+    stored_endpoints = [(stored.name, stored.title) for stored in usable]
     stored_names = {endpoint.name for endpoint in MEMORY.all()}
     return [*stored_endpoints, *((name, preset.title) for name, preset in PRESETS.items() if name not in stored_names)]
+
+
+def retired_problem(specs: Iterable[str]) -> str:
+    """Return why a new agent cannot be one of these models; empty if none of their endpoints is retired."""
+    for spec in specs:
+        stored = None if is_scripted(spec) else MEMORY.get(spec_of(spec).kind)
+        if stored is not None and stored.retired:
+            return _("The endpoint “{name}” is retired. Choose a model of another one.").format(name=stored.name)
+    return ""
+
+
+def why_unusable(spec: str) -> str:
+    """Return why this model cannot be asked until somebody changes its endpoint; empty if it can, or is a script.
+
+    A key in the environment may be known to the workers alone, so its absence here says nothing.
+    """
+    if is_scripted(spec):
+        return ""
+    name = spec_of(spec).kind
+    if not endpoint_exists(name):
+        return _("The endpoint “{name}” no longer exists.").format(name=name)
+    stored = MEMORY.get(name)
+    return stored.refusal if stored else ""
+
+
+def unusable_agent(agents: Mapping[str, Agent]) -> str:
+    """Return why one of these agents can play no match, as a sentence that names it; empty if all can."""
+    for label, agent in agents.items():
+        problems = [why_unusable(spec) for spec in agent.specs]
+        if all(problems):
+            return agent_problem(label, problems[0])
+    return ""
 
 
 def priced_models(name: str) -> list[str]:

@@ -41,6 +41,7 @@ class Endpoint(models.Model):
         )
         VARIABLE = "variable", _("from an environment variable that is set")
         UNSET = "unset", _("from an environment variable that is not set")
+        REMOVED = "removed", _("none: the stored key was deleted")
         NONE = "none", _("none")
 
     name = models.SlugField(
@@ -55,6 +56,11 @@ class Endpoint(models.Model):
         default=True,
         help_text=_("If disabled, every call fails at once and the agent's fallbacks are used."),
     )
+    retired = models.BooleanField(
+        _("retired"),
+        default=False,
+        help_text=_("If retired, no new study or collection can choose it. What has been launched goes on."),
+    )
     protocol = models.CharField(_("protocol"), max_length=20, choices=Protocol.choices, default=Protocol.OPENAI)
     base_url = models.CharField(
         _("address"),
@@ -64,6 +70,7 @@ class Endpoint(models.Model):
         help_text=_("The base URL, such as https://api.mistral.ai/v1. Leave empty for the provider's own address."),
     )
     sealed_key = models.TextField(_("key, encrypted"), blank=True, editable=False)
+    key_removed = models.BooleanField(_("key removed"), default=False, editable=False)
     key_variable = models.CharField(
         _("environment variable"),
         max_length=100,
@@ -138,16 +145,16 @@ class Endpoint(models.Model):
             return self.KeyState.UNREADABLE if keys.unseal(self.sealed_key) is None else self.KeyState.KEPT
         if self.key_variable:
             return self.KeyState.VARIABLE if os.environ.get(self.key_variable) else self.KeyState.UNSET
-        return self.KeyState.NONE
+        return self.KeyState.REMOVED if self.key_removed else self.KeyState.NONE
 
     @sensitive_variables()
     def keep_key(self, key: str) -> None:
         """Store a key, encrypted, replacing the previous one."""
-        self.sealed_key = keys.seal(key)
+        self.sealed_key, self.key_removed = keys.seal(key), False
 
     def forget_key(self) -> None:
         """Delete the stored key."""
-        self.sealed_key = ""
+        self.sealed_key, self.key_removed = "", self.key_removed or bool(self.sealed_key)
 
     def _sends_preset_key_elsewhere(self) -> bool:
         presets = [preset for preset in PRESETS.values() if preset.key_variable == self.key_variable]

@@ -12,9 +12,11 @@ from pydantic import ValidationError as BadValues
 
 from llm_agents.agent import SCRIPT
 from llm_agents.endpoints import Price
-from sealing.addresses import check_address
+from llm_agents.scrubbing import without_key
+from sealing.addresses import check_address, is_private
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[\w./~-]*)?", re.ASCII)
 MAX_PRICES = 500
 
 
@@ -29,6 +31,18 @@ def validate_name(name: str) -> None:
 def validate_address(address: str) -> None:
     """Accept any web address; models are often served on a private network."""
     check_address(address, private=True)
+
+
+def completed_address(typed: str) -> str:
+    """Return an address with the scheme that someone left out: http for a private host, otherwise https.
+
+    Anything that does not look like a host with a port, path or domain is returned as typed: it may be a key.
+    """
+    host = typed.partition("/")[0].partition(":")[0]
+    looks_like_host = _HOST.fullmatch(typed) and ("." in host or host == "localhost" or f"{host}:" in typed)
+    if not looks_like_host or without_key(typed, None) != typed:
+        return typed
+    return f"{'http' if is_private(host) else 'https'}://{typed}"
 
 
 def validate_variable(name: str) -> None:

@@ -94,6 +94,11 @@ class ShownRow:
     next: str
     recruiter: str
 
+    @property
+    def may_reject(self) -> bool:
+        """Whether this is the payment at which the page offers to reject the person's work."""
+        return self.row.reason != "bonus" and deciding.may_be_written_off(self.row)
+
 
 def rows_of(study: Study) -> QuerySet[LedgerRow]:
     return LedgerRow.objects.filter(study=study.slug)

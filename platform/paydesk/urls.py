@@ -11,5 +11,6 @@ urlpatterns = [
     path("<int:pk>/limit/", views.limit, name="limit"),
     path("<int:pk>/finance.csv", views.finance, name="finance"),
     path("<int:pk>/row/<uuid:uid>/", views.row, name="row"),
+    path("<int:pk>/reject/<int:enrolment>/", views.reject, name="reject"),
     path("<int:pk>/row/<uuid:uid>/resolve/", views.resolve, name="resolve"),
 ]

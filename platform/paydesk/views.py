@@ -19,17 +19,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from audit.actions import Action
+from participants.models import Enrolment
+from participants.states import State as Ending
 from paydesk import finance as files
 from paydesk import status, trying
 from paydesk.acts import OPERATIONS, Operation
-from payouts import deciding, tasks
+from payouts import deciding, paying, tasks
 from payouts.deciding import NotDone, Sums
 from payouts.models import LedgerRow
 from payouts.payers import Unreachable, method_of
 from payouts.services import waiting
+from recruiters.models import Identity
 from rights import parts
 from rights.admin import trail
 from rights.roles import Role
@@ -39,6 +42,8 @@ from studies.models import Study
 State = LedgerRow.State
 MAX_ROWS = 1000
 """Maximum number of rows that one click acts on."""
+SHORTEST_REASON = 20
+"""Minimum number of characters of a reason that a participant reads."""
 URGENT = (
     State.UNCLEAR, State.FAILED, State.DUE, State.APPROVED, State.SENT,
     State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
@@ -275,6 +280,42 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
         else _("Recorded as not paid. Approve it again, or pay it yourself and mark it as paid."),
     )
     return back_to_row
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@of_study(role=Role.OWNER)
+def reject(request: HttpRequest, study: Study, enrolment: int) -> HttpResponse:
+    """Say what rejecting a person's work means at their recruiter; record it here if the recruiter has no interface."""
+    ledger = status.rows_of(study).filter(enrolment=enrolment)
+    person = get_object_or_404(Enrolment, pk__in=ledger.values("enrolment"))
+    method = method_of(ledger.values_list("recruiter", flat=True)[0])
+    rejection = method.rejection(person) if method is not None and method.rejection is not None else None
+    reason, problem = _note(request).strip(), ""
+    if request.method == "POST" and rejection is None:
+        try:
+            if len(reason) < SHORTEST_REASON:
+                message = _("Give a reason of at least {least} characters; the participant reads it.")
+                raise NotDone(message.format(least=SHORTEST_REASON))
+            with transaction.atomic():
+                kept_reason = paying.scrubbed(reason, Identity.objects.filter(enrolment=person).first())
+                deciding.reject(study=study.slug, person=person, user=request.user, reason=kept_reason)
+                details = {"person": person.pseudonym, "reason": kept_reason}
+                _record(request, study, Action.REJECTED, "Rejected a participant's work.", details)
+            messages.success(request, _("Rejected: {person}. Nothing is paid to them.").format(person=person))
+            return _back(request, study)
+        except NotDone as refusal:
+            problem = str(refusal)
+    context = {
+        "person": person,
+        "ending": Ending(person.state).label,
+        "listed": status.shown_rows(ledger.order_by("reason")),
+        "rejection": rejection,
+        "problem": problem,
+        "reason": reason,
+        "shortest": SHORTEST_REASON,
+    }
+    return _page(request, study, "reject", _("Reject work"), context)
 
 
 # ---- the form -------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from participants.models import Enrolment
 from payouts import paying
 from payouts.models import LedgerRow, Limit, Transfer
 from payouts.payers import Payer, Unreachable, method_of
@@ -197,8 +198,11 @@ def may_be_marked_paid(row: LedgerRow) -> bool:
     return row.state == State.FAILED or (row.state == State.APPROVED and is_by_hand(row))
 
 
-def write_off(*, study: str, rows: Collection[int], user: Any, reason: str) -> int:
+def write_off(*, study: str, rows: Collection[int], user: Any, reason: str, rejected: bool = False) -> int:
     """Write off due or failed rows, which are then never paid; return how many.
+
+    Args:
+        rejected: because the work was rejected.
 
     Raises:
         NotDone: the reason is missing.
@@ -208,8 +212,26 @@ def write_off(*, study: str, rows: Collection[int], user: Any, reason: str) -> i
         study,
         rows,
         lambda row: row.state in APPROVABLE,
-        lambda row: post(row, to=State.WRITTEN_OFF, user=user, why=reason),
+        lambda row: post(row, to=State.WRITTEN_OFF, user=user, why=reason, rejected=rejected),
     )
+
+
+@transaction.atomic
+def reject(*, study: str, person: Enrolment, user: Any, reason: str) -> int:
+    """Write off everything that is due to a person whose work is not accepted; return the number of rows.
+
+    Raises:
+        NotDone: the reason is missing, or nothing can be rejected any longer.
+    """
+    keys = list(LedgerRow.objects.filter(study=study, enrolment=person).values_list("pk", flat=True))
+    if any(row.state in COMMITTED for row in _locked(study, keys)):
+        raise NotDone(
+            _("They are being paid. Withdraw the approval first; what has been sent can no longer be rejected.")
+        )
+    count = write_off(study=study, rows=keys, user=user, reason=reason, rejected=True)
+    if not count:
+        raise NotDone(_("No payment is due to them, so there is nothing to reject."))
+    return count
 
 
 def may_be_written_off(row: LedgerRow) -> bool:

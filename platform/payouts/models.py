@@ -30,6 +30,7 @@ class LedgerRow(models.Model):
         fee: the recruiter's fee on top of the amount, estimated at approval; None if unknown.
         problem: the problem behind the state, for the researcher; empty if there is none.
         by_hand: a user marked it as paid.
+        rejected: it is written off because the work was rejected.
     """
 
     class State(models.TextChoices):
@@ -53,6 +54,7 @@ class LedgerRow(models.Model):
     state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.DUE)
     problem = models.CharField(_("problem"), max_length=300, blank=True, editable=False)
     by_hand = models.BooleanField(_("paid by hand"), default=False, editable=False)
+    rejected = models.BooleanField(_("rejected"), default=False, editable=False)
     workings = models.JSONField(_("workings"), help_text=_("the rule and the numbers that gave the amount"))
     created_at = models.DateTimeField(_("created"), default=timezone.now)
     approved_at = models.DateTimeField(_("approved"), null=True, editable=False)

@@ -16,6 +16,8 @@ from uuid import UUID
 from django.db.models import Model
 from django.utils.functional import Promise
 
+from participants.models import Enrolment
+
 
 class Unreachable(Exception):
     """The recruiter's API did not answer, or its answer was invalid; the message is for the researcher, without keys.
@@ -132,6 +134,21 @@ class BulkPayer(Payer, Protocol):
 
 
 @dataclass(frozen=True)
+class Rejection:
+    """What rejecting a person's work means at their recruiter.
+
+    Attributes:
+        rules: the recruiter's rules, as sentences for the researcher.
+        url: the page that rejects the work at the recruiter; empty if Parley alone records the rejection.
+        problem: why the recruiter does not take a rejection now; empty if it does.
+    """
+
+    rules: tuple[str, ...]
+    url: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class PaymentMethod:
     """How the participants of one kind of recruiter are paid.
 
@@ -144,6 +161,7 @@ class PaymentMethod:
             recruiter from approved rows; "" if there is none.
         account: returns the account that pays for a study's short name, if accounts have members of their own:
             only its editors may spend its money.
+        rejection: returns how this person's work is rejected; None if the recruiter has no interface for it.
         bulk_size: how many orders its payer accepts in one request; above 1, the payer is a `BulkPayer`.
     """
 
@@ -152,6 +170,7 @@ class PaymentMethod:
     elsewhere: Callable[[str, str], bool] | None = None
     account: Callable[[str], Model | None] | None = None
     lists: str = ""
+    rejection: Callable[[Enrolment], Rejection] | None = None
     bulk_size: int = 1
 
     def pays_elsewhere(self, study: str, reason: str) -> bool:

@@ -68,13 +68,16 @@ def locked(pk: int) -> LedgerRow:
     return LedgerRow.objects.select_for_update(of=("self",)).get(pk=pk)
 
 
-def post(row: LedgerRow, *, to: str, user: Any = None, why: str = "", problem: str = "") -> Posting:
+def post(
+    row: LedgerRow, *, to: str, user: Any = None, why: str = "", problem: str = "", rejected: bool = False
+) -> Posting:
     """Change the state of a row that this transaction has `locked`, and write the posting.
 
     Args:
         user: the user who did it; None if automatic.
         why: kept in the journal; names no participant.
         problem: shown to the researcher with the row from now on.
+        rejected: it is written off because the work was rejected.
 
     Raises:
         NotPosted: a row in its state cannot change to `to`.
@@ -110,6 +113,7 @@ def post(row: LedgerRow, *, to: str, user: Any = None, why: str = "", problem: s
         row.sent_at = now
     row.settled_at = now if to in (State.CONFIRMED, State.WRITTEN_OFF) else None
     row.by_hand = to == State.CONFIRMED and has_user
-    changed_fields = "state problem fee by_hand approved_at approved_by sent_at settled_at"
+    row.rejected = to == State.WRITTEN_OFF and rejected
+    changed_fields = "state problem fee by_hand rejected approved_at approved_by sent_at settled_at"
     row.save(update_fields=changed_fields.split())
     return posting

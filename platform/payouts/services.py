@@ -87,18 +87,23 @@ def _first_state(method: PaymentMethod | None, study: str, reason: str) -> str:
 
 @dataclass(frozen=True)
 class Waiting:
-    """One study's payments to approve, since when the oldest waits, and its unclear payments."""
+    """One study's payments to approve, since when the oldest waits, its unclear payments, and the people rejected."""
 
     due: int = 0
     oldest: datetime | None = None
     unclear: int = 0
+    rejected: int = 0
 
 
 def waiting(studies: Collection[str]) -> dict[str, Waiting]:
     """Return the payments that wait for a researcher, by short name; studies without any are omitted."""
     due, unclear = Q(state=LedgerRow.State.DUE), Q(state=LedgerRow.State.UNCLEAR)
-    by_study = LedgerRow.objects.filter(due | unclear, study__in=studies).order_by().values("study")
+    rejected = Q(rejected=True)
+    by_study = LedgerRow.objects.filter(due | unclear | rejected, study__in=studies).order_by().values("study")
     study_counts = by_study.annotate(
-        due=Count("pk", filter=due), oldest=Min("created_at", filter=due), unclear=Count("pk", filter=unclear)
+        due=Count("pk", filter=due),
+        oldest=Min("created_at", filter=due),
+        unclear=Count("pk", filter=unclear),
+        rejected=Count("enrolment", filter=rejected, distinct=True),
     )
-    return {counts["study"]: Waiting(counts["due"], counts["oldest"], counts["unclear"]) for counts in study_counts}
+    return {counts.pop("study"): Waiting(**counts) for counts in study_counts}

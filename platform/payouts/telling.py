@@ -31,6 +31,12 @@ def _sentence_of(row: LedgerRow) -> str:
         return _("This is paid by the site that brought you here.")
     if row.state == State.ELSEWHERE:
         return _("This is paid by the experiment that brought you here, together with anything else you earn there.")
+    if row.rejected:
+        last_posting = row.postings.order_by("-number").first()
+        return _(
+            "The researchers decided not to pay this, because they did not accept your work. {reason} If you think "
+            "this is wrong, please report it below."
+        ).format(reason=last_posting.why if last_posting else "")
     if row.state == State.WRITTEN_OFF:
         return _("The researchers decided not to pay this. If you think this is wrong, please report it below.")
     if method is None or (method.payer is None and not method.lists):

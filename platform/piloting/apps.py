@@ -7,6 +7,8 @@ class PilotingConfig(AppConfig):
     verbose_name = _("pilots")
 
     def ready(self) -> None:
-        from piloting import earnings, parts  # noqa: F401  (earnings register themselves)
+        from opponents.uses import register
+        from piloting import earnings, parts, uses  # noqa: F401  (earnings register themselves)
 
         parts.declare()
+        register(uses.uses_of)

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from games.errors import GameError
 from games.interface import Form, MoveData, Role
 from games.play import Play, script_move
-from llm_agents.agent import parse_spec
+from llm_agents.agent import spec_of
 from llm_agents.errors import AgentError
 from matches import agents, forms, services
 from matches.models import Match, Seat
@@ -212,7 +212,7 @@ class Person:
             raise Stuck(_("The game refused a move: {reasons}").format(reasons=reasons))
 
     def _decide(self, match: Match, seat: Seat, play: Play, answering: int) -> MoveData:
-        spec = parse_spec(self.walker.pilot.player)
+        spec = spec_of(self.walker.pilot.player)
         try:
             if spec.scripted:
                 has_script = spec.name in play.game.scripts  # other games of the session may not have this script

@@ -16,6 +16,7 @@ from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from matches.models import Match
 from opponents.agents import people_in
+from opponents.listing import retired_problem
 from participants.models import Enrolment
 from piloting.errors import CannotPilot
 from piloting.models import MAX_PEOPLE, Pilot, Walker
@@ -51,6 +52,8 @@ def begin(
     player = player.strip() or f"script:{game.default_script}"
     try:
         parse_spec(player, game)
+        if problem := retired_problem([player]):
+            raise CannotPilot(problem)
         study.full_clean()
     except AgentError as error:
         raise CannotPilot(str(error)) from None

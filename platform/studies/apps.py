@@ -8,8 +8,10 @@ class StudiesConfig(AppConfig):
     verbose_name = _("studies")
 
     def ready(self) -> None:
-        from studies import endings, names, parts  # noqa: F401  (endings and names register themselves)
+        from opponents.uses import register
+        from studies import endings, names, parts, uses  # noqa: F401  (endings and names register themselves)
         from studies.frozen import create_trigger
 
         parts.declare()
+        register(uses.uses_of)
         post_migrate.connect(create_trigger, sender=self, dispatch_uid="studies.frozen")

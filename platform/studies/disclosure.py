@@ -13,7 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from llm_agents.agent import parse_spec
+from llm_agents.agent import is_scripted
 from matches.models import Seat
 from opponents.agents import PERSON
 from participants.models import Enrolment
@@ -119,9 +119,7 @@ def late_disclosure(enrolment: Enrolment) -> list[str]:
 
 
 def _describe(seats: Sequence[Seat]) -> str:
-    kinds = Counter(
-        "person" if not seat.agent else "script" if parse_spec(seat.agent).scripted else "model" for seat in seats
-    )
+    kinds = Counter("person" if not seat.agent else "script" if is_scripted(seat.agent) else "model" for seat in seats)
     phrases = {
         "person": ngettext("another participant", "{n} other participants", kinds["person"]),
         "model": ngettext("a language model", "{n} language models", kinds["model"]),

@@ -202,17 +202,24 @@ def refuse_unknown_cell(version: Version, number: int) -> None:
 
 
 def refuse_closed(study: Study) -> None:
-    """Raise NotOpen if the study is closed to new participants."""
+    """Raise NotOpen if the study is closed to new participants, or one of its agents can play no match."""
     if study.status != Study.Status.LAUNCHED:
         raise NotOpen(_closed_reason(study))
+    version = study.latest_version()
+    if version is not None and faults.why_closed(version):
+        raise NotOpen(_paused())
 
 
 def _closed_reason(study: Study) -> str:
     if study.status == Study.Status.PAUSED:
-        return _("The study is paused at the moment. Please try again later with the same link.")
+        return _paused()
     if study.status == Study.Status.CLOSED:
         return _("The study has ended. Thank you for your interest.")
     return _("The study has not started yet. Please try again later with the same link.")
+
+
+def _paused() -> str:
+    return _("The study is paused at the moment. Please try again later with the same link.")
 
 
 def emptiest_seat(

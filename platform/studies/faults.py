@@ -13,6 +13,8 @@ from audit import services as audit
 from audit.actions import Action
 from matches.models import Event
 from opponents.circuits import open_circuits
+from opponents.endpoints import refresh_if_old
+from opponents.listing import unusable_agent
 from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
@@ -46,6 +48,12 @@ def refuse_while_unavailable(version: Version) -> None:
     """Raise ModelsUnavailable while agents of the version are known to be unavailable."""
     if unavailable_endpoints(version):
         raise ModelsUnavailable
+
+
+def why_closed(version: Version) -> str:
+    """Return why no participant may enter until somebody acts; empty if every agent has a model that can be asked."""
+    refresh_if_old()
+    return unusable_agent(version.agents())
 
 
 def pause_after_failure(study: Study, enrolment: Enrolment) -> None:

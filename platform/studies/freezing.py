@@ -35,7 +35,8 @@ def launch(study: Study) -> Version:
     study = Study.objects.select_for_update().get(pk=study.pk)
     study.full_clean()
     content = content_of(study)
-    _refuse_without_cap(study, content)
+    if problem := missing_cap(study):
+        raise ValidationError({"agents": problem})
     digest = sha256_of(content)
     latest = study.latest_version()
     study.status = Study.Status.LAUNCHED
@@ -53,18 +54,21 @@ def launch(study: Study) -> Version:
     return version
 
 
-def _refuse_without_cap(study: Study, content: Mapping[str, Any]) -> None:
-    """Refuse an open study without a spending limit, since anyone may play it as often as they like.
+def missing_cap(study: Study) -> str:
+    """Return what an open study's agents need before launch, since anyone may play it as often as they like.
 
-    Raises:
-        ValidationError
+    Empty if every model has a spending limit.
     """
-    models = [agent for agent in content["agents"].values() if not agent["spec"].startswith("script:")]
-    if study.entry == study.Entry.OPEN and any(agent["settings"].get("cap_study") is None for agent in models):
-        message = _(
-            "Anyone with the link can play, so set a spending limit: enter “Spend per study” for each model, such as 5."
-        )
-        raise ValidationError({"agents": message})
+    agents = study.agents_by_label()
+    for other in study.other_game_studies():
+        agents |= other.agents_by_label()
+    unlimited = [label for label, agent in agents.items() if not agent.scripted and agent.settings.cap_study is None]
+    if study.entry != study.Entry.OPEN or not unlimited:
+        return ""
+    return _(
+        "Anyone with the link can play, so set a spending limit: enter “Spend per study”, such as 5, in the model "
+        "settings of {labels}."
+    ).format(labels=", ".join(f"“{label}”" for label in unlimited))
 
 
 def content_of(study: Study) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from games import registry
 from games.errors import BadText, GameError
 from games.interface import Role
 from matches.models import Match
-from opponents.agents import Agent, agents_from_specs, parse_agents, people_in, problems_in
+from opponents.agents import Agent, agent_problem, agents_from_specs, parse_agents, people_in, problems_in
 from opponents.endpoints import refresh_if_old
+from opponents.listing import retired_problem
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule, endings_with
 from recruiters import arrivals
@@ -478,8 +479,16 @@ class Study(models.Model):
             agents = parse_agents(self.agents)
         except (ValueError, AttributeError, TypeError) as error:
             return {"agents": str(error)}
-        problems = problems_in(agents, game)
+        problems = problems_in(agents, game) or self._retired_problems(agents)
         return {"agents": problems} if problems else {}
+
+    def _retired_problems(self, agents: Mapping[str, Agent]) -> list[str]:
+        """Return one sentence per agent at a retired endpoint, except for models that the study was launched with."""
+        retired = {label: agent for label, agent in agents.items() if retired_problem(agent.specs)}
+        latest = self.latest_version() if self.pk and retired else None
+        launched = {spec for agent in (latest.agents() if latest else {}).values() for spec in agent.specs}
+        problems = {label: retired_problem(set(agent.specs) - launched) for label, agent in retired.items()}
+        return [agent_problem(label, problem) for label, problem in problems.items() if problem]
 
 
 class Member(Membership):

@@ -70,6 +70,23 @@ def may_return(version: Version) -> bool:
     return rule_of(version)["most"] != 1
 
 
+def refuse_browser(version: Version, earlier: Enrolment) -> None:
+    """Raise an error if a browser that comes back through an open link may not begin another enrolment now.
+
+    An open link knows only the browser's latest enrolment, so a limit of several sessions cannot be checked.
+
+    Raises:
+        NotAgain, TooSoon
+    """
+    if version.content["purpose"] != Match.Purpose.STUDY:
+        return
+    rule = rule_of(version)
+    if rule["most"] == 1:
+        raise NotAgain(_limit_message(1))
+    if rule["rest_hours"]:
+        _refuse_too_soon(Enrolment.objects.filter(pk=earlier.pk), rule["rest_hours"])
+
+
 def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
     """Return this person's enrolments that count towards the limits."""
     return Enrolment.objects.filter(

@@ -21,7 +21,7 @@ from participants.models import Enrolment
 from participants.returning import allow_form
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
-from studies import enrolling
+from studies import enrolling, participations
 from studies.models import Study
 from studies.names import two_person_slug
 
@@ -111,17 +111,31 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
     if request.method == "GET":
         if existing is not None and not existing.ended:
             return redirect(existing)
-        if existing is None:
-            enrolling.refuse_closed(study)
+        try:
+            _refuse_openly(study, existing)
+        except EntryRefused as refusal:
+            if existing is None:
+                raise
+            context = {**_study_context(study), "begun": existing, "later": str(refusal)}
+            return render(request, "studies/again.html", context)
         return render(request, "studies/welcome.html", {**_study_context(study), "begun": existing})
     token = _token(request, study)
     resubmitted = Enrolment.objects.filter(token=token).first() if token else None
     if resubmitted is not None:
         return _redirect_and_remember(request, study, resubmitted)
+    _refuse_openly(study, existing)
     _refuse_too_many(request, arrival)
     role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
     enrolment = enrolling.enrol(study, arrival, role=role if role in study.roles else None, token=token)
     return _redirect_and_remember(request, study, enrolment)
+
+
+def _refuse_openly(study: Study, earlier: Enrolment | None) -> None:
+    """Raise EntryRefused if nobody may enter now, or not in a browser that has this earlier enrolment."""
+    enrolling.refuse_closed(study)
+    version = study.latest_version()
+    if earlier is not None and version is not None:
+        participations.refuse_browser(version, earlier)
 
 
 def _refuse_too_many(request: HttpRequest, arrival: arrivals.Arrival) -> None:

@@ -53,6 +53,24 @@ function setUp() {
   }
 
   buttons.forEach((button, place) => button.addEventListener("click", () => show(place)));
+
+  // Links above the form lead to the field that they name, and open what hides it.
+  for (const link of document.querySelectorAll("a[data-field]"))
+    link.addEventListener("click", (event) => {
+      const line = fieldCalled(link.dataset.field)?.closest(".field-line");
+      const step = names.findIndex((name) => sections.get(name).some((part) => part.contains(line)));
+      if (step < 0) return;
+      event.preventDefault();
+      show(step);
+      line.querySelectorAll("details").forEach((one) => (one.open = true));
+      // Opened sections draw their controls when they are told that they are open.
+      setTimeout(() => {
+        const labels = [...line.querySelectorAll("label")];
+        const place = labels.find((one) => link.dataset.label && one.textContent.startsWith(link.dataset.label)) ?? line;
+        place.scrollIntoView({ block: "center" });
+        place.querySelector("input:not([type=hidden]), select, textarea:not(.parley-hidden)")?.focus({ preventScroll: true });
+      });
+    });
   livePreview.querySelector("[data-back]").addEventListener("click", () => show(now - 1));
   livePreview.querySelector("[data-next]").addEventListener("click", () => show(now + 1));
 
@@ -138,7 +156,7 @@ function setUp() {
   function mark() {
     let first = null;
     buttons.forEach((button, place) => {
-      const wrong = sections.get(names[place]).some((part) => part.querySelector(".errorlist, .parley-field-error"));
+      const wrong = sections.get(names[place]).some((part) => part.querySelector(".errorlist, .parley-field-error:not([hidden])"));
       const sign = button.querySelector(".parley-step-wrong");
       sign.hidden = !wrong;
       sign.textContent = wrong ? nav.dataset.wrong : "";
@@ -230,6 +248,7 @@ function setUp() {
   const wrongStep = mark();
   show(wrongStep ?? 0, { focus: false });
   if (wrongStep !== null) goToFirstError();
+  document.getElementById("meanwhile")?.focus();
 
   function goToFirstError() {
     const list = sections.get(names[wrongStep]).map((part) => part.querySelector(".errorlist")).find(Boolean);

@@ -23,14 +23,14 @@ from collecting.ratings import ratings_of
 from games import registry
 from games.errors import GameError, UnknownGame
 from games.ratings import Rating
-from llm_agents.agent import parse_spec
-from llm_agents.errors import AgentError
+from llm_agents.agent import is_scripted
 from llm_agents.pricing import Price, PriceList
 from llm_agents.strategies import Prompts
 from matches.forms import fields_of
 from matches.models import Match, Seat
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
+from opponents.listing import unusable_agent
 from opponents.spending import cap_of_today, refusal_of
 from studies.forecast import ANSWER_TOKENS, CHARACTERS_PER_TOKEN
 
@@ -57,6 +57,7 @@ class CollectionStatus:
         latest: the matches that ended last.
         playing: some of the matches in progress, newest first.
         ratings: of the agents, if their game rates them; not while matches are played.
+        unusable: why a model cannot be asked, when no other model of its agent can; usually empty.
         cap_of_today: a message that today's calls have reached the installation's limit; empty if it has no effect
             here.
         estimate: of the model calls, before the first match.
@@ -68,6 +69,7 @@ class CollectionStatus:
     problems: list[tuple[str, int]]
     latest: list[Item]
     playing: list[Item]
+    unusable: str = ""
     cap_of_today: str = ""
     refusal: str = ""
     estimate: Estimate | None = None
@@ -183,6 +185,8 @@ class CollectionStatus:
                 "One model call could cost up to {price}, more than the budget, so none would be made. Raise the "
                 "budget, or make a new collection with a maximum answer length."
             ).format(price=dollars(self.estimate.largest_call))
+        if self.unusable:
+            return f"{self.unusable} {_('Its matches fail until this is changed.')}"
         if now.status == Status.READY:
             return _("No matches played yet.")
         if self.running and not self.driven:
@@ -208,6 +212,7 @@ def status_of(collection: Collection) -> CollectionStatus:
         now=progress(collection),
         driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
         problems=failures(collection),
+        unusable=_unusable(collection),
         cap_of_today=_cap_of_today(collection),
         refusal=refusal_of(collection.budget_of),
         estimate=_estimate(collection),
@@ -222,6 +227,12 @@ def _estimate(collection: Collection) -> Estimate | None:
         return estimate_of(collection) if collection.status == Status.READY else None
     except GameError:
         return None
+
+
+def _unusable(collection: Collection) -> str:
+    if collection.status == Status.DONE or collection.source != Collection.Source.PLAYED:
+        return ""
+    return unusable_agent(agents_in(collection.content))
 
 
 def _cap_of_today(collection: Collection) -> str:
@@ -402,10 +413,7 @@ def _agent_name(label: str, agent: Agent) -> str:
 
 
 def _price(prices: PriceList, agent: str) -> Price | None:
-    try:
-        return None if parse_spec(agent).scripted else prices.of(agent)
-    except AgentError:
-        return None
+    return None if is_scripted(agent) else prices.of(agent)
 
 
 def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:
@@ -427,7 +435,10 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
 
 def _playing_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return line-ups, random seeds, and how agents are asked (once, if all agents have the same settings)."""
-    facts = [(_("Line-ups"), RULES.get(content["lineups"].get("rule", "product"), ""))]
+    rule = content["lineups"].get("rule", "product")
+    facts = [(_("Line-ups"), RULES.get(rule, ""))]
+    if rule in ("product", "combinations"):
+        facts.append((_("Also against itself"), _("yes") if content["lineups"].get("same", True) else _("no")))
     if content["lineups"].get("rotate"):
         facts.append((_("Seats"), _("rotate with each repetition")))
     if content["environment"]:

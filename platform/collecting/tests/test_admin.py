@@ -27,6 +27,7 @@ from opponents.models import Call
 from rights.members import give
 from rights.roles import Role
 from tests.forms import new_form_data
+from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
 Status = Collection.Status
@@ -458,6 +459,19 @@ def test_budget_can_only_be_raised(client, administrator, typed, budget, expecte
     page = client.post(action_url(collection, "budget"), {"budget": typed}, follow=True).content.decode()
     assert expected_text in page
     assert Collection.objects.get().budget == budget
+
+
+def test_collection_with_a_raised_budget_is_paused_not_stopped(client, administrator):
+    collection = collection_with(Status.OVER_BUDGET, budget=Decimal(0))
+    page = client.post(action_url(collection, "budget"), {"budget": "5"}, follow=True).content.decode()
+    assert "stopped at its budget" not in page and Collection.objects.get().status == Status.PAUSED
+    assert f'action="{action_url(collection, "start")}"' in page
+
+
+@pytest.mark.parametrize(("same", "answer"), [(True, "yes"), (False, "no")])
+def test_page_says_whether_agents_play_against_themselves(client, administrator, same, answer):
+    page = text_of(client.get(page_of(new_collection(same=same))))
+    assert f"Also against itself {answer}" in page
 
 
 def test_plan_is_shown_read_only(client, administrator):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,8 +20,9 @@ from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
 from marketplaces.mturk.errors import RETRYABLE_CODES, Refused, Unclear
 from marketplaces.mturk.models import Assignment, Hit
+from participants.models import Enrolment
 from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Rejection, Unreachable
 
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
@@ -29,7 +31,26 @@ MOST_FEEDBACK = 1000
 
 def declare() -> None:
     """Register Mechanical Turk's payment method."""
-    payers.register(KEY, PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of))
+    method = PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=rejection_of)
+    payers.register(KEY, method)
+
+
+def rejection_of(person: Enrolment) -> Rejection:
+    """Return what rejecting this worker's assignment means, and where it is done."""
+    rules = (
+        _("The worker reads your reason, and gets neither reward nor bonus."),
+        _(
+            "A rejection lowers the worker's approval rate, which limits the work they can get. Reject only work that "
+            "was clearly not done. A failed attention check alone is not a sufficient reason."
+        ),
+        _("You can undo it for 30 days after the submission, as long as the task exists on Mechanical Turk."),
+    )
+    submitted = Assignment.objects.filter(identity__enrolment=person, status=Assignment.Status.SUBMITTED).first()
+    if submitted is None:
+        return Rejection(
+            rules, problem=_("Mechanical Turk reports no assignment of this worker that awaits a decision.")
+        )
+    return Rejection(rules, url=reverse("admin:mturk_assignment_reject", args=[submitted.pk]))
 
 
 def payer_of(study: str) -> MturkPayer:

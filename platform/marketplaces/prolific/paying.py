@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -20,9 +21,10 @@ from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account
 from marketplaces.prolific.client import MAX_BULK, PAGE_SIZE, Client, NotSent, NotThere, Refused, client_of, hundredths
 from marketplaces.prolific.links import KIND
-from marketplaces.prolific.models import BonusOrder, Publication
+from marketplaces.prolific.models import BonusOrder, Publication, Submission
+from participants.models import Enrolment
 from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Rejection, Unreachable
 
 PARTIALLY_APPROVED = "PARTIALLY APPROVED"
 STATUSES = {
@@ -350,6 +352,30 @@ def _publication_of(study: str) -> Publication | None:
     return publications.filter(study__slug=study).first()
 
 
+def rejection_of(person: Enrolment) -> Rejection:
+    """Return what rejecting this participant's submission means, and where it is done."""
+    rules = (
+        _("Prolific asks you to let participants return their submission first: this does not count against them."),
+        _(
+            "A rejection needs one of Prolific's reasons and a message of at least 100 characters, which the "
+            "participant reads. They are not paid, and it counts against them."
+        ),
+        _("Parley cannot undo a rejection on Prolific; only Prolific's support can."),
+    )
+    submission = Submission.objects.filter(enrolment=person, status="AWAITING REVIEW").first()
+    if submission is None:
+        return Rejection(rules, problem=_("Prolific reports no submission of this participant that awaits review."))
+    page = reverse("admin:prolific_publication_reject", args=[submission.publication_id, person.pk])
+    return Rejection(rules, url=page)
+
+
 payers.register(
-    KIND, PaymentMethod(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of, bulk_size=MAX_BULK)
+    KIND,
+    PaymentMethod(
+        title=gettext_lazy("Prolific"),
+        payer=payer_of,
+        account=account_of,
+        rejection=rejection_of,
+        bulk_size=MAX_BULK,
+    ),
 )

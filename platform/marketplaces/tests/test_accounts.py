@@ -173,3 +173,10 @@ def test_only_due_studies_are_synced(marketplace):
     marketplace.append(None)
     Recruitment.objects.filter(pk=recruitment.pk).update(next_at=timezone.now() + timedelta(hours=1))
     assert syncing.sync_due() == 0
+
+
+def test_recruitment_form_says_where_accounts_are_added(desk):
+    page = desk.get("/admin/marketplaces/recruitment/add/").content.decode()
+    assert "There is no account that you may use" in page and 'href="/admin/marketplaces/account/"' in page
+    new_account()
+    assert "There is no account" not in desk.get("/admin/marketplaces/recruitment/add/").content.decode()

@@ -9,8 +9,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
@@ -26,6 +27,7 @@ from opponents.forms import TYPED_KEY, EndpointForm, TryForm, preset_values
 from opponents.health import health
 from opponents.models import Endpoint
 from opponents.trying import Trial, try_out
+from opponents.uses import shown_to, uses_of
 from rights.admin import DeclaredLookups
 
 STATE_COLOURS = {"closed": "success", "open": "danger", "off": "warning"}
@@ -36,11 +38,12 @@ WRITE_ONLY = ("new_key", "forget_key")
 class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     form = EndpointForm
     list_display = ["name", "title", "protocol", "address", "key_status", "state", "calls", "errors", "p95", "spend"]
-    list_filter = ["enabled", "protocol"]
+    list_filter = ["enabled", "retired", "protocol"]
     search_fields = ["name", "title"]
     readonly_fields = ["key_status"]
     list_before_template = "admin/opponents/endpoint/presets.html"
     list_after_template = "admin/opponents/endpoint/health.html"
+    delete_confirmation_template = "admin/opponents/endpoint/delete.html"
     change_form_outer_before_template = "admin/opponents/endpoint/form_before.html"
     list_fullwidth = True
     warn_unsaved_form = True
@@ -83,6 +86,8 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     def state(self, endpoint: Any) -> tuple[str, str]:
         if not endpoint.enabled:
             return "off", _("disabled")
+        if endpoint.retired:
+            return "off", _("retired")
         if endpoint.recent.open_until is not None:
             return "open", _("failing, paused")
         return "closed", _("enabled")
@@ -132,7 +137,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         key_fields = ["key_status", *WRITE_ONLY] if obj else ["new_key"]
         key_fields = key_fields if may_write else ["key_status"]
         return [
-            (None, {"fields": ["name", "title", "enabled"]}),
+            (None, {"fields": ["name", "title", "enabled", "retired"]}),
             (_("Where"), {"fields": ["protocol", "base_url", "structured", "tools"]}),
             (_("Key"), {"fields": [*key_fields, "key_variable"]}),
             (_("Limits"), {"fields": ["concurrency", "per_minute"]}),
@@ -150,11 +155,48 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         form.session = request.session
         return form
 
+    # ---- deleting and retiring -----------------------------------------------------------------------
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Protect endpoints that studies or collections use, and name those that the user may see."""
+        to_delete, counts, missing_permissions, protected = super().get_deleted_objects(objs, request)
+        named, others = shown_to(request.user, [use for endpoint in objs for use in uses_of(endpoint.name)])
+        links = [format_html('<a href="{}">{}</a>: {}', use.url, use.parent, use.title) for use in named]
+        if others:
+            links.append(
+                ngettext("one use that you may not see", "{number} uses that you may not see", others).format(
+                    number=others
+                )
+            )
+        return to_delete, counts, missing_permissions, [*protected, *links]
+
+    def retire(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Keep the endpoint for what uses it, but let nothing new choose it."""
+        endpoint = self.get_object(request, object_id)
+        if not self.has_change_permission(request, endpoint):
+            raise PermissionDenied
+        if endpoint is None:
+            raise Http404
+        endpoint.retired = True
+        endpoint.save(update_fields=["retired"])
+        message = _("Retired: no new study or collection can choose it. What has been launched goes on.")
+        self.record_action(request, endpoint, Action.CHANGED, message, {"retired": True})
+        self.message_user(request, message, messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:opponents_endpoint_change", args=[endpoint.pk]))
+
     # ---- testing -------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(require_POST(self.try_it))
-        return [path("<path:object_id>/try/", view, name="opponents_endpoint_try"), *super().get_urls()]
+        actions = {"try": self.try_it, "retire": self.retire}
+        action_urls = [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(require_POST(action)),
+                name=f"opponents_endpoint_{name}",
+            )
+            for name, action in actions.items()
+        ]
+        return [*action_urls, *super().get_urls()]
 
     def try_it(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Send a short test question to the endpoint and show the result."""

@@ -134,7 +134,7 @@ def test_empty_key_field_keeps_the_key(client: Client, superuser: User):
     assert (endpoint.title, keys.unseal(endpoint.sealed_key)) == ("Renamed", SECRET)
     client.post(page, typed(forget_key="on"))
     endpoint.refresh_from_db()
-    assert endpoint.key_state == Endpoint.KeyState.NONE
+    assert endpoint.key_state == Endpoint.KeyState.REMOVED
 
 
 @pytest.mark.parametrize("changes", [{"base_url": "https://elsewhere.example/v1"}, {"protocol": "anthropic"}])
@@ -187,3 +187,25 @@ def test_lists_cannot_be_searched_by_key(client: Client, superuser: User):
     endpoint_with_key()
     assert client.get(LIST, {"enabled__exact": "1"}).status_code == 200
     assert client.get(LIST, {"sealed_key__startswith": "gAAAAA"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("entered", "address"),
+    [
+        ("api.mistral.ai/v1", "https://api.mistral.ai/v1"),
+        ("127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+        (" localhost:8000 ", "http://localhost:8000"),
+        ("http://models.example", "http://models.example"),
+    ],
+)
+def test_address_without_its_beginning_is_completed(client: Client, superuser: User, entered, address):
+    response = client.post(ADD, typed(base_url=entered))
+    assert response.status_code == 302, response.context["adminform"].form.errors
+    assert Endpoint.objects.get().base_url == address
+
+
+@pytest.mark.parametrize("entered", [SECRET, f"sk-{SECRET}.abc", f"me:{SECRET}@models.example"])
+def test_what_may_be_a_key_is_not_taken_for_an_address(client: Client, superuser: User, entered):
+    response = client.post(ADD, typed(base_url=entered))
+    assert "base_url" in response.context["adminform"].form.errors
+    assert SECRET not in response.content.decode()

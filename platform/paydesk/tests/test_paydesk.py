@@ -18,6 +18,7 @@ from marketplaces.models import Account
 from payouts import payers, paying
 from payouts.models import LedgerRow, Limit, Posting
 from payouts.rules import PayRule
+from payouts.telling import pay_status
 from payouts.tests.conftest import KIND
 from payouts.tests.people import finished
 from payouts.tests.standin import StandIn
@@ -26,6 +27,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.models import Study
 from studies.names import is_referenced
+from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -344,3 +346,45 @@ def test_errors_in_the_books_are_shown_at_once(client, study, owner):
     LedgerRow.objects.filter(pk=base.pk).update(state="approved")
     assert "The accounts don't balance" in client.get(path(study)).content.decode()
     LedgerRow.objects.filter(pk=base.pk).update(state="due")
+
+
+# ---- rejecting -------------------------------------------------------------------------------------
+
+REASON = "All answers were typed within a second and have nothing to do with the questions."
+
+
+def test_completed_work_is_rejected_with_a_reason_and_the_rejection_is_undone(client, study, owner):
+    base, bonus = finished("A1", study=SLUG, recruiter="codes")
+    reject = path(study, "reject", base.enrolment_id)
+    assert reject in client.get(path(study)).content.decode()
+    page = text_of(client.get(reject))
+    assert "No recruiter is told" in page and "reads your reason" in page
+
+    assert "at least 20 characters" in text_of(client.post(reject, {"note": "no"}))
+    assert states(base, bonus) == ["due", "due"], "a refused rejection changes nothing"
+    response = client.post(reject, {"note": f"{REASON} A1-of-the-lab"}, follow=True)
+    assert "Nothing is paid to them" in message_of(response)
+    assert states(base, bonus) == ["written_off", "written_off"]
+    assert Record.objects.get(action="rejected").details["reason"].startswith(REASON)
+    assert REASON in pay_status(base.enrolment)[0], "the person reads the reason on the last page"
+    monitor = client.get(reverse("monitoring:page", args=[study.pk]))
+    assert "rejected 1" in text_of(monitor)
+
+    act(client, study, "put_back", base, bonus, note="Looked again: it was fine.", state="written_off")
+    assert states(base, bonus) == ["due", "due"]
+    assert not LedgerRow.objects.filter(rejected=True).exists()
+
+
+def test_work_that_is_being_paid_cannot_be_rejected(client, study, owner):
+    base, bonus = finished("A1", study=SLUG, recruiter="codes")
+    act(client, study, "approve", base)
+    response = client.post(path(study, "reject", base.enrolment_id), {"note": REASON})
+    assert "Withdraw the approval first" in text_of(response)
+    assert states(base, bonus) == ["approved", "due"]
+
+
+def test_only_owners_reject_and_only_people_of_the_study(client, study):
+    base, _bonus = finished("A1", study=SLUG, recruiter="codes")
+    client_of(client, study, Role.EDITOR)
+    assert client.post(path(study, "reject", base.enrolment_id), {"note": REASON}).status_code == 403
+    assert "Reject" not in text_of(client.get(path(study)))

@@ -16,6 +16,7 @@ from llm_agents.errors import AgentError
 from rights.admin import MembersPage
 from studies import forecast as forecasting
 from studies.admin.entry_fields import entries_html
+from studies.admin.meanwhile import without_base
 from studies.admin.parameters import PREFIX
 from studies.admin.status import session_warning
 from studies.admin.table_fields import seats_of
@@ -48,7 +49,7 @@ class LivePreview(MembersPage):
         allowed = self.has_change_permission(request, study) if study else self.has_add_permission(request)
         if not allowed:
             raise PermissionDenied
-        form = self.get_form(request, study, change=study is not None)(request.POST, instance=study)
+        form = self.get_form(request, study, change=study is not None)(without_base(request.POST), instance=study)
         form.is_valid()
         posted_number = request.POST.get("preview_place", "")
         data: dict[str, Any] = {

@@ -21,6 +21,7 @@ from games.play import configure
 from llm_agents.errors import AgentError
 from matches.forms import fields_of
 from rights.admin import trail
+from studies.admin.meanwhile import without_base
 from studies.previewing import PreviewSource, Selection, default_selection, preview
 
 FIELD_PREFIX = "preview_"
@@ -81,7 +82,7 @@ def page(
 
 def with_placeholder_names(form_data: QueryDict) -> QueryDict:
     """Return the form data with a placeholder title and short name, which appear in no prompt."""
-    completed = form_data.copy()
+    completed = without_base(form_data)
     for name in ("title", "slug"):
         completed[name] = form_data.get(name) or f"preview-{secrets.token_hex(4)}"
     return completed

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from django import forms
+from django.contrib.admin.models import LogEntry
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -21,6 +23,7 @@ from games import entries, grids, registry
 from games.errors import GameError
 from games.interface import Game
 from opponents.agents import agents_from_specs
+from studies.admin import meanwhile
 from studies.admin.ending_fields import chosen_endings, ending_form_fields
 from studies.admin.parameters import NONE_SUFFIX, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
@@ -62,6 +65,11 @@ class StudyForm(forms.ModelForm):
     game_class: type[Game[Any, Any]]
     visible_studies: QuerySet[Study]
 
+    changed_meanwhile: Sequence[meanwhile.Row] = ()
+    """What others changed since this form was opened. It is not saved before the person has seen that."""
+    last_change: LogEntry | None = None
+
+    opened_with = forms.CharField(required=False, widget=forms.HiddenInput())
     values_from = forms.ChoiceField(
         label=gettext_lazy("Configurations"),
         required=False,
@@ -113,7 +121,6 @@ class StudyForm(forms.ModelForm):
             self.fields[name].initial = field.initial
         self._show_design()
         self._show_agents_and_lineups()
-        self._list_substitutes()
         self._list_other_games()
         if "game" in self.fields:
             self.fields["game"].widget = forms.HiddenInput()
@@ -127,6 +134,11 @@ class StudyForm(forms.ModelForm):
             )
         if not self.initial.get("roles") and not self.instance.lineups:
             self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
+        if self.instance.pk:
+            self.initial[meanwhile.OPENED] = meanwhile.opened_with(self)
+            if self.is_bound and (rows := meanwhile.merge(self)):
+                self.changed_meanwhile, self.last_change = rows, meanwhile.last_change(self.instance)
+        self._list_substitutes()
 
     def _show_agents_and_lineups(self) -> None:
         """Fill in the agents and line-ups that the scripts show; a new study gets the default opponent."""
@@ -212,6 +224,14 @@ class StudyForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
+        if self.changed_meanwhile:
+            self.add_error(
+                None,
+                _(
+                    "Not saved: others saved this study while you were editing. Check what they changed, then save "
+                    "again."
+                ),
+            )
         config, errors = self._read_parameters(cleaned)
         for name, reason in errors.items():
             self.add_error(name if name in self.fields else None, reason)

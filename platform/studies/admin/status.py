@@ -11,15 +11,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.errors import GameError
+from opponents.agent_settings import AgentSettings
 from opponents.spending import refusal_in_study
 from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
 from recruiters.lab_codes import ListedCode, codes_of, with_states
+from studies import faults
 from studies.cells import cell_titles
 from studies.costs import Costs, shown_costs
 from studies.design import plan_cells
-from studies.freezing import content_of, sha256_of
+from studies.freezing import content_of, missing_cap, sha256_of
 from studies.models import Cell, Placement, Study, Version
 from studies.recruiting import AtRecruiter, at_recruiter
 from studies.sessions import unreached_configurations
@@ -43,13 +45,27 @@ class CellFill:
 
 
 @dataclass(frozen=True)
+class LaunchProblem:
+    """A reason why a study cannot be launched, and the form field at which it is corrected.
+
+    Attributes:
+        label: that of one of the field's own controls; empty for the whole field.
+    """
+
+    field: str
+    reason: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
 class StudyStatus:
     """What the study's page shows above the form.
 
     Attributes:
         unlaunched: whether the saved settings differ from the launched version.
-        problem: why the saved settings cannot be launched; empty if they can.
+        problems: why the saved settings cannot be launched, empty if they can.
         warning: what to check in the saved settings although they can be launched; usually empty.
+        why_closed: why the launched version admits no participants although it is open; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
         costs: of the launched version or the draft; None if it cannot be played.
         recruiter: where it recruits, and what its status asks for there; None if Parley does not know.
@@ -61,7 +77,7 @@ class StudyStatus:
     join_link: str
     versions: list[Version]
     unlaunched: bool
-    problem: str
+    problems: list[LaunchProblem]
     arrived: int
     live: int
     completed: int
@@ -76,22 +92,24 @@ class StudyStatus:
     cap_reached: str
     costs: Costs | None
     recruiter: AtRecruiter | None
+    why_closed: str
     instructions: list[tuple[str, str]]
 
 
 def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     """Return the study's current status."""
     versions = list(study.versions.order_by("-number").defer("content"))
+    latest = study.latest_version()
     placed = Placement.objects.filter(cell__version__study=study)
     counts = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
     join_link = request.build_absolute_uri(study.get_absolute_url())
-    problem, unlaunched = _launch_problem(study, versions[0] if versions else None)
+    problems, unlaunched = _launch_problems(study, versions[0] if versions else None)
     codes = codes_of(study.slug)
     return StudyStatus(
         join_link=join_link,
         versions=versions,
         unlaunched=unlaunched,
-        problem=problem,
+        problems=problems,
         arrived=sum(counts.values()),
         live=sum(count for state, count in counts.items() if state not in ENDED),
         completed=counts.get(State.COMPLETED, 0),
@@ -106,21 +124,31 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         codes_created=codes.count(),
         codes_used=codes.filter(used=True).count(),
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
-        warning="" if problem else session_warning(study),
+        warning="" if problems else session_warning(study),
         cap_reached=_cap_reached(study, versions[0] if versions else None),
         costs=shown_costs(study),
         recruiter=at_recruiter(study),
+        why_closed=faults.why_closed(latest) if latest and study.status == Study.Status.LAUNCHED else "",
         instructions=_instructions(study),
     )
 
 
-def _launch_problem(study: Study, latest: Version | None) -> tuple[str, bool]:
+def _launch_problems(study: Study, latest: Version | None) -> tuple[list[LaunchProblem], bool]:
     """Return why the saved settings cannot be launched, and whether launching them would make a new version."""
     try:
         study.full_clean(validate_unique=False)
-        return "", latest is None or sha256_of(content_of(study)) != latest.sha256
     except ValidationError as error:
-        return " ".join(error.messages), True
+        return [LaunchProblem(_field_of(name), " ".join(reasons)) for name, reasons in error.message_dict.items()], True
+    problem = missing_cap(study)
+    return (
+        [LaunchProblem("agents", problem, AgentSettings.model_fields["cap_study"].title or "")] if problem else [],
+        latest is None or sha256_of(content_of(study)) != latest.sha256,
+    )
+
+
+def _field_of(name: str) -> str:
+    """Return the form field at which a problem of the study's field `name` is corrected."""
+    return {"config": "values_from", "design": "values_from", "session_games": "other_game_2"}.get(name, name)
 
 
 def session_warning(study: Study) -> str:
@@ -163,7 +191,7 @@ def _cap_reached(study: Study, latest: Version | None) -> str:
         return ""
     for agent in latest.agents().values():
         settings = agent.settings
-        if all(spec.startswith("script:") for spec in agent.specs):
+        if agent.scripted:
             continue
         if cap := refusal_in_study(settings.caps(), f"study:{study.slug}"):
             consequence = (

@@ -29,6 +29,7 @@ from studies.admin import preview
 from studies.admin.codes import LabCodes, creation_choices
 from studies.admin.first_page import COLOURS
 from studies.admin.live_preview import LivePreview
+from studies.admin.meanwhile import THEIRS
 from studies.admin.presets_and_copies import PresetsAndCopies
 from studies.admin.setup_form import STEPS, conditions, fieldsets, study_form
 from studies.admin.status import status_of
@@ -118,18 +119,22 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        study = self.get_object(request, object_id)
-        context = dict(extra_context or {})
-        if study is not None and self.has_view_permission(request, study):
-            context |= {
-                "status": status_of(study, request),
-                "study": study,
-                "may_change": self.has_change_permission(request, study),
-                "may_close": self._allowed(request, study, Role.OWNER),
-                "may_copy": self.has_add_permission(request),
-                **creation_choices(),
-            }
-        return super().change_view(request, object_id, form_url, context)
+        with transaction.atomic():
+            study = self.get_object(request, object_id)
+            if study is not None and request.method == "POST":
+                # Of two people who save at once, the second is shown what the first changed.
+                Study.objects.select_for_update().get(pk=study.pk)
+            context = dict(extra_context or {})
+            if study is not None and self.has_view_permission(request, study):
+                context |= {
+                    "status": status_of(study, request),
+                    "study": study,
+                    "may_change": self.has_change_permission(request, study),
+                    "may_close": self._allowed(request, study, Role.OWNER),
+                    "may_copy": self.has_add_permission(request),
+                    **creation_choices(),
+                }
+            return super().change_view(request, object_id, form_url, context)
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
@@ -141,7 +146,7 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
             if object_id
             else reverse("admin:studies_study_add_live_preview")
         )
-        setup_context = {"setup_steps": STEPS, "live_preview_url": live_preview}
+        setup_context = {"setup_steps": STEPS, "take_theirs": THEIRS, "live_preview_url": live_preview}
         return super().changeform_view(
             request, object_id, form_url, {**(extra_context or {}), **buttons, **setup_context}
         )

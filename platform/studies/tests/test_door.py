@@ -8,6 +8,7 @@ import jwt
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from games import registry
 from marketplaces.prolific.forms import suggestion
@@ -103,3 +104,34 @@ def test_entry_pages_show_no_game_parameters():
     launched_study(entry=Study.Entry.OPEN, config={"money": 123_457, "delta_bob": 0.123})
     page = follow_link(Study.Entry.OPEN).content.decode()
     assert "123" not in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"most_participations": 1}, "each person can take part once"),
+        ({"most_participations": None, "rest_hours": 5}, "within the last 5 hours"),
+    ],
+)
+def test_known_browser_is_told_at_once_that_it_cannot_begin_again(fields, reason):
+    launched_study(entry=Study.Entry.OPEN, **fields)
+    client = Client()
+    client.post("/join/splitting", {"form": "f" * 24})
+    Enrolment.objects.update(ended_at=timezone.now(), state="completed")
+    page = client.get("/join/splitting")
+    assert reason in text_of(page) and "<form" not in page.content.decode()
+    assert "See its last page" in text_of(page)
+    assert client.post("/join/splitting", {"form": "g" * 24}).status_code == 403
+    assert Enrolment.objects.count() == 1
+
+
+def test_known_browser_may_begin_again_where_the_study_allows_it():
+    launched_study(entry=Study.Entry.OPEN, most_participations=None)
+    client = Client()
+    client.post("/join/splitting", {"form": "f" * 24})
+    Enrolment.objects.update(ended_at=timezone.now(), state="completed")
+    assert "Begin" in text_of(client.get("/join/splitting"))
+    assert client.post("/join/splitting", {"form": "g" * 24}).status_code == 302
+    Enrolment.objects.update(ended_at=timezone.now(), state="completed")
+    Study.objects.update(status="closed")
+    assert "The study has ended" in text_of(client.get("/join/splitting")), "said before the button is pressed"

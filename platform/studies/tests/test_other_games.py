@@ -224,5 +224,6 @@ class TestSettingUp:
         assert client.post(page.request["PATH_INFO"], form_data(page, **chosen)).status_code == 302
         draft.refresh_from_db()
         assert draft.session_games == [game.pk]
+        page = client.get(page.request["PATH_INFO"])
         invalid = client.post(page.request["PATH_INFO"], form_data(page, **chosen | {"session_matches": "1"}))
         assert "session_matches" in invalid.context["adminform"].form.errors

@@ -11,6 +11,7 @@ from django.urls import reverse
 from opponents.agents import agents_from_specs
 from rights.members import give
 from rights.roles import Role
+from studies.admin.meanwhile import OPENED
 from studies.admin.setup_form import STEPS, fieldsets
 from studies.freezing import content_of, launch
 from studies.models import Study
@@ -149,7 +150,7 @@ def test_every_field_belongs_to_a_step(client, boss, game):
         assert steps & set(options["classes"])
         for row in options["fields"]:
             fields |= {row} if isinstance(row, str) else set(row)
-    assert fields == set(form.fields)
+    assert fields == set(form.fields) - {OPENED}, "the digests of what was opened are hidden"
 
 
 # ---- live updates ----------------------------------------------------------------------------------------
@@ -309,3 +310,27 @@ def test_unreachable_configurations_cause_a_warning(client, boss, changes, warni
     for text in (page, form):
         assert warning in text if warning else "never be played" not in text
     assert Study.objects.get().session_matches == int(changes["session_matches"]), "saved despite the warning"
+
+
+# ---- refusals before the action --------------------------------------------------------------------------
+
+
+def test_missing_spending_limit_is_shown_before_launch_with_its_field(client, boss):
+    study = Study.objects.create(
+        title="Open", slug="open", game="bargaining", entry="open", agents={"gpt": {"spec": "openai:m"}}
+    )
+    page = reverse("admin:studies_study_change", args=[study.pk])
+    launch_url = reverse("admin:studies_study_launch", args=[study.pk])
+    shown = client.get(page).content.decode()
+    assert "enter “Spend per study”, such as 5, in the model settings of “gpt”" in shown
+    assert 'data-field="agents"' in shown and launch_url not in shown
+    Study.objects.update(agents={"gpt": {"spec": "openai:m", "settings": {"cap_study": 5.0}}})
+    shown = client.get(page).content.decode()
+    assert "launched yet" not in shown and launch_url in shown
+
+
+def test_empty_list_says_so_in_plain_words(client, boss):
+    assert "There are no studies yet." in text_of(client.get("/admin/studies/study/"))
+    text = text_of(client.get("/admin/studies/study/?q=nothing"))
+    assert "Nothing matches your search" in text and "yielded" not in text
+    assert "Add study" in text and "Reset filters" in text

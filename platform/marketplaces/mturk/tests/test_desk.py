@@ -309,6 +309,8 @@ class TestDeciding:
 
     def test_rejection_is_confirmed_first_and_gives_the_reason(self, staged, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
+        pay_page = owner.get(f"/admin/pay/{staged.study.pk}/reject/{submitted.identity.enrolment_id}/")
+        assert page in pay_page.content.decode() and "approval rate" in text_of(pay_page)
         assert breadcrumb_urls(owner.get(page))[-1] == desk(staged)
         (assignment,) = staged.market.assignments.values()
         assert assignment.status == "Submitted"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from marketplaces import syncing
@@ -48,6 +50,19 @@ def states(worker) -> set[str]:
 
 def prolific_submission(desk, worker):
     return desk.standin.market.submissions[worker.submission.id]
+
+
+def test_someone_who_finished_properly_can_be_rejected_from_the_pay_page(desk, worker):
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    study = desk.publication.study
+    page = client.get(reverse("paydesk:reject", args=[study.pk, worker.person.pk]))
+    text = text_of(page)
+    assert "return their submission first" in text and "at least 100 characters" in text
+    address = reverse("admin:prolific_publication_reject", args=[desk.publication.pk, worker.person.pk])
+    assert address in page.content.decode() and client.get(address).status_code == 200
+    deciding.reject(desk.publication, worker.person, **REASON)
+    assert "no submission of this participant that awaits review" in text_of(client.get(page.request["PATH_INFO"]))
 
 
 def test_rejection_writes_off_pay_and_records_the_reason(desk, worker):

@@ -1,0 +1,29 @@
+"""Which studies ask models of an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from opponents.uses import Use, asks
+from studies.models import Study, Version
+
+
+def uses_of(endpoint: str) -> Iterator[Use]:
+    """Yield the drafts and the frozen versions whose agents ask models of the endpoint."""
+    for study in Study.objects.order_by("pk"):
+        try:
+            agents = study.agents_by_label().values()
+        except (ValueError, AttributeError, TypeError):
+            continue  # a draft with unreadable agents asks none
+        if asks(agents, endpoint):
+            yield _use(study, _("settings"))
+    for version in Version.objects.select_related("study").order_by("study", "number").iterator():
+        if asks(version.agents().values(), endpoint):
+            yield _use(version.study, _("version {number}").format(number=version.number))
+
+
+def _use(study: Study, title: str) -> Use:
+    return Use(study, title, reverse("admin:studies_study_change", args=[study.pk]))
