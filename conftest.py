@@ -88,15 +88,20 @@ def slow_except(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
 
 COUNT_FILE = os.environ.get("TEST_COUNT_FILE")
 """Where deploy/setup/tests.py wants the numbers of quick and slow tests."""
-QUICK_CASES = 3
+QUICK_CASES = 2
 """How many cases of a test run on every change, unless it is marked `every_case`; in the browser, one."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all but a few cases of each parametrized test as slow; the few are the first, the last, and some between."""
+    """Mark all but a few cases of each parametrized test as slow; the few are the first, the last, and some between.
+
+    Tests on the live stack form one group for pytest-xdist.
+    """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
+        if "stack" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("stack"))  # one process starts it once, where groups are kept
         if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "every_case"))):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for same_test in cases.values():

@@ -103,6 +103,7 @@ def test_person_bids_on_ten_items_against_both_protocols(stack, phone: OpenPage,
     stack.manage("verify_dataset", str(tmp_path / "models"))
 
 
+@pytest.mark.slow
 def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPage, browser: Browser):
     items = [{"name": f"Lot {number}", "start_price": 1000} for number in (1, 2)]
     stack.call(

@@ -86,6 +86,7 @@ def assert_refused(process: subprocess.CompletedProcess[str], *reasons: str) -> 
 # ---- simulate ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_each_json_line_is_a_complete_match(manage):
     config = json.dumps({"money": 100, "rounds": None})
     process = manage("simulate", "bargaining", "--config", config, "--seat", "bob=script:fair", "--seed", "7", "--json")
@@ -126,7 +127,10 @@ def test_output_without_json_is_readable(manage):
     assert "seed 0:" in process.stdout and "seed 1:" in process.stdout and "alice (script:random)" in process.stdout
 
 
-@pytest.mark.parametrize(("kind", "standin"), [("openai", OpenAIStandIn), ("anthropic", AnthropicStandIn)])
+@pytest.mark.parametrize(
+    ("kind", "standin"),
+    [("openai", OpenAIStandIn), pytest.param("anthropic", AnthropicStandIn, marks=pytest.mark.slow)],
+)
 def test_model_plays_with_the_sdk_environment_variables(manage, kind, standin):
     def answer(request: dict[str, Any]) -> str:
         question = request["messages"][-1]["content"]

@@ -39,6 +39,7 @@ def hung_study(stack) -> Iterator[str]:
         yield "beside-hung"
 
 
+@pytest.mark.slow
 def test_hung_models_do_not_delay_other_matches(stack, hung_study):
     stack.call("deploy.bench.study.launch", "beside-others")
     address = stack.url.removeprefix("http://")

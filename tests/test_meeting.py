@@ -351,6 +351,7 @@ FIRST_RUN_ANSWER = '{"understanding": "low wins", "popular_answer": 30, "reason"
 LATER_RUN_ANSWER = '{"goal": "to be closest", "previous_answer": 20, "reason": "lower", "answer": 12}'
 
 
+@pytest.mark.slow
 def test_people_models_and_a_script_play_a_contest(stack, phone: OpenPage, tmp_path: Path):
     """Five seats over six runs; one person fouls once, as the study allows."""
     with (

@@ -119,6 +119,7 @@ def test_misbehaving_model_ends_the_game_with_pay(stack, standins, browser: Brow
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", slow_except(GAMES, ("bargaining",)))
 def test_fallback_script_continues_the_game(stack, standins, browser: Browser, game: str):
     context = browser.new_context()

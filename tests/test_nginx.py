@@ -173,6 +173,7 @@ def test_foreign_host_gets_neither_a_redirect_nor_a_traceback(stack, proxy: Prox
     assert "evil" not in stack.log("web") and "DisallowedHost" not in stack.log("web")
 
 
+@pytest.mark.slow
 def test_page_reloads_while_the_web_server_is_down(stack, proxy: Proxy):
     stack.halt("web")
     try:

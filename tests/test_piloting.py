@@ -12,6 +12,7 @@ pytestmark = pytest.mark.services
 PEOPLE, PATIENCE = 10, 240.0
 
 
+@pytest.mark.slow
 def test_pilot_continues_when_its_worker_is_killed(stack):
     study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
     stack.launch_study({**study, "slug": "piloted", "agents": agents_from_specs("script:haggler")})

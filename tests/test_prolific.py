@@ -198,6 +198,7 @@ def check_logs(stack, standin: StandIn) -> None:
     )
 
 
+@pytest.mark.slow
 def test_two_workers_start_play_and_are_paid(stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path):
     slug = "prolific-two"
     publish_study(stack, page, standin, slug=slug, places=2)

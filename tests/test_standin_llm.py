@@ -77,7 +77,7 @@ def server() -> Iterator[dict[str, str]]:
         yield variables
 
 
-@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+@pytest.mark.parametrize("protocol", slow_except(["openai", "anthropic"], ["openai"]))
 @pytest.mark.parametrize("game", slow_except(registry.keys(), ["bargaining"]))
 def test_plays_every_game_in_both_protocols(server, game, protocol):
     config = GAMES.get(game, "{}")

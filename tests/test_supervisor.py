@@ -20,6 +20,7 @@ import pytest
 from config import supervisor
 from config.children import ROOT
 from config.supervisor import HOST, Stack, StackError, free_port, hold_port
+from conftest import slow_except
 from monitoring import restarts
 
 pytestmark = pytest.mark.services
@@ -44,7 +45,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("name", ["redis", "web", "worker", "collector", "beat"])
+@pytest.mark.parametrize("name", slow_except(["redis", "web", "worker", "collector", "beat"], ["web"]))
 def test_killed_service_is_restarted(stack: Stack, name: str):
     pids_before = stack.pids
     stack.kill(name)
@@ -71,6 +72,7 @@ def test_call_runs_inside_the_stack_and_returns_its_errors(stack: Stack):
     assert stack.call("operator.add", 1, 2) == 3
 
 
+@pytest.mark.slow
 def test_second_stack_on_the_same_data_is_refused(stack: Stack):
     with pytest.raises(StackError, match="already running"):
         Stack(stack.data_dir).start()
@@ -160,6 +162,7 @@ def test_failed_start_shows_the_last_lines_of_the_service(tmp_path, script: str,
     assert beginning.pids == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_nothing_outlives_the_supervisor(tmp_path: Path, signal_number: signal.Signals):
     script = """

@@ -1,7 +1,8 @@
-"""Run the test groups one after the other, each in its own pytest, and add up their results.
+"""Run the test groups, two at a time, each in its own pytest, and add up their results.
 
 Groups are needed because sync Playwright leaves an event loop behind, and because the services tests run on
-PostgreSQL. A group of few files collects only those, unless the arguments name paths.
+PostgreSQL. Browsers and oTree mostly wait, so each of these groups runs beside another. A group of few files
+collects only those, unless the arguments name paths.
 
 Usage: tests.py [--all | --rest] [--minutes NUMBER] [pytest arguments]
   (neither)  the quick tests: what guards every change
@@ -20,8 +21,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -31,8 +35,8 @@ MAX_REASON_LENGTH = 300
 """Maximum length of the reason for a skipped test."""
 SLOW_TEST_SECONDS = 3600
 """Maximum seconds for a slow test; pyproject.toml has the limit for the others."""
-QUICK_GROUP_SECONDS = 1200
-"""Seconds after which a group of quick tests is stopped, so that the other groups still run if it hangs."""
+QUICK_PAIR_SECONDS = 1200
+"""Seconds after which two groups of quick tests are stopped, so that the others still run if they hang."""
 STOPPING_SECONDS = 60
 """How long pytest may take to stop and to write its report."""
 
@@ -54,11 +58,21 @@ class Group:
     mark: str = ""
 
 
-GROUPS = (
-    Group("all but the browser, on SQLite", "not browser and (not services or both)"),
-    Group("concurrency, channels and workers, on PostgreSQL", "services and not browser", "postgres", mark="services"),
-    Group("browser", "browser and not otree", options=("-n", "2", "--dist", "loadfile"), mark="browser"),
-    Group("beside a real oTree", "otree", options=(), mark="otree"),
+PAIRS = (
+    (
+        Group("all but the browser, on SQLite", "not browser and not otree and (not services or both)"),
+        Group("browser", "browser and not otree", options=("-n", "2", "--dist", "loadfile"), mark="browser"),
+    ),
+    (
+        Group(
+            "concurrency, channels and workers, on PostgreSQL",
+            "services and not browser and not otree",
+            "postgres",
+            ("-n", "2", "--dist", "loadgroup"),
+            "services",
+        ),
+        Group("beside a real oTree", "otree", options=(), mark="otree"),
+    ),
 )
 SERVICES_ON_SQLITE = Group("services, on SQLite", "services and not both and not browser", mark="services")
 PROPERTY_TESTS = Group(
@@ -70,12 +84,13 @@ PROPERTY_TESTS = Group(
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a group: whether it failed, whether it was stopped, the counts, and why tests were skipped."""
+    """What came of a group: whether it failed or was stopped, the counts, why tests were skipped, and its seconds."""
 
     failed: bool
     stopped: bool
     counts: dict[str, int]
     reasons: tuple[str, ...]
+    seconds: float
 
 
 def files_with(mark: str) -> list[str]:
@@ -86,33 +101,42 @@ def files_with(mark: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in tests if f"mark.{mark}" in path.read_text())
 
 
-def run(group: Group, arguments: list[str], folder: Path, *, seconds: float | None) -> Result:
-    """Run one group for at most so many seconds; pytest then stops and reports what it has finished."""
-    print(f"\n=== {group.name} ===", flush=True)
-    report = folder / f"{len(list(folder.iterdir()))}.xml"
-    environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
-    environment["TEST_DATABASE"] = group.database
-    if not group.mark:  # it collects every file
-        environment["TEST_COUNT_FILE"] = str(folder / "count")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", "-m", group.marks, f"--junitxml={report}", *group.options, *arguments],
-        cwd=ROOT,
-        env=environment,
-    )
-    stopped = False
-    try:
-        code = process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        stopped = True
-        process.send_signal(signal.SIGINT)
+class Run:
+    """A group's pytest, from its start. Its output goes to `output`, or to the terminal."""
+
+    def __init__(self, group: Group, arguments: list[str], folder: Path, *, output: IO[str] | None) -> None:
+        self.group, self.output = group, output
+        self.report = folder / f"{group.name}.xml"
+        environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+        environment["TEST_DATABASE"] = group.database
+        if not group.mark:  # it collects every file
+            environment["TEST_COUNT_FILE"] = str(folder / "count")
+        self.started_at = time.monotonic()
+        options = ["-q", "-m", group.marks, f"--junitxml={self.report}", *group.options]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *options, *arguments],
+            cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT if output else None,
+        )  # fmt: skip
+
+    def result(self, deadline: float | None) -> Result:
+        """Wait for the end, in `time.monotonic` at most until the deadline; pytest then stops and reports."""
+        stopped = False
         try:
-            code = process.wait(STOPPING_SECONDS)
+            code = self.process.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-    counts, reasons = _read_report(report)
-    failed = bool(counts["failed"]) or code not in (0, NOTHING_COLLECTED, INTERRUPTED if stopped else 0)
-    return Result(failed, stopped, counts, reasons)
+            stopped = True
+            self.process.send_signal(signal.SIGINT)
+            try:
+                code = self.process.wait(STOPPING_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                code = self.process.wait()
+        if self.output is not None:
+            self.output.seek(0)
+            print(f"\n=== {self.group.name} ===\n{self.output.read()}", flush=True)
+        counts, reasons = _read_report(self.report)
+        failed = bool(counts["failed"]) or code not in (0, NOTHING_COLLECTED, INTERRUPTED if stopped else 0)
+        return Result(failed, stopped, counts, reasons, time.monotonic() - self.started_at)
 
 
 def _read_report(report: Path) -> tuple[dict[str, int], tuple[str, ...]]:
@@ -142,9 +166,11 @@ def main() -> int:
     parser.add_argument("--rest", action="store_true")
     parser.add_argument("--minutes", type=float)
     chosen, arguments = parser.parse_known_args()
-    quick_groups = [] if chosen.rest else [*map(quick, GROUPS)]
-    slow_groups = [*map(slow, GROUPS), SERVICES_ON_SQLITE] if chosen.rest or chosen.all else []
-    slow_groups += [PROPERTY_TESTS] if chosen.all else []
+    quick_pairs = [] if chosen.rest else [tuple(map(quick, pair)) for pair in PAIRS]
+    slow_pairs = [*(tuple(map(slow, pair)) for pair in PAIRS), (SERVICES_ON_SQLITE,)]
+    if not (chosen.rest or chosen.all):
+        slow_pairs = []
+    slow_pairs += [(PROPERTY_TESTS,)] if chosen.all else []
     names_paths = any((ROOT / argument.split("::")[0]).exists() for argument in arguments)
 
     started_at = time.monotonic()
@@ -153,31 +179,47 @@ def main() -> int:
     failed, unfinished, lines = [], [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for group in (*quick_groups, *slow_groups):
-            seconds: float | None = QUICK_GROUP_SECONDS
-            if group in slow_groups:
+        for pair in (*quick_pairs, *slow_pairs):
+            deadline: float | None = time.monotonic() + QUICK_PAIR_SECONDS
+            if pair in slow_pairs:
                 if slow_until is None and chosen.minutes is not None:
                     slow_until = time.monotonic() + 60 * chosen.minutes
-                seconds = None if slow_until is None else slow_until - time.monotonic()
-                if seconds is not None and seconds < STOPPING_SECONDS:
-                    unfinished.append(group.name)
+                deadline = slow_until
+                if deadline is not None and deadline - time.monotonic() < STOPPING_SECONDS:
+                    unfinished += [group.name for group in pair]
                     continue
-            group_started_at = time.monotonic()
-            files = [] if names_paths else files_with(group.mark)
-            result = run(group, [*arguments, *files], folder, seconds=seconds)
-            total = {key: total[key] + result.counts[key] for key in total}
-            lines.append(f"{group.name}: {_summary(result.counts)} in {time.monotonic() - group_started_at:.0f} s")
-            lines += [f"  skipped: {reason}" for reason in result.reasons]
-            nothing_ran = not names_paths and group in quick_groups and not any(result.counts.values())
-            if result.failed or nothing_ran or (result.stopped and group in quick_groups):
-                failed.append(group.name)
-            if result.stopped:
-                unfinished.append(group.name)
+            for result, group in zip(run(pair, arguments, folder, names_paths, deadline), pair, strict=True):
+                total = {key: total[key] + result.counts[key] for key in total}
+                lines.append(f"{group.name}: {_summary(result.counts)} in {result.seconds:.0f} s")
+                lines += [f"  skipped: {reason}" for reason in result.reasons]
+                nothing_ran = not names_paths and pair in quick_pairs and not any(result.counts.values())
+                if result.failed or nothing_ran or (result.stopped and pair in quick_pairs):
+                    failed.append(group.name)
+                if result.stopped:
+                    unfinished.append(group.name)
         lines += [f"NOT FINISHED in time: {name}" for name in unfinished]
         lines += [f"FAILED: {name}" for name in failed]
         print("", *lines, *_others(folder / "count", chosen), sep="\n")
     print(_summary(total), f"in {time.monotonic() - started_at:.0f} s")
     return 1 if failed else 0
+
+
+def run(
+    pair: Sequence[Group], arguments: list[str], folder: Path, names_paths: bool, deadline: float | None
+) -> list[Result]:
+    """Run groups beside each other; the terminal shows the first one, and the others when it has ended."""
+    print(f"\n=== {pair[0].name} ===", flush=True)
+    with ExitStack() as files:
+        runs = [
+            Run(
+                group,
+                [*arguments, *([] if names_paths else files_with(group.mark))],
+                folder,
+                output=files.enter_context(tempfile.TemporaryFile("w+")) if i else None,
+            )
+            for i, group in enumerate(pair)
+        ]
+        return [started.result(deadline) for started in runs]
 
 
 def _others(count_file: Path, chosen: argparse.Namespace) -> list[str]:
