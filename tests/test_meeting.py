@@ -318,6 +318,7 @@ class TestUnresponsivePlayer:
             assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "2.00"}
         check_page(table["p1"][1], "another player left")
 
+    @pytest.mark.slow
     def test_default_moves_until_the_person_is_back(self, stack, seated):
         table = seated("policy-default", on_timeout="default")
         silent_page = table["p3"][1]

@@ -103,6 +103,7 @@ def test_buyer_reads_buys_and_learns_the_quality(stack, page: Page, tmp_path: Pa
     assert (float(row["efficiency"]), float(row["fairness"])) == (1, 0.5)
 
 
+@pytest.mark.slow
 def test_buyer_learns_the_quality_only_of_what_was_bought(stack, page: Page, tmp_path: Path):
     slug = enter_game(
         stack, page, "bob", "advice-bought", "script:always_yes", message_type="binary", reveal_quality="if_bought"

@@ -61,7 +61,7 @@ class Group:
 PAIRS = (
     (
         Group("all but the browser, on SQLite", "not browser and not otree and (not services or both)"),
-        Group("browser", "browser and not otree", options=("-n", "2", "--dist", "loadfile"), mark="browser"),
+        Group("browser", "browser and not otree", options=(), mark="browser"),
     ),
     (
         Group(
