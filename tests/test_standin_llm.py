@@ -116,6 +116,7 @@ def test_next_free_port_is_used_and_announced():
             assert send_question(variables).choices[0].message.content
 
 
+@pytest.mark.slow
 def test_delay_option_delays_the_answer():
     with (
         run_server("--port", str(free_port()), "--delay", "30") as (variables, _output),

@@ -260,6 +260,7 @@ def listen_then_speak(request: dict[str, Any]) -> Calls:
     return Calls((("say", '{"words": "yes"}') if has_looked else ("listen", "{}"),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_players_words_in_tool_results_stay_between_marks(monkeypatch, protocol):
     delivered = []

@@ -76,6 +76,7 @@ def test_it_plays_every_game_legally_to_its_end(mode, cases_played):
     assert len(problems) <= len(calls) / 20, problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(set(registry.keys()) - {"scheduling"}))
 def test_it_plays_sensibly_with_people(key):
     """Two stand-ins do not lose on average, in any of the game's own configurations with equal chances.

@@ -101,6 +101,7 @@ def test_an_endpoint_made_a_moment_ago_answers_its_first_turn(monkeypatch):
     assert match.status == Match.Status.FINISHED
 
 
+@pytest.mark.slow
 def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
     failures = [Failure(503)] * 3
     with OpenAIStandIn([*failures, ACCEPT]) as standin:
