@@ -229,7 +229,7 @@ def test_people_see_their_partners_past_actions(stack, phone: OpenPage):
     for page in pages:
         expect(page.locator(".facts-line .fact-round")).to_contain_text("2 of 2")
         expect(page.locator(".history h2")).to_have_count(2)
-        expect(page.locator(".history").last).to_contain_text("Earlier rounds of Agent")
+        expect(page.locator(".history").last).to_contain_text("Earlier rounds of Player")
         check_page(page, "reputation")
         page.locator("form[data-move=act] button", has_text="A0").click()
     for page in pages:
