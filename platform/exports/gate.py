@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from exports.errors import FlowMismatch
+from llm_agents.agent import is_scripted
 
 REASONS: Mapping[str, str] = {
     "failed_code_word": "The participant typed the wrong code word.",
@@ -130,7 +131,7 @@ def substitution_reasons(movers: Iterable[str]) -> frozenset[str]:
     for mover in movers:
         if mover == "clock":
             reasons.add("clock_move")
-        elif mover.startswith("script:"):
+        elif is_scripted(mover):
             reasons.add("scripted_fallback")
         else:
             reasons.add("substituted_move")

@@ -13,6 +13,7 @@ from typing import Any
 from exports.alike import mask
 from exports.metadata.facts import DatasetFacts
 from exports.metadata.models_used import ModelUse
+from llm_agents.agent import is_scripted
 
 FILE, DATA_FILE = "reporting-checklist.md", "reporting-checklist.json"
 MEANING = (
@@ -251,7 +252,7 @@ def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
     latest: dict[str, Mapping[str, Any]] = {}
     for content in contents:
         for label, agent in (content.get("agents") or {}).items():
-            if isinstance(agent, Mapping) and not str(agent.get("spec", "")).startswith("script:"):
+            if isinstance(agent, Mapping) and not is_scripted(str(agent.get("spec", ""))):
                 latest[label] = agent
     return latest
 
