@@ -27,8 +27,8 @@ from tests import actions
 PATIENCE = 240.0
 OPPONENT_DELAY = 600.0
 """Seconds that the second version's opponent takes for a move; longer than any test."""
-GROUP_STATES = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED)
-"""States that exist only in studies with several people; these tests set them directly."""
+GROUP_STATES = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED, State.OUR_OUTAGE)
+"""States that take several people or an outage; these tests set them directly."""
 SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
 """States that participants reach only in the second version."""
 _QUESTION = {

@@ -24,6 +24,7 @@ REASONS: Mapping[str, str] = {
     "timed_out": "timed out",
     "dropped_out": "dropped out",
     "opponent_failed": "another player failed",
+    "our_outage": "the server was unavailable",
     "partner_left": "another person left",
     "no_partner": "no partner found",
     "replaced": "an agent took the seat",

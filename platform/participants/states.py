@@ -25,6 +25,7 @@ class State(models.TextChoices):
     TIMED_OUT = "timed_out", _("ran out of time")
     DROPPED_OUT = "dropped_out", _("dropped out")
     OPPONENT_FAILED = "opponent_failed", _("opponent failed")
+    OUR_OUTAGE = "our_outage", _("our outage")
     PARTNER_LEFT = "partner_left", _("another player left")
     NO_PARTNER = "no_partner", _("found no partner")
     REPLACED = "replaced", _("replaced by a program")
@@ -85,6 +86,12 @@ ENDINGS: dict[str, Ending] = {
     State.OPPONENT_FAILED: Ending(
         _("The game could not continue"),
         _("Another player stopped answering for technical reasons. This is our fault, not yours."),
+        _GIVE_CODE,
+        gives_code=True,
+    ),
+    State.OUR_OUTAGE: Ending(
+        _("Our server was unavailable"),
+        _("The study could not continue because our server was unavailable. This is our fault, not yours."),
         _GIVE_CODE,
         gives_code=True,
     ),

@@ -21,6 +21,7 @@ _ENDINGS = {
     "failed_code_word": gettext_lazy("the code word is wrong"),
     "failed_quiz": gettext_lazy("you get a question after the game wrong"),
     "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
+    "our_outage": gettext_lazy("our server is unavailable for too long"),
     "partner_left": gettext_lazy("another player leaves the game"),
     "no_partner": gettext_lazy("not enough people arrive to start the game"),
     "replaced": gettext_lazy("a program takes your seat because you don't answer"),

@@ -22,6 +22,7 @@ _ENDING_LABELS = {
     "failed_code_word": _("Wrong code word"),
     "failed_quiz": _("Wrong quiz answer"),
     "opponent_failed": _("Opponent fails"),
+    "our_outage": _("Our server is unavailable"),
     "partner_left": _("Another participant leaves"),
     "no_partner": _("Too few participants arrive"),
     "replaced": _("An agent takes over the seat"),
