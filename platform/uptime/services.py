@@ -147,8 +147,12 @@ def _remember() -> _Memory:
     global _memory
     read_at, before = time.monotonic(), _memory
     beat_at = Heartbeat.objects.filter(pk=Heartbeat.ONLY).values_list("at", flat=True).first()
-    may_have_gap = before is None or beat_at is None or before.beat_at is None or beat_at - before.beat_at > GAP
-    gaps = before.outages if before is not None and not may_have_gap else _read_outages()
+    if beat_at is None:
+        gaps = ()
+    elif before is not None and before.beat_at is not None and beat_at - before.beat_at <= GAP:
+        gaps = before.outages
+    else:
+        gaps = _read_outages()
     _memory = _Memory(read_at, beat_at, gaps)
     return _memory
 

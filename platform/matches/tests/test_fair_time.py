@@ -5,7 +5,7 @@ The tests set the clock; `second` is the time since the match was opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -117,10 +117,9 @@ class Table:
 
 
 @pytest.fixture
-def seat_people(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Table]]:
+def seat_people(db: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Table]:
     uptime.forget()
-    yield lambda **timers: Table(monkeypatch, **timers)
-    uptime.forget()
+    return lambda **timers: Table(monkeypatch, **timers)
 
 
 class TestOurOutages:

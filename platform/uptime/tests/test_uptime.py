@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -21,14 +20,13 @@ def at(second: float) -> datetime:
 
 
 @pytest.fixture
-def clock(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+def clock(db: None, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the second at which it is now, in a list so that the test can set it."""
     seconds = [0.0]
     monkeypatch.setattr(services.timezone, "now", lambda: at(seconds[0]))
     monkeypatch.setattr(services, "MEMORY_SECONDS", -1)
     services.forget()
-    yield seconds
-    services.forget()
+    return seconds
 
 
 @given(
@@ -97,6 +95,7 @@ class TestBeats:
 
 
 def test_no_heartbeat_is_sent_while_redis_hangs(db, redis_hangs):
+    services.forget()
     heartbeat.beat_if_available()
     before = Heartbeat.objects.get().at
     with redis_hangs():
@@ -105,4 +104,3 @@ def test_no_heartbeat_is_sent_while_redis_hangs(db, redis_hangs):
         assert Heartbeat.objects.get().at == before - timedelta(seconds=2)
     heartbeat.beat_if_available()
     assert timezone.now() - Heartbeat.objects.get().at < timedelta(seconds=5)
-    services.forget()
