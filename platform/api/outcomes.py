@@ -11,6 +11,7 @@ from exports.participants import Participant, PlayedMatch
 from lobby import services as lobby
 from lobby.models import Place
 from lobby.step import status_of
+from lobby.times import wait_is_over
 from participants.models import Enrolment
 from recruiters import otree
 from recruiters.errors import EntryRefused
@@ -35,7 +36,7 @@ def outcome_for(token: str) -> schemas.Outcome:
         return schemas.Outcome(state="pending")
     person = identity.enrolment
     place = _place_in_lobby(person)
-    if place is not None and place.is_over:
+    if place is not None and place.group is None and wait_is_over(place):
         lobby.mark_present(place)
         person.refresh_from_db()
     return outcome_of(Study.objects.get(slug=question.study), person)
@@ -123,4 +124,5 @@ def _place_in_lobby(person: Enrolment) -> Place | None:
     """Return the place in which the participant waits; None if they don't."""
     if person.ended:
         return None
-    return Place.objects.select_related("enrolment").filter(enrolment=person, step=person.position, group=None).first()
+    places = Place.objects.select_related("enrolment", "group").filter(lobby.WAITING)
+    return places.filter(enrolment=person, step=person.position).first()
