@@ -1,7 +1,7 @@
 """The socket of a lobby page.
 
-The server sends {"type": "ask"} every few seconds, and the page answers {"type": "sync"}, which shows that it is
-open, also in the background, where browsers slow down timers. {"type": "ready", "group"} says that the participant is
+The server sends {"type": "ask"} every few seconds and when there is news, and the page answers {"type": "sync"},
+which shows that it is open, also in the background, where browsers slow down timers. {"type": "ready", "group"} says that the participant is
 ready. The page receives what it shows (`step.page_status`), {"type": "here", "others", "missing"} when others arrive
 or leave, and {"type": "begin"} when it must reload.
 """
@@ -63,7 +63,7 @@ class LobbyConsumer(PageConsumer):
 
     async def lobby_changed(self, event: dict[str, Any]) -> None:
         """Handle a group formed, opened or dissolved, or a wait that ended (sent by `announce`)."""
-        await self._send(await in_thread(answer_request, self.token, is_contact=False))
+        await self._send({"type": "ask"})
 
     async def lobby_here(self, event: dict[str, Any]) -> None:
         """Handle an arrival or a departure (sent by `announce`)."""

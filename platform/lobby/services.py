@@ -253,8 +253,8 @@ def _ask(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> set
     )
     for role, key in seats_for(group, table.seats, reserved).items():
         place = place_by_key[key]
-        place.group, place.role, place.ready_at, place.setback = asked, role, None, ""
-        place.save(update_fields=["group", "role", "ready_at", "setback"])
+        place.group, place.role, place.ready_at = asked, role, None
+        place.save(update_fields=["group", "role", "ready_at"])
     if ready_seconds == 0:
         _open_match(table, asked, places)
     return set(place_by_key)

@@ -44,11 +44,16 @@ class LobbyStep(Step):
 
     def context(self) -> dict[str, Any]:
         place = Place.objects.select_related("enrolment", "group").get(pk=self.place.pk)
+        status = page_status(place)
+        minutes, seconds = divmod(status.get("remaining", 0), 60)
         return {
-            "lobby": page_status(place),
+            "lobby": status,
+            "rows": [*["here"] * (status.get("others") or 0), *["free"] * (status.get("missing") or 0)],
+            "clock": f"{minutes}:{seconds:02}",
             "after": "" if Table.of(self.enrolment, place.step).is_blind else self.step["after"],
             "join": self.step.get("join", ""),
             "missed_is_last": services.MOST_MISSED - place.missed <= 1,
+            "ready_seconds": self.step["ready"],
             "present_seconds": times.PRESENT_SECONDS,
         }
 
@@ -113,13 +118,13 @@ def say_ready(token: str, group: int) -> None:
         people.answer_step(enrolment_id=place.enrolment_id, position=place.step, data={"group": str(group)})
 
 
-def answer_request(token: str, *, is_contact: bool = True) -> dict[str, Any]:
-    """Return the answer to a page's request, which also counts as presence unless the server asks for itself."""
+def answer_request(token: str) -> dict[str, Any]:
+    """Return the answer to a page's request; a request also counts as presence."""
     place = place_of(token)
     if place is None:
         return {"type": "begin"}
     is_waiting = place.left_at is None and (place.group is None or place.group.match_id is None)
-    if is_contact and is_waiting and services.mark_present(place):
+    if is_waiting and services.mark_present(place):
         place = place_of(token)
         assert place is not None
     return page_status(place)

@@ -43,10 +43,11 @@ function show(message, sentAt) {
   stage = message.stage;
   waiting.hidden = stage !== "waiting";
   ready.hidden = stage !== "ready";
+  const setback = `${message.setback} ${stage}`;
+  for (const line of lobby.querySelectorAll("[data-setback]")) line.hidden = line.dataset.setback !== setback;
   if (stage === "ready") showReady(message);
   else {
     pressing = null;
-    for (const line of waiting.querySelectorAll("[data-setback]")) line.hidden = line.dataset.setback !== message.setback;
     showHere(message);
   }
   if (isNew && stage === "ready") announce();
@@ -203,6 +204,7 @@ form.addEventListener("submit", (event) => {
 
 function connect() {
   if (socket || begun) return;
+  askedAt = Date.now();
   const made = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/lobby/${words.token}/`);
   socket = made;
   made.onopen = () => { wait = 500; if (pressing !== null) ask(); };
@@ -211,7 +213,7 @@ function connect() {
     connection.reached();
     const message = JSON.parse(event.data);
     if (message.type === "ask") ask();
-    else show(message, Math.min(askedAt, heardAt));
+    else show(message, askedAt);
   };
   made.onclose = () => disconnect(made);
 }
