@@ -93,6 +93,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_totp",
     "django_otp.plugins.otp_static",
     "config",
+    "uptime",
     "audit",
     "rights",
     "participants",

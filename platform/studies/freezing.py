@@ -150,6 +150,9 @@ def _game_part(study: Study) -> dict[str, Any]:
             "extension_seconds": study.extension_seconds,
             "report_seconds": study.report_seconds,
             "on_timeout": study.on_timeout,
+            "absence": study.absence_seconds,
+            "grace": study.grace_seconds,
+            "returns": study.returns,
             "minutes": study.minutes,
         },
     }

@@ -191,6 +191,32 @@ class Study(models.Model):
             ("agent", _("an agent takes over the seat, if others are playing")),
         ],
     )
+    absence_seconds = models.PositiveIntegerField(
+        _("seconds of lost connection"),
+        default=120,
+        validators=[MaxValueValidator(3600)],
+        help_text=_(
+            "How long a match waits for a participant who loses the connection during their turns, in total per "
+            "match. After that, the time counts as up. Enter 0 not to wait longer than for others."
+        ),
+    )
+    grace_seconds = models.PositiveIntegerField(
+        _("seconds to deliver an answer late"),
+        default=60,
+        validators=[MaxValueValidator(600)],
+        help_text=_(
+            "After a lost connection or an outage of your server, an answer that was given in time still counts if it "
+            "arrives within this time, but never longer than the connection was lost."
+        ),
+    )
+    returns = models.BooleanField(
+        _("participants may return to their seat"),
+        default=True,
+        help_text=_(
+            "A participant whose seat an agent has taken over plays again from their next turn if they come back. "
+            "The agent's moves are flagged in the data."
+        ),
+    )
     lobby_seconds = models.PositiveIntegerField(
         _("seconds in the lobby"),
         default=300,

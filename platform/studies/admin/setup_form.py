@@ -468,7 +468,16 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Timers"),
             {
                 "classes": ["step-checks"],
-                "fields": ["turn_seconds", "extension_seconds", "report_seconds", "on_timeout", "minutes"],
+                "fields": [
+                    "turn_seconds",
+                    "extension_seconds",
+                    "report_seconds",
+                    "absence_seconds",
+                    "grace_seconds",
+                    "on_timeout",
+                    "returns",
+                    "minutes",
+                ],
             },
         ),
         (_("When opponents fail"), {"classes": ["step-checks"], "fields": ["pauses_on_failure", "failure_cap"]}),

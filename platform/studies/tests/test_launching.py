@@ -59,6 +59,7 @@ def test_launching_the_same_content_reuses_the_version():
         {"asks_quiz": False},
         {"asks_code_word": False},
         {"turn_seconds": 99},
+        {"absence_seconds": 30},
         {"most_participations": None},
         {"rest_hours": 12},
         {"base": "2.50"},

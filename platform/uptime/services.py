@@ -1,0 +1,139 @@
+"""When our server was unavailable, and how deadlines are extended by that.
+
+A deadline counts only time in which a participant could be served. Web processes write one heartbeat
+(`uptime.heartbeat`); a gap of more than `GAP` between two heartbeats is an outage. Without any heartbeat, as in tests
+and on a machine without a web server, everything counts as served.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from uptime.models import Heartbeat, Outage
+
+GAP = timedelta(seconds=3)
+"""A longer gap between two heartbeats is an outage."""
+SPARE_AFTER = timedelta(seconds=0.7)
+"""A process spares its heartbeat if another has sent one within this time."""
+MEMORY_SECONDS = 1.0
+"""How old a process's memory of heartbeat and outages may be."""
+MOST_REMEMBERED = 1000
+"""A process remembers this many of the latest outages."""
+MISSED_CONTACTS = timedelta(seconds=15)
+"""A page heard from this long before an outage may have been open when it began."""
+
+Interval = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """What was read at `read_at` (monotonic seconds): the last heartbeat, and the outages in order."""
+
+    read_at: float
+    beat_at: datetime | None
+    outages: tuple[Interval, ...]
+
+
+_memory: _Memory | None = None
+
+
+def beat() -> None:
+    """Record that a web process can serve participants now; a gap since the last heartbeat becomes an outage.
+
+    The time is taken before the database is asked: a write that hangs tells of the moment at which it began.
+    """
+    now = timezone.now()
+    beat_at = _remember().beat_at
+    if beat_at is not None and now - beat_at < SPARE_AFTER:
+        return
+    with transaction.atomic():
+        heartbeat, is_first = Heartbeat.objects.select_for_update().get_or_create(
+            pk=Heartbeat.ONLY, defaults={"at": now}
+        )
+        if is_first or now <= heartbeat.at:
+            return
+        if now - heartbeat.at > GAP:
+            Outage.objects.create(began_at=heartbeat.at, ended_at=now)
+        Heartbeat.objects.filter(pk=Heartbeat.ONLY).update(at=now)
+    _remember()
+
+
+def last_beat() -> datetime | None:
+    """Return when a web process was last known to serve participants; None if none ever did."""
+    return _recent().beat_at
+
+
+def outages(since: datetime) -> list[Interval]:
+    """Return the outages that ended after `since`, in order; one that is going on ends now."""
+    memory, now = _recent(), timezone.now()
+    ended = [interval for interval in memory.outages if interval[1] > since]
+    is_going_on = memory.beat_at is not None and now - memory.beat_at > GAP
+    return [*ended, (memory.beat_at, now)] if is_going_on else ended
+
+
+def extended(start: datetime, deadline: datetime, gaps: Iterable[Interval] | None = None) -> datetime:
+    """Return a deadline that was set at `start`, extended by our outages since.
+
+    Args:
+        gaps: disjoint outages in order; None: our own.
+    """
+    for began_at, ended_at in outages(start) if gaps is None else gaps:
+        if began_at >= deadline:
+            break
+        deadline += max(timedelta(), ended_at - max(began_at, start))
+    return deadline
+
+
+def has_passed(start: datetime, deadline: datetime) -> bool:
+    """Return whether a deadline that was set at `start` has passed while participants could be served."""
+    return extended(start, deadline) <= (last_beat() or timezone.now())
+
+
+def touching(start: datetime, end: datetime) -> list[Interval]:
+    """Return the outages that have ended and overlap the time from `start` to `end`."""
+    return [(began_at, ended_at) for began_at, ended_at in _recent().outages if began_at < end and ended_at > start]
+
+
+def lost_in_outage(last_seen_at: datetime) -> bool:
+    """Return whether a page last heard from then was lost in an outage: it was open when the outage began."""
+    return any(began_at <= last_seen_at + MISSED_CONTACTS for began_at, _ended_at in outages(last_seen_at))
+
+
+def latest_outages(number: int) -> Sequence[Outage]:
+    """Return the latest outages, newest first."""
+    return Outage.objects.order_by("-ended_at")[:number]
+
+
+def forget() -> None:
+    """Read heartbeat and outages again at the next question."""
+    global _memory
+    _memory = None
+
+
+def _recent() -> _Memory:
+    """Return the memory, read again if it is too old."""
+    if _memory is None or time.monotonic() - _memory.read_at > MEMORY_SECONDS:
+        return _remember()
+    return _memory
+
+
+def _remember() -> _Memory:
+    """Read the heartbeat and, if there was an outage since, the outages."""
+    global _memory
+    read_at, before = time.monotonic(), _memory
+    beat_at = Heartbeat.objects.filter(pk=Heartbeat.ONLY).values_list("at", flat=True).first()
+    may_have_gap = before is None or beat_at is None or before.beat_at is None or beat_at - before.beat_at > GAP
+    gaps = before.outages if before is not None and not may_have_gap else _read_outages()
+    _memory = _Memory(read_at, beat_at, gaps)
+    return _memory
+
+
+def _read_outages() -> tuple[Interval, ...]:
+    newest_first = Outage.objects.order_by("-ended_at").values_list("began_at", "ended_at")[:MOST_REMEMBERED]
+    return tuple(reversed(newest_first))
