@@ -11,7 +11,6 @@ from exports.participants import Participant, PlayedMatch
 from lobby import services as lobby
 from lobby.models import Place
 from lobby.step import status_of
-from lobby.times import wait_is_over
 from participants.models import Enrolment
 from recruiters import otree
 from recruiters.errors import EntryRefused
@@ -36,7 +35,7 @@ def outcome_for(token: str) -> schemas.Outcome:
         return schemas.Outcome(state="pending")
     person = identity.enrolment
     place = _place_in_lobby(person)
-    if place is not None and place.group is None and wait_is_over(place):
+    if place is not None and place.group is None and lobby.has_waited(place):
         lobby.mark_present(place)
         person.refresh_from_db()
     return outcome_of(Study.objects.get(slug=question.study), person)

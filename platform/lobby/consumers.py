@@ -1,9 +1,9 @@
 """The socket of a lobby page.
 
 The server sends {"type": "ask"} every few seconds and when there is news, and the page answers {"type": "sync"},
-which shows that it is open, also in the background, where browsers slow down timers. {"type": "ready", "group"} says that the participant is
-ready. The page receives what it shows (`step.page_status`), {"type": "here", "others", "missing"} when others arrive
-or leave, and {"type": "begin"} when it must reload.
+which shows that it is open, also in the background, where browsers slow down timers. {"type": "ready", "group"} says
+that the participant is ready. The page receives what it shows (`step.page_status`), {"type": "here", "others",
+"missing"} when others arrive or leave, and {"type": "begin"} when it must reload.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from lobby.grouping import Waiting, find_group, partial_group, prospects, seats_
 from lobby.models import Group, Hall, Place
 from lobby.signals import group_made
 from lobby.tables import Table
-from lobby.times import PRESENT_SECONDS
 from matches.models import Seat
 from matches.services import Player, open_match
 from opponents.agents import parse_agents
@@ -82,8 +81,8 @@ def mark_present(place: Place) -> bool:
 def _note_presence(place: Place) -> bool:
     """Store that the participant is present; return whether they were absent or have waited long enough."""
     now = timezone.now()
-    is_over = times.asking_ends(place.group) <= now if place.group is not None else times.wait_is_over(place)
-    needs_update = is_over or times.seconds_until(times.kept_until(place)) == 0
+    ends_at = times.asking_ends(place.group) if place.group is not None else times.wait_ends(place)
+    needs_update = times.is_over(ends_at) or times.seconds_until(times.kept_until(place)) == 0
     if place.heard_at is None or now - place.heard_at >= timedelta(seconds=REFRESH_SECONDS):
         place.heard_at = now
         Place.objects.filter(pk=place.pk).update(heard_at=now)
@@ -153,7 +152,7 @@ def _is_due(hall_id: int, pool: str) -> bool:
     places = list(present(hall_id, pool))
     if not places:
         return False
-    if any(times.wait_is_over(place) for place in places):
+    if any(has_waited(place) for place in places):
         return True
     table = table_of(places[0])
     return len(places) >= len(table.seats) and find_group(_waiting(places, table), table.needed) is not None
@@ -168,7 +167,7 @@ def _form_group(hall_id: int, pool: str) -> set[int]:
     while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=excluded)}:
         table = table_of(next(iter(places.values())))
         waiting = _waiting(list(places.values()), table)
-        overdue = next((candidate for candidate in waiting if times.wait_is_over(places[candidate.key])), None)
+        overdue = next((candidate for candidate in waiting if has_waited(places[candidate.key])), None)
         group = find_group(waiting, table.needed) or (overdue and partial_group(waiting, table.needed, overdue))
         if not group:
             return set()
@@ -208,7 +207,7 @@ def _waiting(places: Sequence[Place], table: Table) -> list[Waiting]:
 
 def _waits_for_strangers(place: Place, table: Table) -> bool:
     limit = timedelta(seconds=table.lobby["limit"] * STRANGERS_SHARE)
-    return timezone.now() < times.extended(place.since, place.since + limit)
+    return not times.is_over(times.ends(place.since, place.since + limit))
 
 
 def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
@@ -266,7 +265,7 @@ def _decided_group(hall_id: int, pool: str) -> int | None:
     members: dict[int, list[bool]] = {}
     for place in asked.select_related("group").order_by("group"):
         assert place.group is not None
-        is_over = times.asking_ends(place.group) <= timezone.now()
+        is_over = times.is_over(times.asking_ends(place.group))
         members.setdefault(place.group.pk, []).append(is_over or place.ready_at is not None)
     left = asked.exclude(enrolment__ended_at=None).values_list("group", flat=True).first()
     return left or next((group for group, decided in members.items() if all(decided)), None)
@@ -283,7 +282,7 @@ def _settle_asked_group(hall_id: int, pool: str) -> set[int]:
     ready = [place for place in places if place.ready_at is not None and not place.enrolment.ended]
     table = table_of(places[0])
     absent = [place for place in places if place not in ready]
-    is_over = times.asking_ends(group) <= timezone.now()
+    is_over = times.is_over(times.asking_ends(group))
     fills_in = table.lobby["after"] == "agents" and len(places) < len(table.seats)
     if len(ready) == len(places):
         _open_match(table.for_people(len(places)), group, places)
@@ -365,6 +364,11 @@ def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -
 
 
 # ---- waits without a group ----------------------------------------------------------------------------------
+
+
+def has_waited(place: Place) -> bool:
+    """Return whether the participant's waiting time is over."""
+    return times.is_over(times.wait_ends(place))
 
 
 def _end_wait(overdue: Place) -> set[int]:

@@ -1,4 +1,4 @@
-"""A complete group is asked whether it is ready: its match opens with all of them, or its members are told the truth."""
+"""A complete group is asked whether it is ready: its match opens with all, or they are told what happened."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("studies", "0021_wording"),
+        ("studies", "0022_absence_and_grace"),
     ]
 
     operations = [
