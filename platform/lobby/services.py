@@ -109,14 +109,19 @@ def say_ready(enrolment: Enrolment, step: int, group: int) -> None:
 
 def notify(hall_id: int, pool: str, *, changed: Iterable[int] = ()) -> None:
     """Tell the pages of a pool how many are here, and those of the places in `changed` that they have news."""
-    places = list(present(hall_id, pool))
-    announce.notify(hall_id, pool, _prospects(places) if places else {}, changed=changed)
+    announce.notify(hall_id, pool, pool_prospects(hall_id, pool), changed=changed)
 
 
 def present(hall_id: int, pool: str) -> QuerySet[Place]:
     """Return the places of participants who wait for a group and are present, in the order of the queue."""
     waiting = Place.objects.filter(hall=hall_id, pool=pool, group=None, left_at=None, enrolment__ended_at=None)
     return waiting.filter(heard_at__gte=times.present_since()).order_by("queued_at", "pk")
+
+
+def pool_prospects(hall_id: int, pool: str) -> dict[int, tuple[int, int]]:
+    """Return `grouping.prospects` of everyone who waits in the pool and is present, by place."""
+    places = list(present(hall_id, pool))
+    return _prospects(places) if places else {}
 
 
 def prospects_of(place: Place) -> tuple[int, int]:
