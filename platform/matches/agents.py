@@ -52,7 +52,9 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
         A future that is done once the agent or its replacement has moved; None if no thinking is needed.
     """
     match_id, agents = seated_agents(match_uid)
-    agent = agents.get(role) or Match.objects.get(pk=match_id).agents()[role]
+    agent = agents.get(role) or Match.objects.get(pk=match_id).agents().get(role)
+    if agent is None:  # its participant is back
+        return None
     refresh_if_old(*agent.specs)
     spec = spec_of(agent.spec)
     if not spec.scripted or agent.delay:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from games.errors import Refused
@@ -38,7 +39,12 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
 
     try:
         result = services.submit_move(
-            match_id=seat.match_id, role=seat.role, answering=answering, move=read_move, shown_at=shown_at
+            match_id=seat.match_id,
+            role=seat.role,
+            answering=answering,
+            move=read_move,
+            shown_at=shown_at,
+            made_at=timezone.now(),
         )
     except _NeedsConfirmation as needed:
         return {"type": "warning", "form": needed.form, "words": str(needed)}

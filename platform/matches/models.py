@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from django.db import models
@@ -15,10 +16,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
-from matches import turns
+from matches import absences, turns
 from matches.turns import OpenTurn
 from opponents.agents import Agent
 from participants.models import Enrolment
+from uptime.services import Uptime, uptime
 
 T = TypeVar("T")
 
@@ -87,6 +89,11 @@ class Match(models.Model):
         return self.purpose == self.Purpose.COLLECTION
 
     @property
+    def simulated(self) -> bool:
+        """Whether simulated participants play, who need no server and whose pages do not call."""
+        return self.purpose == self.Purpose.PILOT
+
+    @property
     def blind(self) -> bool:
         """Whether participants are not told which of the others are agents, so that nothing may show it."""
         return bool(self.timers.get("blind"))
@@ -107,6 +114,31 @@ class Match(models.Model):
         """Return the questions that wait for an answer, by role."""
         return turns.load(self.turns)
 
+    def asked_turn(self, role: str) -> OpenTurn | None:
+        """Return the open question that the role's participant is to answer; None if an agent answers it."""
+        turn = self.open_turns().get(role)
+        return None if turn is None or turn.by_agent else turn
+
+    def seconds_left(self, turn: OpenTurn, uptime: Uptime | None = None) -> int:
+        """Return for how many seconds the match still waits for the answer, at least 0."""
+        uptime = uptime or self.uptime(timezone.now())
+        absence, budget = self.absences.get(turn.role, {}), absences.budget_of(self.timers)
+        limit = absences.limit_of(turn, absence, budget, uptime)
+        return max(0, round((limit - uptime.now).total_seconds()))
+
+    def absence_left(self, role: str, uptime: Uptime) -> int:
+        """Return how many seconds of the participant's absence budget are left."""
+        used = absences.used_seconds(self.absences.get(role, {}), self.open_turns().get(role), uptime)
+        return max(0, round(absences.budget_of(self.timers) - used))
+
+    def lost(self, role: str, uptime: Uptime) -> dict[str, int]:
+        """Return the others who have lost the connection in their turn, with the seconds that the match waits."""
+        return {
+            other: self.seconds_left(turn, uptime)
+            for other, turn in self.open_turns().items()
+            if other != role and not turn.by_agent and absences.has_lost_connection(self.absences.get(other, {}))
+        }
+
     def agents(self) -> dict[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
         seated_later = {
@@ -118,8 +150,13 @@ class Match(models.Model):
         return {**seated, **seated_later} if seated_later else seated
 
     def people(self) -> set[str]:
-        """Return the roles played by participants."""
-        return set(self.configured().roles()) - set(self.agents())
+        """Return the roles of participants, including those who may take their seat back from an agent."""
+        lost = {role for role, absence in self.absences.items() if "agent" in absence and absences.is_lost(absence)}
+        return set(self.configured().roles()) - set(seated_agents(self.uid)[1]) - lost
+
+    def uptime(self, now: datetime) -> Uptime:
+        """Return when this match's participants could be served."""
+        return Uptime(now) if self.simulated else uptime(now)
 
     def log(self) -> list[interface.Event]:
         """Return the whole log as events of the rules."""

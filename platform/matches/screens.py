@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from games.interface import OBSERVER, Form, Role, Text, View
 from games.play import Play
 from matches import bonus, forms
-from matches.absences import is_away
+from matches.absences import Absence, is_away, must_say_so
 from matches.models import Match
 from matches.turns import OpenTurn
 from opponents.agents import Agent
@@ -223,7 +223,8 @@ def render_screen(
     waiting = play.waiting_for()
     shared = shared or SharedContent.of(play, absences)
     blocks = view_for(play, role)
-    visible_forms = () if play.abandoned else forms.shown_forms(play, role)
+    absence = (absences or {}).get(role, {})
+    visible_forms = () if play.abandoned or "agent" in absence else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
     context = {
         "play": play,
@@ -239,7 +240,8 @@ def render_screen(
         "seats": shared.seats,
         "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
-        "away": is_away((absences or {}).get(role, {})),
+        "must_say_so": must_say_so(absence),
+        "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
         "promises": bonus.promises(play, role, pay),
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
@@ -259,6 +261,27 @@ def render_screen(
         for form in open_forms
     ]
     return get_template("play/screen.html").render(context)
+
+
+def meanwhile_text(absence: Absence, *, is_asked: bool) -> str:
+    """Return what a participant who was away is told about the moves made for them; empty if there were none."""
+    if is_away(absence) and "agent" not in absence:
+        return _("You missed two turns, so we are answering for you until you return.")
+    made = absence.get("made", 0)
+    moves = ngettext("A program made {number} move for you.", "A program made {number} moves for you.", made).format(
+        number=made
+    )
+    if must_say_so(absence):
+        answers = _("You did not answer in time, so a program is answering for you until you return.")
+        return f"{answers} {moves}" if made else answers
+    if "agent" not in absence and not made:
+        return ""
+    if "agent" in absence:
+        moves = moves if made else _("A program is answering this question for you.")
+        next_turn = _("You play again from your next turn.")
+    else:
+        next_turn = _("It is your turn again.") if is_asked else _("You play again from your next turn.")
+    return " ".join([_("You were away."), moves, next_turn])
 
 
 def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | None = None) -> str:
@@ -321,8 +344,10 @@ def frame(
     """Return what a page is sent: the screen and the data for its clock.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
-    seconds until its deadline, `extended` whether the extra time is running, `awaits` the questions that
-    agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
+    seconds until its time is up, `extended` whether the extra time is running, `absence_left` the seconds of the
+    role's absence budget that are left, `away` the others who have lost the connection in their turn, with the seconds
+    that the game still waits, `awaits` the questions that agents have to answer before the role is asked again, by
+    role, and `waited` for how many seconds.
     """
     play = match.play()
     shared = SharedContent.of(play, match.absences, blind=match.blind)
@@ -332,9 +357,9 @@ def frame(
 def _frame(
     match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    turn = match.open_turns().get(role)
-    agent_turns = _shown_agent_turns(match)
-    waits_for = awaited_agents(match, play) if agent_turns else ()
+    turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
+    agent_turns = [open_turn for open_turn in _shown_agent_turns(match) if open_turn.role != role]
+    waits_for = tuple(agent for agent in awaited_agents(match, play) if agent.role != role) if agent_turns else ()
     return {
         "type": "screen",
         "last": play.last,
@@ -342,9 +367,11 @@ def _frame(
             play, role, waits_for=waits_for, absences=match.absences, pay=match.pay_rule(), shared=shared, **typed
         ),
         "answering": turn.answering if turn else None,
-        "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,
+        "remaining": match.seconds_left(turn, uptime) if turn else None,
         "extended": turn.extended if turn else False,
         "over": play.over,
+        "absence_left": match.absence_left(role, uptime),
+        "away": {} if match.blind else match.lost(role, uptime),
         "awaits": {open_turn.role: open_turn.answering for open_turn in agent_turns} if turn is None else {},
         "waited": _seconds_since(min(open_turn.opened_at for open_turn in agent_turns))
         if agent_turns and turn is None

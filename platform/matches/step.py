@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from games import registry
 from games.interface import Role
 from matches import screens, services
+from matches.absences import has_lost_connection, is_away, is_replaced
 from matches.change import extension_seconds
 from matches.models import Match, Seat, seated_agents
 from opponents.agent_settings import settings_of
@@ -76,7 +77,7 @@ class MatchStep(Step):
         """Return the waiting state while someone else has to move."""
         seat = self.seat()
         is_waiting = (
-            seat is not None and seat.match.status == Match.Status.LIVE and seat.role not in seat.match.open_turns()
+            seat is not None and seat.match.status == Match.Status.LIVE and seat.match.asked_turn(seat.role) is None
         )
         return State.WAITING if is_waiting else self.state
 
@@ -84,7 +85,11 @@ class MatchStep(Step):
         seat = self.seat()
         assert seat is not None
         match = seat.match
-        if seat.role in match.absences and not self.posted:
+        absence = match.absences.get(seat.role, {})
+        if has_lost_connection(absence):
+            services.end_absence(match_id=match.pk, role=seat.role, since=timezone.now())
+            match.refresh_from_db()
+        elif not self.posted and (is_away(absence) or is_replaced(absence)):
             services.come_back(match_id=match.pk, role=seat.role)
             match.refresh_from_db()
         frame = screens.frame(match, seat.role, posted=self.posted, errors=self.errors)
@@ -101,11 +106,10 @@ class MatchStep(Step):
 
     def clock(self) -> Mapping[str, Any] | None:
         seat = self.seat()
-        turn = seat.match.open_turns().get(seat.role) if seat is not None else None
-        if turn is None or turn.deadline is None:
+        turn = seat.match.asked_turn(seat.role) if seat is not None else None
+        if seat is None or turn is None:
             return None
-        remaining = max(0, round((turn.deadline - timezone.now()).total_seconds()))
-        return {"remaining": remaining, "extended": turn.extended}
+        return {"remaining": seat.match.seconds_left(turn), "extended": turn.extended}
 
     def pause(self) -> int:
         seat = self.seat()

@@ -49,7 +49,7 @@ class Unprepared(Exception):
 
 
 def _lock_current(enrolment_id: int | None, token: str, prepared: bool) -> Enrolment:
-    """Return the enrolment under its row lock; end it as dropped out if the study's time limit has passed.
+    """Return the enrolment under its row lock; end it if the study's time limit has passed.
 
     Raises:
         Enrolment.DoesNotExist: there is no enrolment with this token.
@@ -58,8 +58,8 @@ def _lock_current(enrolment_id: int | None, token: str, prepared: bool) -> Enrol
     if enrolment_id is not None:
         return locked(enrolment_id)
     enrolment = Enrolment.objects.select_for_update().get(token=token)
-    if not enrolment.ended and enrolment.expires_at < timezone.now():
-        end(enrolment, State.DROPPED_OUT)
+    if not enrolment.ended and enrolment.expired:
+        end(enrolment, enrolment.state_when_expired)
     if not prepared and not enrolment.ended and any(step.slow for _position, step in _enterable(enrolment)):
         raise Unprepared(enrolment)
     return enrolment
@@ -221,8 +221,8 @@ def end_expired(now=None) -> int:
         try:
             with transaction.atomic():
                 enrolment = locked(enrolment_id)
-                if not enrolment.ended:
-                    end(enrolment, State.DROPPED_OUT)
+                if not enrolment.ended and enrolment.expired:
+                    end(enrolment, enrolment.state_when_expired)
                     ended += 1
         except Exception as error:  # noqa: BLE001  (one error must not stop the others)
             log.error("ending the enrolment of participant %s failed: %s", enrolment_id, type(error).__name__)

@@ -12,7 +12,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -45,7 +44,7 @@ def participant_page(view):
         enrolment = Enrolment.objects.filter(token=token).first()
         if enrolment is None:
             return _invalid_link(request)
-        if not enrolment.ended and enrolment.expires_at < timezone.now():
+        if not enrolment.ended and enrolment.expired:
             services.end_expired()
             enrolment.refresh_from_db()
         return view(request, enrolment, **kwargs)

@@ -8,7 +8,7 @@ and on a machine without a web server, everything counts as served.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -29,6 +29,47 @@ MISSED_CONTACTS = timedelta(seconds=15)
 """A page heard from this long before an outage may have been open when it began."""
 
 Interval = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True)
+class Uptime:
+    """When participants could be served, as seen at the time `now`.
+
+    Attributes:
+        beat_at: the last heartbeat; None if there was none, so that everything counts as served.
+        gaps: the outages in order; one that is going on ends now.
+    """
+
+    now: datetime
+    beat_at: datetime | None = None
+    gaps: tuple[Interval, ...] = ()
+
+    def extended(self, start: datetime, deadline: datetime) -> datetime:
+        """Return a deadline that was set at `start`, extended by the outages since."""
+        for began_at, ended_at in self.gaps:
+            if began_at >= deadline:
+                break
+            deadline += max(timedelta(), ended_at - max(began_at, start))
+        return deadline
+
+    def has_passed(self, limit: datetime) -> bool:
+        """Return whether participants could be served at this time or after it."""
+        return limit <= (self.beat_at or self.now)
+
+    def served(self, start: datetime, end: datetime) -> timedelta:
+        """Return for how much of this time participants could be served."""
+        lost = sum((min(end, ended) - max(start, began) for began, ended in self.touching(start, end)), timedelta())
+        return max(timedelta(), end - start - lost)
+
+    def touching(self, start: datetime, end: datetime) -> list[Interval]:
+        """Return the outages that overlap this time."""
+        return [(began_at, ended_at) for began_at, ended_at in self.gaps if began_at < end and ended_at > start]
+
+    def lost(self, last_seen_at: datetime) -> bool:
+        """Return whether a page last heard from then was lost in an outage: it was open when the outage began."""
+        return any(
+            began_at <= last_seen_at + MISSED_CONTACTS and ended_at > last_seen_at for began_at, ended_at in self.gaps
+        )
 
 
 @dataclass(frozen=True)
@@ -64,45 +105,23 @@ def beat() -> None:
     _remember()
 
 
-def last_beat() -> datetime | None:
-    """Return when a web process was last known to serve participants; None if none ever did."""
-    return _recent().beat_at
-
-
-def outages(since: datetime) -> list[Interval]:
-    """Return the outages that ended after `since`, in order; one that is going on ends now."""
-    memory, now = _recent(), timezone.now()
-    ended = [interval for interval in memory.outages if interval[1] > since]
+def uptime(now: datetime | None = None) -> Uptime:
+    """Return when participants could be served, as seen now."""
+    memory, now = _recent(), now or timezone.now()
     is_going_on = memory.beat_at is not None and now - memory.beat_at > GAP
-    return [*ended, (memory.beat_at, now)] if is_going_on else ended
+    gaps = (*memory.outages, (memory.beat_at, now)) if is_going_on else memory.outages
+    return Uptime(now, memory.beat_at, gaps)
 
 
-def extended(start: datetime, deadline: datetime, gaps: Iterable[Interval] | None = None) -> datetime:
-    """Return a deadline that was set at `start`, extended by our outages since.
-
-    Args:
-        gaps: disjoint outages in order; None: our own.
-    """
-    for began_at, ended_at in outages(start) if gaps is None else gaps:
-        if began_at >= deadline:
-            break
-        deadline += max(timedelta(), ended_at - max(began_at, start))
-    return deadline
+def extended(start: datetime, deadline: datetime) -> datetime:
+    """Return a deadline that was set at `start`, extended by our outages since."""
+    return uptime().extended(start, deadline)
 
 
 def has_passed(start: datetime, deadline: datetime) -> bool:
     """Return whether a deadline that was set at `start` has passed while participants could be served."""
-    return extended(start, deadline) <= (last_beat() or timezone.now())
-
-
-def touching(start: datetime, end: datetime) -> list[Interval]:
-    """Return the outages that have ended and overlap the time from `start` to `end`."""
-    return [(began_at, ended_at) for began_at, ended_at in _recent().outages if began_at < end and ended_at > start]
-
-
-def lost_in_outage(last_seen_at: datetime) -> bool:
-    """Return whether a page last heard from then was lost in an outage: it was open when the outage began."""
-    return any(began_at <= last_seen_at + MISSED_CONTACTS for began_at, _ended_at in outages(last_seen_at))
+    seen = uptime()
+    return seen.has_passed(seen.extended(start, deadline))
 
 
 def latest_outages(number: int) -> Sequence[Outage]:

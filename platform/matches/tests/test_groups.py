@@ -250,7 +250,7 @@ class TestAgent:
 
     @pytest.fixture
     def match(self) -> Match:
-        return open_contest(on_timeout="agent", standin=STANDIN)
+        return open_contest(on_timeout="agent", standin=STANDIN, returns=False)
 
     def test_agent_takes_a_silent_participants_seat(self, match: Match):
         finish_round(match, ["p1", "p2"])
