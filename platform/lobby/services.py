@@ -249,7 +249,7 @@ def _places_by_enrolment(places: Sequence[Place]) -> dict[int, int]:
 def _ask(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> set[int]:
     """Seat the group and ask its members whether they are ready; return their places."""
     place_by_key = {place.pk: place for place in places}
-    reserved = {place.pk: place.role or place.enrolment.steps[place.step + 1]["role"] for place in places}
+    reserved = {place.pk: _preferred_role(table, place) for place in places}
     now, first = timezone.now(), places[0]
     ready_seconds = table.lobby["ready"]
     asked = Group.objects.create(
@@ -262,6 +262,16 @@ def _ask(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> set
     if ready_seconds == 0:
         _open_match(table, asked, places)
     return set(place_by_key)
+
+
+def _preferred_role(table: Table, place: Place) -> Role:
+    """Return the seat that the participant last had at such a table, so that they keep their number; else the step's."""
+    own = Place.objects.filter(enrolment=place.enrolment_id, step__lte=place.step).exclude(role="")
+    last_role = own.order_by("-step").values_list("role", flat=True).first()
+    if last_role is not None and table.seats.get(last_role) == place.kind:
+        return last_role
+    role: Role = place.enrolment.steps[place.step + 1]["role"]
+    return role
 
 
 def _decided_group(hall_id: int, pool: str) -> int | None:

@@ -234,7 +234,7 @@ class TestNewPartners:
 def test_page_shows_who_is_present_and_how_many_are_missing(client: Client):
     enrolment, _other = arrive_at_lobby(2)
     page = client.get(enrolment.get_absolute_url()).content.decode()
-    assert page.count("<li class=\"here") == 2
+    assert page.count('<li class="here') == 2
     assert "2 more players are needed." in page
     assert "you are paid for waiting" in page
 
