@@ -374,6 +374,10 @@ class Game(ABC, Generic[C, S]):
     def role_title(self, role: Role) -> str:
         """Return the role's name on pages and in prompts."""
 
+    def kind_title(self, role: Role) -> str:
+        """Return what a player is called while it is open which of the seats of this kind they get: "a bidder"."""
+        return self.role_title(role)
+
     def role_label(self, role: Role) -> str:
         """Return the role's title with what it does, for choosing a role: "Alice, the seller"."""
         return self.role_title(role)
@@ -391,13 +395,19 @@ class Game(ABC, Generic[C, S]):
         """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
         return texts.read(cls.key, "instructions.md")
 
-    def instructions(self, role: Role, template: str | None = None) -> str:
+    def instructions(self, role: Role, template: str | None = None, *, is_seated: bool = True) -> str:
         """Return the rules for this role in Markdown: a person's page and a model's system prompt.
+
+        Args:
+            is_seated: if False, the player may still get another seat of the same kind, so their own is not named.
 
         Raises:
             BadText: the template does not parse or uses an unknown variable.
         """
-        return texts.render(template or self.instruction_template(), self.template_variables(role))
+        variables = self.template_variables(role)
+        if not is_seated and "you" in variables:
+            variables = {**variables, "you": self.kind_title(role)}
+        return texts.render(template or self.instruction_template(), variables)
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:
         """Return all variables of this role's texts: the game's own, and how amounts are written."""

@@ -23,7 +23,10 @@ SIZE = {"players": 5, "runs": 3}
 
 
 def launch_contest(slug: str, *, human_seats: int = 4, agent: str = "script:rational", **fields: Any) -> str:
-    """Launch a contest with five seats, of which `human_seats` are for people; return the study's short name."""
+    """Launch a contest with five seats, of which `human_seats` are for people; return the study's short name.
+
+    Groups start at once: `ready_seconds` is 0.
+    """
     config = {**SIZE, **fields.pop("config", {})}
     players = config["players"]
     if fields.get("game", "beauty_contest") != "beauty_contest":
@@ -40,6 +43,7 @@ def launch_contest(slug: str, *, human_seats: int = 4, agent: str = "script:rati
             "lineups": [{"name": "", "seats": seats}],
             "asks_code_word": False,
             "asks_quiz": False,
+            "ready_seconds": 0,
             **fields,
         }
     )

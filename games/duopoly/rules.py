@@ -147,6 +147,9 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
             return _("Your firm")
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
 
+    def kind_title(self, role: Role) -> str:
+        return _("a firm") if self.config.rival else self.role_title(role)
+
     def practice_config(self) -> Mapping[str, Json]:
         """Use another currency, so that prices from the practice period are of no use later."""
         return {"alpha": 2 * self.config.alpha}

@@ -114,7 +114,7 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     if enrolment.state == State.ARRIVED:
         consented.send(Enrolment, enrolment=enrolment)
     enrolment.last_seen_at = timezone.now()
-    if enrolment.ended:
+    if enrolment.ended or not step.ends_with_answer:
         return
     Visit.objects.filter(enrolment=enrolment, position=position, answered_at=None).update(answered_at=timezone.now())
     enrolment.position += 1

@@ -137,7 +137,9 @@ WITHOUT_ASSIGNMENT = frozenset({"codes", "open"})
 """Entries without a recruiter's page to go back to."""
 
 
-def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = (), by_hand: bool = False) -> Ending:
+def ending_of(
+    state: str, *, paid: bool, entry: str, kinds: Collection[str] = (), by_hand: bool = False, missed: int = 0
+) -> Ending:
     """Return the text of the ending's page for a participant who came by `entry`.
 
     Participants who are paid always get the completion code, which identifies their work.
@@ -146,8 +148,11 @@ def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = ()
         paid: whether this participant is paid anything.
         kinds: the kinds of the path's steps; the text mentions only what the participant was asked.
         by_hand: whether the researchers ended the game.
+        missed: how many starts of a game the participant missed in the lobby.
     """
     ending = ENDINGS[state]
+    if missed and state == State.NO_PARTNER:
+        ending = replace(ending, title=_("The study ends here"), what_happened=_missed_starts(missed))
     if by_hand and state == State.OPPONENT_FAILED:
         ending = replace(
             ending,
@@ -162,3 +167,15 @@ def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = ()
         return replace(ending, what_next=_GIVE_CODE, gives_code=True)
     needs_return_code = ending.what_next is _GIVE_CODE and state != State.COMPLETED
     return replace(ending, what_next=_RETURN_WITH_CODE) if needs_return_code else ending
+
+
+def _missed_starts(missed: int) -> str | Promise:
+    if missed > 1:
+        return _(
+            "Twice, your group was complete, and we did not hear in time that you were ready. The study ends for you, "
+            "and we pay you for waiting."
+        )
+    return _(
+        "Your group was complete, and we did not hear in time that you were ready. No other group was complete before "
+        "the waiting time ended. We pay you for waiting."
+    )

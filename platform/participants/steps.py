@@ -40,6 +40,8 @@ class Step(ABC):
     """The state of a participant at this step."""
     done_state: ClassVar[State | None] = None
     """The state after this step, if it differs from the next step's."""
+    ends_with_answer: ClassVar[bool] = True
+    """Whether an answer leads to the next step; otherwise the participant stays until the step's app moves them on."""
 
     def __init__(self, enrolment: Enrolment, step: Mapping[str, Any]):
         self.enrolment = enrolment
@@ -77,7 +79,7 @@ class Step(ABC):
 
     @abstractmethod
     def answer(self, data: Mapping[str, str]) -> None:
-        """Take the posted answer; on return the participant moves to the next step.
+        """Take the posted answer; on return the participant moves to the next step if it `ends_with_answer`.
 
         Raises:
             StepRefused: the answer is incomplete or invalid; the page is shown again.

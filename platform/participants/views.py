@@ -125,6 +125,7 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         entry=earnings.get("entry", ""),
         kinds={step["kind"] for step in enrolment.steps},
         by_hand=earnings.get("by_hand", False),
+        missed=earnings.get("missed_starts", 0),
     )
     debriefing = earnings.get("debriefing", "")
     instructions = return_instructions(enrolment)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import receiver
 
-from lobby.services import waited_seconds
+from lobby.services import last_unsuccessful_place, waited_seconds
 from matches.models import Event, Match, Seat
 from opponents.agents import counted_movers
 from participants.models import Enrolment
@@ -95,6 +95,8 @@ def show_earnings(
         "purpose": purpose,
         "entry": entry,
     }
+    if enrolment.state == State.NO_PARTNER and (place := last_unsuccessful_place(enrolment)):
+        enrolment.earnings["missed_starts"] = place.missed
     if debriefing and enrolment.seats.exists():
         enrolment.earnings["debriefing"] = debriefing
     if enrolment.seats.exists() and (sentences := disclosure.late_disclosure(enrolment)):

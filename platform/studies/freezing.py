@@ -157,7 +157,12 @@ def _game_part(study: Study) -> dict[str, Any]:
         },
     }
     if any(len(people_in(cell["seats"])) > 1 for cell in cells):
-        part["lobby"] = {"limit": study.lobby_seconds, "after": study.lobby_after, "fill": study.fills_in}
+        part["lobby"] = {
+            "limit": study.lobby_seconds,
+            "ready": study.ready_seconds,
+            "after": study.lobby_after,
+            "fill": study.fills_in,
+        }
     if study.on_timeout == "agent":
         part["timers"]["standin"] = agents[study.fills_in].frozen()
     return part

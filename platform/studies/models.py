@@ -223,6 +223,15 @@ class Study(models.Model):
         validators=[MinValueValidator(10), MaxValueValidator(3600)],
         help_text=_("The longest a participant waits for others."),
     )
+    ready_seconds = models.PositiveSmallIntegerField(
+        _("seconds to get ready"),
+        default=20,
+        validators=[MaxValueValidator(300)],
+        help_text=_(
+            "When a group is complete, everyone in it is asked “Ready?” for this long. Anyone who does not press the "
+            "button goes back to the queue, once. Enter 0 to start at once."
+        ),
+    )
     lobby_after = models.CharField(
         _("if too few participants arrive"),
         max_length=10,

@@ -399,7 +399,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Playing together"),
             {
                 "classes": ["step-people"],
-                "fields": [("lobby_seconds", "lobby_after"), "fills_in", "whole_groups"],
+                "fields": [("lobby_seconds", "ready_seconds"), ("lobby_after", "fills_in"), "whole_groups"],
                 "description": _(
                     "Participants who play in the same match meet in a lobby. Use the timers below to choose what "
                     "happens when someone stops answering. Each participant has their own data and pay."
