@@ -126,15 +126,17 @@ class Turn:
 
 @dataclass(frozen=True)
 class MoveWarning:
-    """A warning about an unusual but legal move, shown on people's pages; models and replays ignore it.
+    """A warning about an unusual or irreversible move, shown on people's pages; models and replays ignore it.
 
     Attributes:
-        words: what is unusual about the move, as a sentence for the player.
-        may_send: True: the page asks "send anyway?"; False: the page refuses the move.
+        words: what is unusual about the move or what it leads to, as a sentence for the player.
+        may_send: True: the page asks for confirmation; False: the page refuses the move.
+        button: the label of the button that sends the move; empty: "Send anyway".
     """
 
     words: str
     may_send: bool = True
+    button: str = ""
 
 
 @dataclass(frozen=True)

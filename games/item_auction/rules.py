@@ -384,9 +384,15 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def warning(self, state: Auction, role: Role, move: Any) -> MoveWarning | None:
-        """Warn about a bid above the bidder's own estimate, which loses money if the estimate is right."""
-        if not isinstance(move, Bid) or move.bid is None or state.lot is None:
+        """Warn about withdrawing, and about a bid above the bidder's own estimate, which may lose money."""
+        if not isinstance(move, Bid) or state.lot is None:
             return None
+        if move.bid is None:
+            if self.lowest_bid(state) > self.budget_left(state, role):
+                return None
+            return MoveWarning(
+                _("If you withdraw, you can't bid on this item again."), button=_("Withdraw from this item")
+            )
         estimate = self.estimate(role, state.lot.item)
         if move.bid <= estimate or self.objective(role) == "items":
             return None
