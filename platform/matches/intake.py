@@ -26,8 +26,8 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
 
     Returns:
         {"type": "taken", last, over} if the move was made, now or, with "again", when it was sent before. Otherwise
-        nothing has changed, and it is {"type": "refused", errors} with a reason per field, {"type": "stale", reason}, or
-        {"type": "warning", form, words, button}, which asks whether to send the move.
+        nothing has changed, and it is {"type": "refused", errors} with a reason per field,
+        {"type": "stale", reason}, or {"type": "warning", form, words, button}, which asks whether to send the move.
     """
     if posted.get(forms.CONFIRMED, "").endswith(forms.NONE):
         posted = {**posted, posted[forms.CONFIRMED]: "true"}

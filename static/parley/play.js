@@ -77,7 +77,7 @@ function show(frame) {
   if (over && socket) disconnect(socket);
 }
 
-// The second click of a double click must not answer the question that appeared after the first.
+// The second click of a double click must not answer what has appeared after the first.
 function absorbSecondClick() {
   screen.classList.add("fresh");
   setTimeout(() => screen.classList.remove("fresh"), DOUBLE_CLICK);
@@ -319,6 +319,7 @@ function showWarning(sent, { words, button }) {
   place.querySelector("p").textContent = words;
   place.hidden = false;
   place.querySelector("button").textContent = button;
+  absorbSecondClick();
   place.querySelector("button").focus();
   place.scrollIntoView({ block: "nearest" });
 }
