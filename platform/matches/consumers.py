@@ -55,7 +55,7 @@ MAX_MESSAGE_LENGTH = 32_768
 """The longest message in characters; a move with the longest allowed text is far shorter."""
 QUICK_REPLY_SECONDS = 0.3
 """Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
-ASK_SECONDS = 5
+ASK_SECONDS = 4
 """How often a page is asked whether it is still open."""
 GONE = 4404
 _open: Counter[str] = Counter()

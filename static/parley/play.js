@@ -22,7 +22,7 @@ let shown = null;                     // the newest frame's HTML
 let deadline = null;
 let left = null;                      // seconds last shown
 let extended = clock.dataset.extended === "1";
-let absence = 0;                      // seconds that the game waits for this player beyond the deadline
+let absence = 0;                      // seconds for which the game waits for this player from when the connection is lost
 let pending = null;                   // the move made but not yet confirmed
 let madeAt = null;                    // when it was made
 let submitted = null;                 // the name of its form
@@ -152,10 +152,10 @@ function showConnection() {
   write(lost, sent ? "" : text);
 }
 
-// The game waits for a lost player beyond the deadline; the words change every ten seconds, for screen readers.
+// The game may wait beyond the deadline for a player who is lost; the words change every ten seconds, for screen readers.
 function patience(words) {
   if (!isOwnTurn() || deadline === null) return "";
-  const rest = absence - Math.max(0, Date.now() - deadline) / 1000;
+  const rest = (connection.reachedAt - Math.max(Date.now(), deadline)) / 1000 + absence;
   return rest < 10 ? "" : words.patience.replace("TIME", minutes(Math.floor(rest / 10) * 10));
 }
 
