@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from games import texts
 from games.words import Amounts, in_amounts
+from games.words import gettext as _
 
 Role = str
 Json = Any
@@ -126,15 +127,17 @@ class Turn:
 
 @dataclass(frozen=True)
 class MoveWarning:
-    """A warning about an unusual but legal move, shown on people's pages; models and replays ignore it.
+    """A warning about an unusual or irreversible move, shown on people's pages; models and replays ignore it.
 
     Attributes:
-        words: what is unusual about the move, as a sentence for the player.
-        may_send: True: the page asks "send anyway?"; False: the page refuses the move.
+        words: what is unusual about the move or what it leads to, as a sentence for the player.
+        may_send: True: the page asks for confirmation; False: the page refuses the move.
+        button: the label of the button that sends the move; empty: "Send anyway".
     """
 
     words: str
     may_send: bool = True
+    button: str = ""
 
 
 @dataclass(frozen=True)
@@ -339,6 +342,8 @@ class Game(ABC, Generic[C, S]):
     """Scripts that may use information hidden from their role: benchmarks, never the default against people."""
     slow_setup: ClassVar[bool] = False
     """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
+    unseated_title: ClassVar[str] = "a player"
+    """What instructions call a player whose seat among several of the same kind is not yet known."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -374,10 +379,6 @@ class Game(ABC, Generic[C, S]):
     def role_title(self, role: Role) -> str:
         """Return the role's name on pages and in prompts."""
 
-    def kind_title(self, role: Role) -> str:
-        """Return what a player is called while it is open which of the seats of this kind they get: "a bidder"."""
-        return self.role_title(role)
-
     def role_label(self, role: Role) -> str:
         """Return the role's title with what it does, for choosing a role: "Alice, the seller"."""
         return self.role_title(role)
@@ -395,18 +396,18 @@ class Game(ABC, Generic[C, S]):
         """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
         return texts.read(cls.key, "instructions.md")
 
-    def instructions(self, role: Role, template: str | None = None, *, is_seated: bool = True) -> str:
+    def instructions(self, role: Role, template: str | None = None, *, seated: bool = True) -> str:
         """Return the rules for this role in Markdown: a person's page and a model's system prompt.
 
         Args:
-            is_seated: if False, the player may still get another seat of the same kind, so their own is not named.
+            seated: whether the seat is final; otherwise the text does not name it if there are others of its kind.
 
         Raises:
             BadText: the template does not parse or uses an unknown variable.
         """
         variables = self.template_variables(role)
-        if not is_seated and "you" in variables:
-            variables = {**variables, "you": self.kind_title(role)}
+        if not seated and sum(self.kind(seat) == self.kind(role) for seat in self.roles()) > 1:
+            variables = {**variables, "you": _(self.unseated_title)}
         return texts.render(template or self.instruction_template(), variables)
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:

@@ -49,8 +49,6 @@ class EqualSeats(Game[C, S]):
 
     seat_title: ClassVar[str] = "Player"
     """The word before a seat's number."""
-    any_seat: ClassVar[str] = "a player"
-    """What a player is called whose number is not known yet."""
 
     def seats(self) -> int:
         """Return the number of seats: the configuration's `players`, unless a game overrides it."""
@@ -68,9 +66,6 @@ class EqualSeats(Game[C, S]):
 
     def role_title(self, role: Role) -> str:
         return _("{title} {number}").format(title=_(self.seat_title), number=number_of(role))
-
-    def kind_title(self, role: Role) -> str:
-        return _(self.any_seat)
 
     def seat_name(self, seat: Role, reader: Role) -> str:
         """Return a seat's title as shown to the player in seat `reader`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +11,7 @@ from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from opponents.agents import agents_from_specs
 from tests import walking
-from tests.photographs import PHONE
+from tests.photographs import PHONE, photograph
 
 pytestmark = pytest.mark.browser
 
@@ -39,34 +41,138 @@ def open_first_turn(stack, page: Page, slug: str, game: str, role: str, agent: s
     return path
 
 
-def test_offline_answer_is_kept_when_leaving_the_page(stack, phone: Page):
-    offline = True
+class Network:
+    """The connection between a page and our server, which can be lost in several ways."""
 
-    def socket(route: WebSocketRoute) -> None:
-        if offline:
+    def __init__(self, page: Page):
+        self.page, self.lost, self.sockets = page, "", []
+        page.route_web_socket("**/ws/**", self._open)
+        page.route("**/match?*", self._answer)
+
+    def lose(self, how: str) -> None:
+        """Lose it: "offline" (the browser knows), "server" (the proxy says so), "unknown" or "slow" (no answer)."""
+        self.lost = how
+        self.page.context.set_offline(how == "offline")
+        if how != "slow":
+            for socket in self.sockets:
+                socket.close()
+
+    def restore(self) -> None:
+        self.lose("slow")
+        self.lost = ""
+
+    def _open(self, route: WebSocketRoute) -> None:
+        if self.lost:
             route.close()
-        else:
-            route.connect_to_server()
+            return
+        server = route.connect_to_server()
+        route.on_message(lambda message: None if self.lost else server.send(message))
+        self.sockets.append(route)
 
-    def move(route: Route) -> None:
-        if offline:
+    def _answer(self, route: Route) -> None:
+        if self.lost == "server":
+            route.fulfill(status=502)
+        elif self.lost == "slow":
+            time.sleep(0.5)
+            route.fulfill(status=408)
+        elif self.lost:
             route.abort()
         else:
             route.continue_()
 
-    phone.route_web_socket("**/ws/**", socket)
-    phone.route("**/match", move)
-    path = open_first_turn(stack, phone, "difficult-offline", "bargaining", "alice", "script:fair")
+
+LOSSES = {
+    "offline": ("You are offline.", "Your time is still running.", "Time for your answer:"),
+    "server": ("Our server is unavailable.", "Your time is not running.", "Stopped while our server is unavailable:"),
+    "unknown": (
+        "We can't reach our server.",
+        "If our server is down, your time is not running. If your connection is lost, it is running.",
+        "Time left when we last reached our server:",
+    ),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_page_says_what_is_lost_what_is_kept_and_whether_time_runs(stack, phone: Page, loss: str):
+    slug = f"difficult-{loss}"
+    network = Network(phone)
+    path = open_first_turn(stack, phone, slug, "bargaining", "alice", "script:fair")
+    lost, sent, clock = phone.locator("#lost"), phone.locator("[data-sent]"), phone.locator("#clock")
+    reason, time_runs, label = LOSSES[loss]
+    network.lose(loss)
+    expect(lost).to_have_text(re.compile(f"^{re.escape(reason)} What you type is kept. {re.escape(time_runs)}"))
+    expect(clock).to_contain_text(label)
+    shown = clock.inner_text()
+    photograph(phone, f"lost {loss}")
     walking.offer(phone, "5000", "5000", role="alice")
-    expect(phone.locator("[data-sent]")).to_contain_text("You are offline, so this has not been sent")
-    expect(phone.locator("[data-sent]")).to_contain_text("Your time is still running")
-    phone.get_by_role("link", name="Report a problem").click()
-    expect(phone.locator("#clock")).to_be_visible()
-    assert stack.moves("difficult-offline") == []
-    offline = False
-    phone.goto(stack.url + path)
+    kept = "Your answer is kept and will be sent automatically."
+    expect(sent).to_have_text(re.compile(f"^{re.escape(reason)} {kept} {re.escape(time_runs)}"))
+    expect(lost).to_be_empty()
+    photograph(phone, f"lost {loss} unsent")
+    phone.wait_for_timeout(1500)
+    assert (clock.inner_text() == shown) == (loss != "offline"), "the clock runs only if time runs for certain"
+    assert stack.moves(slug) == []
+    phone.get_by_role("link", name="Report a problem").click() if loss == "unknown" else None
+    network.restore()
+    if loss == "unknown":
+        phone.goto(stack.url + path)
     walking.expect_over(phone)
-    assert stack.moves("difficult-offline") == ["offer", "accept"]
+    expect(lost).to_be_empty()
+    assert stack.moves(slug) == ["offer", "accept"]
+
+
+def test_slow_answer_is_named_and_kept(stack, phone: Page):
+    network = Network(phone)
+    open_first_turn(stack, phone, "difficult-slow", "bargaining", "alice", "script:fair")
+    network.lose("slow")
+    walking.offer(phone, "5000", "5000", role="alice")
+    sent = phone.locator("[data-sent]")
+    expect(sent).to_have_text("Sending …")
+    expect(sent).to_have_text("Sending … This takes longer than usual. Your answer is kept.")
+    photograph(phone, "lost slow")
+    network.lost = ""
+    walking.expect_over(phone)
+    assert stack.moves("difficult-slow") == ["offer", "accept"]
+
+
+def test_page_that_was_away_follows_when_its_seat_has_gone(stack, phone: Page):
+    network = Network(phone)
+    path = open_first_turn(stack, phone, "difficult-gone", "bargaining", "alice", "script:fair")
+    network.lose("offline")
+    expect(phone.locator("#lost")).to_contain_text("You are offline.")
+    stack.end_enrolment(path, "replaced")
+    network.restore()
+    expect(phone.locator("#screen")).to_have_count(0, timeout=2000)
+
+
+def test_second_click_does_not_answer_the_next_question(stack, phone: Page):
+    config = {"mechanism": "repetition", "continuation": 0.9}
+    open_first_turn(stack, phone, "difficult-double", "social_dilemma", "p1", "script:always_cooperate", config=config)
+    button = phone.locator("form.move button[type=submit]:visible").first
+    button.scroll_into_view_if_needed()
+    box = button.bounding_box()
+    assert box is not None
+    for pause in (150, 1500):
+        phone.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        phone.wait_for_timeout(pause)
+    moves = stack.call("tests.actions.move_data", "difficult-double")
+    assert [move["role"] for move in moves].count("p1") == 1
+    expect(phone.locator("#note")).to_be_empty()
+
+
+def test_irreversible_action_asks_once_and_can_be_withdrawn(stack, phone: Page):
+    config = {"players": 2, "assets": 100, "values": [80, 65], "increment": 10}
+    open_first_turn(stack, phone, "difficult-sure", "english_auction", "p1", "script:rational", config=config)
+    question = phone.locator("[data-warning]")
+    phone.get_by_role("button", name="Drop out for good").first.click()
+    expect(question).to_contain_text("If you drop out, you can't bid again, and you won't buy the item.")
+    expect(question.get_by_role("button")).to_have_text("Drop out for good")
+    expect(question.get_by_role("button")).to_be_focused()
+    photograph(phone, "asks before dropping out")
+    phone.get_by_role("button", name="Bid the minimum").click()
+    expect(question).to_be_hidden()
+    moves = stack.call("tests.actions.move_data", "difficult-sure")
+    assert moves[0]["move"] != {"bid": None}
 
 
 def test_error_names_the_field_and_disappears_when_corrected(stack, phone: Page):

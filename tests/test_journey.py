@@ -129,7 +129,7 @@ def test_lost_socket_falls_back_to_polling(stack, page: Page):
     walking.consent_and_name(page)
     walking.read_instructions(page)
     walking.expect_turn(page, "offer")
-    expect(page.get_by_text("Connection lost")).to_be_visible(timeout=walking.TURN)
+    expect(page.get_by_text("Live updates are interrupted.")).to_be_visible(timeout=walking.TURN)
     walking.offer(page, "990", "10", role="alice")
     walking.expect_turn(page, "answer")
     walking.answer(page, "accept")

@@ -428,6 +428,7 @@ def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     expect(pages["p1"].locator("[data-error]")).to_contain_text("from 40 to 100")
     pages["p1"].get_by_role("button", name="Bid the minimum: 40 units").click()
     turn_of("p2").get_by_role("button", name="Drop out for good").click()
+    pages["p2"].locator("[data-warning]").get_by_role("button", name="Drop out for good").click()
     expect(pages["p1"].locator(".facts-result")).to_contain_text("140 units")
     expect(pages["p2"].locator(".facts-result")).to_contain_text("Bidder 1 for 40 units")
     check_page(pages["p1"], "sold")

@@ -87,6 +87,7 @@ def test_buyer_is_warned_of_a_loss_and_walks_away(stack, page: Page, tmp_path: P
     expect(page.locator("#screen")).to_contain_text("lose $30")
     assert "$80" not in page.content(), "the buyer's page reveals the seller's value"
     walking.answer(page, "walk_away")
+    page.locator("[data-warning]").get_by_role("button", name="Walk away").click()
     row = finish(stack, page, slug, "$90", tmp_path / "d")
     assert (row["trade"], row["price"]) == ("FALSE", "")
     assert (float(row["payoffs_alice"]), float(row["payoffs_bob"]), float(row["efficiency"])) == (0, 0, 0)

@@ -89,6 +89,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
 
     key: ClassVar[str] = "duopoly"
     title: ClassVar[str] = _("Duopoly")
+    unseated_title: ClassVar[str] = _("a firm")
     summary: ClassVar[str] = _("Two firms set prices again and again: do they compete or collude?")
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = DuopolyConfig
@@ -146,9 +147,6 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         if not self.config.rival:
             return _("Your firm")
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
-
-    def kind_title(self, role: Role) -> str:
-        return _("a firm") if self.config.rival else self.role_title(role)
 
     def practice_config(self) -> Mapping[str, Json]:
         """Use another currency, so that prices from the practice period are of no use later."""

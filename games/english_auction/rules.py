@@ -23,6 +23,7 @@ from games.interface import (
     Metrics,
     Move,
     MoveData,
+    MoveWarning,
     Payoffs,
     Prospect,
     Question,
@@ -110,7 +111,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     default_script: ClassVar[str] = "rational"
     starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
     seat_title: ClassVar[str] = _("Bidder")
-    any_seat: ClassVar[str] = _("a bidder")
+    unseated_title: ClassVar[str] = _("a bidder")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "drop", "out", "unit", "units", "minimum",
     )  # fmt: skip
@@ -206,6 +207,14 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         if self._too_low(move.bid, self.minimum(state)) or move.bid > self.config.assets:
             return self.limits_text(state)
         return None
+
+    def warning(self, state: Bidding, role: Role, move: Bid) -> MoveWarning | None:
+        """Ask before a bidder who could still bid drops out."""
+        if move.bid is not None or self.lowest(state) is None:
+            return None
+        return MoveWarning(
+            _("If you drop out, you can't bid again, and you won't buy the item."), button=_("Drop out for good")
+        )
 
     def apply(self, state: Bidding, moves: Mapping[Role, Any], chance: Chance) -> Bidding:
         ((role, move),) = moves.items()

@@ -164,7 +164,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     default_script: ClassVar[str] = "rule"
     starting_config: ClassVar[Mapping[str, Json]] = {"people_plan": True}
     seat_title: ClassVar[str] = "Bidder"
-    any_seat: ClassVar[str] = "a bidder"
+    unseated_title: ClassVar[str] = _("a bidder")
     rated_by: ClassVar[str] = "profit"
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold".split()
@@ -385,9 +385,19 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         )
 
     def warning(self, state: Auction, role: Role, move: Any) -> MoveWarning | None:
-        """Warn about a bid above the bidder's own estimate, which loses money if the estimate is right."""
-        if not isinstance(move, Bid) or move.bid is None or state.lot is None:
+        """Warn about withdrawing, and about a bid above the bidder's own estimate, which may lose money."""
+        if not isinstance(move, Bid) or state.lot is None:
             return None
+        if move.bid is None:
+            if self.lowest_bid(state) > self.budget_left(state, role):
+                return None
+            if self.config.discount_unsold:
+                words = _(
+                    "If you withdraw, you can't bid on this item again, unless nobody buys it at this start price."
+                )
+            else:
+                words = _("If you withdraw, you can't bid on this item again.")
+            return MoveWarning(words, button=_("Withdraw from this item"))
         estimate = self.estimate(role, state.lot.item)
         if move.bid <= estimate or self.objective(role) == "items":
             return None

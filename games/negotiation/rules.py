@@ -25,6 +25,7 @@ from games.interface import (
     Metrics,
     Move,
     MoveData,
+    MoveWarning,
     NoMessage,
     Payoffs,
     Prospect,
@@ -298,6 +299,12 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return Form(
             "answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with a trade at this price.")
         )
+
+    def warning(self, state: Rounds, role: Role, move: Any) -> MoveWarning | None:
+        """Ask before a player walks away from a game that could go on."""
+        if getattr(move, "decision", None) != "walk_away" or self.ends_with(len(state.proposals)):
+            return None
+        return MoveWarning(_("If you walk away, the game ends now, without a trade."), button=_("Walk away"))
 
     def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:
         ((role, move),) = moves.items()

@@ -40,8 +40,7 @@ class _GameStep(Step):
 class Instructions(_GameStep):
     """The instructions, with the code word hidden in them.
 
-    The step's data may add `code_word` (false: no code word), `code_word_again` (true: a second try) and `is_seated`
-    (false: the lobby may still give the participant another seat of this kind).
+    The step's data may add `code_word` (false: no code word) and `code_word_again` (true: a second try).
     """
 
     kind = "instructions"
@@ -51,8 +50,11 @@ class Instructions(_GameStep):
     done_state = State.INSTRUCTED
 
     def context(self) -> dict[str, Any]:
-        template = self.step.get("texts", {}).get("instructions")
-        text = self.game().instructions(self.step["role"], template, is_seated=self.step.get("is_seated", True))
+        text = self.game().instructions(
+            self.step["role"],
+            self.step.get("texts", {}).get("instructions"),
+            seated=all(step["kind"] != "lobby" for step in self.enrolment.steps[self.enrolment.position :]),
+        )
         asks_code_word = self.step.get("code_word", True)
         if asks_code_word:
             text = code_word.hide(text, self.enrolment.code_word)

@@ -3,16 +3,18 @@
 The page sends messages of these types:
 
     move    make a move with these "fields"
+    here    the page is open; it has seen the events up to "last"
     sync    send what was missed since the event "last"
     back    the participant, who was away, has returned
 
 It receives frames (see `screens.frame`) and messages of these types:
 
     refused, stale, warning    the move was not made
+    here       is the page still open? Asked every few seconds, because browsers slow down the timers of hidden pages
     synced     a sync is complete; if the page had missed a frame, the frame came first
     marks      someone has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
     draft      the agent "role" is writing its answer to "answering"; "text" is null if the draft was retracted
-    gone       the token has no match, or no longer has one
+    gone       the seat is no longer the participant's: the page must reload
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+from urllib.parse import parse_qs
 
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
@@ -34,11 +37,10 @@ from django.db import close_old_connections
 from django.utils import timezone
 from redis import RedisError
 
-from matches import intake, services
+from matches import intake, presence, services
 from matches.channels import group_of
-from matches.step import current_frame, live_seat
+from matches.step import current_frame, has_missed, live_seat
 from matches.writers import OUTAGE_ERRORS
-from participants import services as people
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -53,6 +55,9 @@ MAX_MESSAGE_LENGTH = 32_768
 """The longest message in characters; a move with the longest allowed text is far shorter."""
 QUICK_REPLY_SECONDS = 0.3
 """Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
+ASK_SECONDS = 4
+"""How often a page is asked whether it is still open."""
+GONE = 4404
 _open: Counter[str] = Counter()
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
 """Enough threads for several commits to wait for the disk; more would only compete for the interpreter's lock."""
@@ -125,26 +130,27 @@ class PlayConsumer(PageConsumer):
 
     async def connect(self) -> None:
         self.seat = None
+        self.asking: asyncio.Task[None] | None = None
         self.token = self.scope["url_route"]["kwargs"]["token"]
         _open[self.token] += 1
         if _open[self.token] > MAX_SOCKETS:
             await self.accept()
             await self.close(TOO_MANY_REQUESTS)
             return
-        self.seat = await in_thread(live_seat, self.token)
+        seat = await in_thread(live_seat, self.token, _step_in(self.scope["query_string"]))
         await self.accept()
-        if self.seat is None:
-            await self._send({"type": "gone"})
-            await self.close(4404)
+        if seat is None or not await in_thread(presence.heard, seat):
+            await self._say_gone()
             return
+        self.seat = seat
         self.last = 0
         self.shown: dict[int, Any] = {}
         self.delayed_frame: asyncio.Task[None] | None = None
         self.awaits: dict[str, int] = {}
         self.draft: dict[str, Any] | None = None
         await self.channel_layer.group_add(group_of(self.seat.match_id), self.channel_name)
-        await in_thread(people.touch, self.seat.enrolment_id)
         await self._show()
+        self.asking = asyncio.create_task(self._ask_if_here())
 
     async def disconnect(self, code: int) -> None:
         _open[self.token] -= 1
@@ -152,8 +158,9 @@ class PlayConsumer(PageConsumer):
             del _open[self.token]
         if self.seat is None:
             return
-        if self.delayed_frame is not None:
-            self.delayed_frame.cancel()
+        for task in (self.delayed_frame, self.asking):
+            if task is not None:
+                task.cancel()
         for answering, shown_at in self.shown.items():
             await in_thread(
                 services.mark_shown, match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=shown_at
@@ -162,17 +169,30 @@ class PlayConsumer(PageConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         message = _parsed(text_data)
-        if message.get("type") == "move" and isinstance(message.get("fields"), dict):
+        if not await in_thread(presence.heard, self.seat):
+            await self._say_gone()
+        elif message.get("type") == "move" and isinstance(message.get("fields"), dict):
             await self._move({str(name): str(value) for name, value in message["fields"].items()})
         elif message.get("type") == "back":
             await in_thread(services.come_back, match_id=self.seat.match_id, role=self.seat.role)
             await self._show(again=True)
+        elif message.get("type") == "here":
+            if message.get("last", self.last) != self.last or await in_thread(has_missed, self.seat, self.last):
+                await self._show(again=True)
         elif message.get("type") == "sync":
-            await in_thread(people.touch, self.seat.enrolment_id)
             await self._show(again=message.get("last") != self.last)
             await self._send({"type": "synced"})
         else:
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
+
+    async def _ask_if_here(self) -> None:
+        while not self.closed:
+            await asyncio.sleep(ASK_SECONDS)
+            await self._send({"type": "here"})
+
+    async def _say_gone(self) -> None:
+        await self._send({"type": "gone"})
+        await self.close(GONE)
 
     async def match_moved(self, event: dict[str, Any]) -> None:
         """Handle a change of the match (from `announce`, with a frame per participant's role)."""
@@ -199,9 +219,9 @@ class PlayConsumer(PageConsumer):
         await self._send_draft()
 
     async def match_replaced(self, event: dict[str, Any]) -> None:
-        """Handle agents taking seats (from `announce`): the page shows it when reloaded."""
+        """Handle agents taking seats (from `announce`)."""
         if self.seat.role in event["roles"]:
-            await self._send({"type": "gone"})
+            await self._say_gone()
 
     async def match_draft(self, event: dict[str, Any]) -> None:
         """Handle an agent's draft (from `announce`): only the newest counts, and its frame is sent first.
@@ -242,7 +262,10 @@ class PlayConsumer(PageConsumer):
         outcome = await in_thread(intake.handle_move, self.seat, fields, shown_at=shown_at)
         if outcome["type"] == "taken":
             # The next frame shows the result: the opponent's reply or, after a moment, that it is thinking.
-            self._show_later(outcome["last"])
+            if outcome.get("again"):
+                await self._show(again=True)
+            else:
+                self._show_later(outcome["last"])
             return
         await self._send(outcome)
         if outcome["type"] == "stale":
@@ -264,6 +287,11 @@ class PlayConsumer(PageConsumer):
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(message))
+
+
+def _step_in(query: bytes) -> str:
+    """Return the step that the page shows; empty if it does not say."""
+    return parse_qs(query.decode("latin-1")).get("step", [""])[0]
 
 
 def _parsed(text: str | None) -> dict[str, Any]:

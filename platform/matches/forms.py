@@ -24,11 +24,13 @@ _TYPED = re.compile(r"([-+−]?)\s*[$€£]?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+(
 """A number as people type it: "4,860", "$4,860.00", "-$5,000"; a comma only where it separates thousands."""
 DOUBTFUL = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
 """A number whose point may separate decimals or, as in many countries, thousands: "5.000"."""
-_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken"})
 FORM = "!form"
 """Name of the control that says which form was sent."""
 CONFIRMED = "!sure"
-"""Name of the control that confirms a move after a warning."""
+"""Name of the control that confirms a move after a warning; its value may name a pressed button for "none"."""
+AGE = "!age"
+"""How many milliseconds ago the participant made the move, if the page says so."""
+_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE})
 NONE = "!none"
 """Suffix of the control that chooses "none" for a field."""
 NULL = "null"
@@ -134,6 +136,11 @@ class BoundForm:
     @property
     def by_name(self) -> dict[str, BoundField]:
         return {bound.field.name: bound for bound in self.fields}
+
+    @property
+    def pressed(self) -> str:
+        """Return the name of the control that chose "none" for a field; empty if none did."""
+        return next((field.field.name + NONE for field in self.fields if field.none_chosen), "")
 
     @property
     def is_notepad(self) -> bool:
@@ -308,8 +315,7 @@ def read(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, Any]:
     fields = fields_of(model)
     data = _read_all(fields, "", posted)
     field_names = {field.name for field in fields}
-    other_names = {name for name in posted if name not in _RESERVED and name not in (FORM, CONFIRMED)}
-    return data | {name: posted[name] for name in other_names if _top_level_name(name) not in field_names}
+    return data | {name: posted[name] for name in posted.keys() - _RESERVED if _top_level_name(name) not in field_names}
 
 
 def _top_level_name(name: str) -> str:

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from games.errors import Refused
-from games.interface import Form, Game, MoveData, Role
-from games.play import Play, check
+from games.interface import Form, Game, MoveData, MoveWarning, Role
+from games.play import OwnMove, Play, check, plain_move, story
 from games.words import number
 from matches import forms, services
 from matches.errors import Stale
-from matches.models import Seat
+from matches.models import Event, Match, Seat
+
+MAX_AGE = timedelta(days=1)
+"""Pages that claim to have kept a move for longer are not believed."""
 
 
 def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = None) -> dict[str, Any]:
     """Make the move that a page sent.
 
     Returns:
-        {"type": "taken", last, over} if the move was made. Otherwise nothing has changed, and it is
-        {"type": "refused", errors} with a reason per field, {"type": "stale", reason}, or
-        {"type": "warning", form, words}, which asks whether to send the move anyway.
+        {"type": "taken", last, over} if the move was made, now or, with "again", when it was sent before. Otherwise
+        nothing has changed, and it is {"type": "refused", errors} with a reason per field,
+        {"type": "stale", reason}, or {"type": "warning", form, words, button}, which asks whether to send the move.
     """
+    if posted.get(forms.CONFIRMED, "").endswith(forms.NONE):
+        posted = {**posted, posted[forms.CONFIRMED]: "true"}
     try:
         answering = int(posted.get("answering", ""))
     except (TypeError, ValueError):
@@ -44,24 +49,54 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
             answering=answering,
             move=read_move,
             shown_at=shown_at,
-            made_at=timezone.now(),
+            made_at=_time_made(posted.get(forms.AGE, "")),
         )
     except _NeedsConfirmation as needed:
-        return {"type": "warning", "form": needed.form, "words": str(needed)}
+        return {"type": "warning", "form": needed.form, "words": str(needed), "button": needed.button}
     except Stale as stale:
-        return {"type": "stale", "reason": str(stale)}
+        return _outcome_of_second_answer(seat, answering, posted) or {"type": "stale", "reason": str(stale)}
     except Refused as refused:
         services.note_refusal(match_id=seat.match_id, role=seat.role, answering=answering)
         return {"type": "refused", "errors": {refused.field or "": refused.plain}}
     return {"type": "taken", "last": result.last, "over": result.over}
 
 
+def _time_made(age: str) -> datetime:
+    """Return when the participant made a move that is this many milliseconds old; now if the page does not say."""
+    milliseconds = int(age[:12]) if age.isascii() and age.isdecimal() else 0
+    return timezone.now() - min(timedelta(milliseconds=milliseconds), MAX_AGE)
+
+
+def _outcome_of_second_answer(seat: Seat, answering: int, posted: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the outcome of an answer to a question that the participant has already answered; None if they have not.
+
+    The same answer again, from a second press or a page that reconnected, is taken as the first.
+    """
+    moves = Event.objects.filter(match=seat.match_id, kind="move", role=seat.role, number__gt=answering)
+    first = moves.order_by("number").first()
+    if first is None or "by" in first.data:
+        return None
+    match = Match.objects.get(pk=seat.match_id)
+    play = match.play()
+    own_moves = (entry for entry in story(play, match.log(), seat.role) if isinstance(entry, OwnMove))
+    answer = next(own for own in own_moves if own.number == first.number)
+    try:
+        form = forms.form_for(answer.forms, posted)
+        repeated = plain_move(check(answer.before, seat.role, forms.read(form.model, posted))[1])
+    except Refused:
+        repeated = None
+    if repeated != answer.move:
+        return {"type": "stale", "reason": _("You have already answered this question. Your first answer counts.")}
+    return {"type": "taken", "last": play.last, "over": play.over, "again": True}
+
+
 class _NeedsConfirmation(Exception):
     """The player must confirm the move first."""
 
-    def __init__(self, form: str, question: str):
+    def __init__(self, form: str, question: str, button: str):
         super().__init__(question)
         self.form = form
+        self.button = button or _("Send anyway")
 
 
 def _stop_for_questions(play: Play, role: Role, form: Form, move: MoveData, posted: Mapping[str, str]) -> None:
@@ -74,13 +109,14 @@ def _stop_for_questions(play: Play, role: Role, form: Form, move: MoveData, post
     question = _doubt(play, role, form, posted)
     if type(play.game).warning is Game.warning and not question:
         return
-    words = " ".join(filter(None, [question, _warning(play, role, move)]))
-    if words and not posted.get(forms.CONFIRMED):
-        raise _NeedsConfirmation(form.name, words)
+    warning = _warning(play, role, move)
+    if (question or warning) and not posted.get(forms.CONFIRMED):
+        words = " ".join(filter(None, [question, warning and warning.words]))
+        raise _NeedsConfirmation(form.name, words, warning.button if warning else "")
 
 
-def _warning(play: Play, role: Role, move: MoveData) -> str:
-    """Return the game's warning about a legal move that pages may send; empty if there is none.
+def _warning(play: Play, role: Role, move: MoveData) -> MoveWarning | None:
+    """Return the game's warning about a legal move that pages may send; None if there is none.
 
     Raises:
         Refused: the page does not send such a move, or the move is not legal.
@@ -88,7 +124,7 @@ def _warning(play: Play, role: Role, move: MoveData) -> str:
     warning = play.game.warning(play.state, role, check(play, role, move)[1])
     if warning is not None and not warning.may_send:
         raise Refused(warning.words)
-    return warning.words if warning is not None else ""
+    return warning
 
 
 def _doubt(play: Play, role: Role, form: Form, posted: Mapping[str, str]) -> str:

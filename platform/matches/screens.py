@@ -141,7 +141,8 @@ def _seat_note(absence: Mapping[str, Any], *, blind: bool) -> str:
 
 def awaited_text(play: Play) -> str:
     """Return the text that names the players whose answers are awaited, for those who wait."""
-    names = [play.game.role_title(role) for role in play.waiting_for()]
+    waiting = play.waiting_for()
+    names = [play.game.role_title(role) for role in play.game.roles() if role in waiting]
     if not names:
         return ""
     *most, last = names

@@ -151,9 +151,26 @@ def names_in(match: Match, role: Role, *, own_name: str) -> list[tuple[str, str,
     return [(game.role_title(seat), names[seat], seat == role) for seat in game.roles() if names.get(seat)]
 
 
-def live_seat(token: str) -> Seat | None:
-    """Return the seat of the match at the current step of the participant with this token."""
-    return Seat.objects.select_related("match", "enrolment").filter(enrolment__token=token).order_by("-step").first()
+def live_seat(token: str, step: str = "") -> Seat | None:
+    """Return the newest seat of the participant with this token.
+
+    Args:
+        step: the step that the page shows; None is returned if the participant is at another one.
+    """
+    seats = Seat.objects.select_related("match", "enrolment").filter(enrolment__token=token)
+    seat = seats.order_by("-step").first()
+    if seat is not None and step and {str(seat.step), str(seat.enrolment.position)} != {step}:
+        return None
+    return seat
+
+
+def has_missed(seat: Seat, last: int) -> bool:
+    """Return whether a page that has seen the events up to `last` needs a new frame.
+
+    It does if its announcement was lost, or if the clock has to be handled.
+    """
+    newest, deadline = Match.objects.values_list("snapshot__last", "deadline").get(pk=seat.match_id)
+    return newest > last or (deadline is not None and deadline < timezone.now())
 
 
 def current_frame(seat: Seat) -> dict[str, Any]:

@@ -6,9 +6,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from matches import forms, intake, services
+from matches import forms, intake, presence, services
 from matches.step import current_frame, live_seat
-from participants import services as people
 from participants.models import Enrolment
 from participants.views import participant_page, refused
 
@@ -17,11 +16,10 @@ from participants.views import participant_page, refused
 @require_http_methods(["GET", "POST"])
 def match(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     """GET returns the current frame. POST makes a move and returns the next frame, or the errors."""
-    seat = live_seat(enrolment.token)
+    seat = live_seat(enrolment.token, request.GET.get("step", ""))
     wants_json = request.headers.get("accept", "").startswith("application/json")
-    if seat is None:
+    if seat is None or not presence.heard(seat):
         return JsonResponse({"type": "gone"}, status=404) if wants_json else redirect(enrolment)
-    people.touch(enrolment.pk)
     if request.POST.get("back"):
         services.come_back(match_id=seat.match_id, role=seat.role)
         return JsonResponse({"outcome": None, **current_frame(seat)}) if wants_json else redirect(enrolment)

@@ -357,9 +357,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
         promise = texts.pay_promise(rule, alike=game.pays_alike())
         promises = [sessions.session_promise(session, has_other_games="further" in content), promise]
         pay = " ".join(filter(None, [*promises, texts.worked_examples(rule, game, leg.role)]))
-        people = [game.kind(seat) for seat in people_in(leg.cell.seats)]
-        is_seated = people.count(game.kind(leg.role)) == 1
-        return {**_game_data(version, leg, rule), "pay": pay, "endings": endings, "is_seated": is_seated}
+        return {**_game_data(version, leg, rule), "pay": pay, "endings": endings}
 
     steps: list[dict[str, Any]] = [
         {

@@ -11,16 +11,20 @@ const lost = document.getElementById("lost");
 const note = document.getElementById("note");
 const title = document.title;
 const token = location.pathname.split("/").filter(Boolean)[1];
-const POLL = 3000, SYNC_WAITING = 5000, SYNC_OWN_TURN = 20000, SILENCE = 12000, LOST_AFTER = 1500, SOON = 2000;
-const LONG_WAIT = 10000;
+const STEP = `?step=${screen.dataset.step}`;   // a page left at an earlier match must not show a later one
+const POLL = 3000, SILENCE = 12000, SLOW = 3000, LOST_AFTER = 1500, SOON = 2000, LONG_WAIT = 10000;
+const DOUBLE_CLICK = 500, RELOADS = 1000;
 
 let last = Number(screen.dataset.last);
 let answering = screen.dataset.answering;
 let over = screen.dataset.over === "1";
+let shown = null;                     // the newest frame's HTML
 let deadline = null;
 let left = null;                      // seconds last shown
 let extended = clock.dataset.extended === "1";
-let pending = null;                   // the move sent but not yet confirmed
+let absence = 0;                      // seconds for which the game waits for this player from when the connection is lost
+let pending = null;                   // the move made but not yet confirmed
+let madeAt = null;                    // when it was made
 let submitted = null;                 // the name of its form
 let after = null;                     // [form, name, value of its button]: sent once the note before it is saved
 let saveTimer = 0;                    // the timer that saves a note when typing stops
@@ -33,7 +37,6 @@ let unansweredSince = null;           // when a message was sent that the socket
 let disconnectedAt = Date.now();      // when the socket was lost; null while connected
 let awaits = {};                      // the open turns of other seats' agents, by role
 let waiting = null;                   // when that wait began
-let failed = false;                   // whether the last plain HTTP request failed
 let announcedTurn = "";               // the turn for which "is writing" was announced
 
 const isOwnTurn = () => answering !== "" && !over;
@@ -44,7 +47,8 @@ function show(frame) {
   if (frame.last < last) return;
   const question = String(frame.answering ?? "");
   const same = question === answering;
-  const changed = frame.last > last || !same;
+  const changed = frame.last > last || !same || (shown !== null && frame.html !== shown);
+  shown = frame.html;
   last = frame.last;
   answering = question;
   over = frame.over;
@@ -57,16 +61,26 @@ function show(frame) {
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
     if (sent && !pending) refocus();
+    if (!same && !(sent && isNote(submitted))) absorbSecondClick();
     if (!pending && after) submitNext();
+    startCountdowns();
     document.dispatchEvent(new CustomEvent("parley:screen"));
     if (!same || over) announce(news());
   }
   awaits = frame.awaits;
   waiting = frame.waited === null ? null : Date.now() - frame.waited * 1000;
+  absence = frame.absence_left ?? 0;
   setClock(frame.remaining, frame.extended);
+  showConnection();
   document.getElementById("continue").hidden = !over;
   updateTitle();
   if (over && socket) disconnect(socket);
+}
+
+// The second click of a double click must not answer what has appeared after the first.
+function absorbSecondClick() {
+  screen.classList.add("fresh");
+  setTimeout(() => screen.classList.remove("fresh"), DOUBLE_CLICK);
 }
 
 // The submitted form, which had the focus, is gone: move the focus to the new screen.
@@ -114,38 +128,75 @@ function freeze(form, sent) {
   if (!form) return;
   form.classList.toggle("sent", sent);
   form.querySelector("[data-sent]").hidden = !sent;
-  if (sent) showSendingState();
+  if (sent) showConnection();
   for (const button of form.querySelectorAll("button")) button.disabled = sent;
 }
 
-// The page never claims that a move was sent before the next frame confirms it.
-const offline = () => navigator.onLine === false || (failed && socket?.readyState !== WebSocket.OPEN);
+// ---- the connection: why it is lost, what is kept, and whether the clock runs, as far as the page can know ----
 
-function showSendingState() {
-  const line = pending && formNamed(submitted)?.querySelector("[data-sent]");
-  if (!line) return;
-  const words = offline() ? line.dataset.offline : line.dataset.sending;
-  if (line.textContent !== words) line.textContent = words;
+const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+function showConnection() {
+  const words = lost.dataset, failure = connection.failure, sent = pending && formNamed(submitted)?.querySelector("[data-sent]");
+  let sentences = [];
+  if (failure) {
+    const kept = pending ? words.unsent : isOwnTurn() ? words.typed : words.waiting;
+    sentences = [words[failure], kept, isOwnTurn() && words[`${failure}Clock`], failure === "offline" && patience(words)];
+  } else if (pending) {
+    sentences = [words.sending, Date.now() - madeAt > SLOW && words.slow];
+  } else if (disconnectedAt !== null && Date.now() - disconnectedAt > LOST_AFTER && !over) {
+    sentences = [connection.reachedAt > disconnectedAt ? words.polling : words.connecting];
+  }
+  const text = sentences.filter(Boolean).join(" ");
+  if (sent) write(sent, text);
+  write(lost, sent ? "" : text);
 }
+
+// The game may wait beyond the deadline for a player who is lost; the words change every ten seconds, for screen readers.
+function patience(words) {
+  if (!isOwnTurn() || deadline === null) return "";
+  const rest = (connection.reachedAt - Math.max(Date.now(), deadline)) / 1000 + absence;
+  return rest < 10 ? "" : words.patience.replace("TIME", minutes(Math.floor(rest / 10) * 10));
+}
+
+function write(line, text) {
+  if (line.textContent !== text) line.textContent = text;
+}
+
+// Without an answer from our server, the page does not know how much time is left: it shows what was left before.
+const isClockUnknown = () => ["server", "unknown"].includes(connection.failure);
 
 function setClock(remaining, extra) {
   deadline = (remaining ?? "") === "" ? null : Date.now() + remaining * 1000;
   left = null;
   if (extra && !extended) announce(announcer.dataset.extra);
   extended = extra;
-  clock.firstElementChild.textContent = extended ? clock.dataset.extra : clock.dataset.time;
   tick();
 }
 
 function tick() {
   clock.hidden = deadline === null || !isOwnTurn();
   if (clock.hidden) return;
-  const before = left;
-  left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
-  clock.lastElementChild.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
-  clock.classList.toggle("short", extended || left <= 30);
-  for (const mark of [10, 30]) if (before > mark && left <= mark) announce(`${left} ${announcer.dataset.left}`);
+  const before = left, stopped = isClockUnknown(), now = stopped ? connection.reachedAt : Date.now();
+  left = Math.max(0, Math.round((deadline - now) / 1000));
+  write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : extended ? "extra" : "time"]);
+  write(clock.lastElementChild, minutes(left));
+  clock.classList.toggle("short", !stopped && (extended || left <= 30));
+  for (const mark of [10, 30]) if (before > mark && left <= mark && !stopped) announce(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
+}
+
+// Seconds that others have left, such as someone who has lost the connection.
+function startCountdowns() {
+  for (const place of screen.querySelectorAll("[data-countdown]")) place.until = Date.now() + place.dataset.countdown * 1000;
+  countDown();
+}
+
+function countDown() {
+  if (connection.failure) return;
+  for (const place of screen.querySelectorAll("[data-countdown]")) {
+    write(place, minutes(Math.max(0, Math.round((place.until - Date.now()) / 1000))));
+  }
 }
 
 // ---- simultaneous turns: who has answered, without a new screen ------------------------------------
@@ -222,6 +273,7 @@ document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-move]");
   if (!form) return;
   event.preventDefault();
+  if (screen.classList.contains("fresh")) return;
   if (pending && isNote(submitted)) after = [form.dataset.move, event.submitter?.name, event.submitter?.value];
   if (pending) return;
   const open = form.hasAttribute("data-note") ? null : [...screen.querySelectorAll("form[data-pad]")].find(hasText);
@@ -232,6 +284,7 @@ document.addEventListener("submit", (event) => {
   const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
   pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
   submitted = form.dataset.move;
+  madeAt = Date.now();
   hideWarning(form);
   keepPending();
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
@@ -240,8 +293,12 @@ document.addEventListener("submit", (event) => {
   line.textContent = "";
   note.textContent = "";
   freeze(form, true);
-  if (!send({ type: "move", fields: pending })) post(pending);
+  if (!sendPending()) post(pending);
 });
+
+// The move tells its age, since one made in time counts although it arrives late.
+const withAge = (fields) => ({ ...fields, "!age": String(Math.max(0, Date.now() - madeAt)) });
+const sendPending = () => send({ type: "move", fields: withAge(pending) });
 
 function showOutcome(message) {
   if (!pending || !["refused", "stale", "warning"].includes(message.type)) return;
@@ -249,19 +306,22 @@ function showOutcome(message) {
   pending = after = null;
   keepPending();
   freeze(formNamed(submitted), false);
-  if (message.type === "warning") return showWarning(sent, message.words);
+  if (message.type === "warning") return showWarning(sent, message);
   if (message.type === "refused") showErrors(message.errors);
   else note.textContent = message.reason;
 }
 
-// An unusual but legal move: the page asks before sending it, and withdraws the question when the player changes anything.
-function showWarning(sent, words) {
+// An unusual or irreversible move: the page asks before sending it, and withdraws the question when the player changes anything.
+function showWarning(sent, { words, button }) {
   const place = formNamed(submitted)?.querySelector("[data-warning]");
   if (!place) return;
   warned = sent;
   place.querySelector("p").textContent = words;
   place.hidden = false;
+  place.querySelector("button").textContent = button;
+  absorbSecondClick();
   place.querySelector("button").focus();
+  place.scrollIntoView({ block: "nearest" });
 }
 
 function hideWarning(form) {
@@ -270,20 +330,23 @@ function hideWarning(form) {
 }
 
 async function post(fields) {
-  const body = fields ? new URLSearchParams(fields) : undefined;
-  const asking = { method: fields ? "POST" : "GET", body, headers: { Accept: "application/json" }, cache: "no-store" };
+  lastRequestAt = Date.now();
+  const body = fields ? new URLSearchParams(fields === pending ? withAge(fields) : fields) : undefined;
   try {
-    const response = await fetch("match", asking);
-    if (response.status === 404 || response.redirected) return location.reload();
+    const response = await connection.fetch(`match${STEP}`, { method: fields ? "POST" : "GET", body, headers: { Accept: "application/json" } });
+    if (response.status === 404 || response.redirected) return reload();
     if (!response.ok) return;
-    failed = false;
     const frame = await response.json();
     if (frame.outcome && pending === fields) showOutcome(frame.outcome);
     show(frame);
   } catch {
-    failed = true;   // the next poll sends the pending move
+    // The next poll sends the pending move.
   }
-  showSendingState();
+}
+
+// Follow what has changed on the server; a new page waits a moment, so that no error can make it reload in a loop.
+function reload() {
+  setTimeout(() => location.reload(), Math.max(0, RELOADS - performance.now()));
 }
 
 // ---- notes: saved while typing, without ending the turn -----------------------------------------------
@@ -346,7 +409,7 @@ function stored(words, place = DRAFT) {
 // An unsent move survives a reload and a visit to another page.
 const UNSENT = `parley ${token} unsent`;
 function keepPending() {
-  stored(JSON.stringify(pending ? { question: answering, form: submitted, fields: pending } : null), UNSENT);
+  stored(JSON.stringify(pending ? { question: answering, form: submitted, fields: pending, madeAt } : null), UNSENT);
 }
 
 function restorePending() {
@@ -359,6 +422,7 @@ function restorePending() {
   if (kept?.question !== answering || !isOwnTurn() || !formNamed(kept.form)) return;
   pending = kept.fields;
   submitted = kept.form;
+  madeAt = kept.madeAt;
   freeze(formNamed(submitted), true);
 }
 
@@ -422,22 +486,24 @@ function restoreDraft() {
 
 function connect() {
   if (socket || over) return;
-  const made = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/play/${token}/`);
+  const made = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/play/${token}/${STEP}`);
   socket = made;
+  lastMessageAt = Date.now();
   made.onopen = () => {
     wait = 500;
     disconnectedAt = unansweredSince = null;
-    lost.textContent = "";
-    if (pending) send({ type: "move", fields: pending });
+    if (pending) sendPending();
   };
   made.onmessage = (event) => {
     lastMessageAt = Date.now();
-    unansweredSince = null;
     const message = JSON.parse(event.data);
+    connection.reached();
+    if (message.type === "here") return made.send(JSON.stringify({ type: "here", last }));
+    unansweredSince = null;
     if (message.type === "screen") show(message);
     else if (message.type === "marks") mark(message);
     else if (message.type === "draft") showTypedText(message);
-    else if (message.type === "gone") location.reload();
+    else if (message.type === "gone") reload();
     else showOutcome(message);
   };
   made.onclose = () => disconnect(made);
@@ -469,22 +535,14 @@ function sync() {
 
 setInterval(() => {
   tick();
+  countDown();
   showNextStep();
-  showSendingState();
+  showConnection();
   if (over) return;
-  const now = Date.now();
-  if (socket?.readyState !== WebSocket.OPEN) {
-    if (now - disconnectedAt > LOST_AFTER) {
-      const words = offline() ? lost.dataset.offline : lost.dataset.lost;
-      if (lost.textContent !== words) lost.textContent = words;
-    }
-    if (now - lastRequestAt > POLL) sync();
-  } else if (unansweredSince !== null && now - unansweredSince > SILENCE) {
-    disconnect(socket);
-  } else if (now - Math.max(lastRequestAt, lastMessageAt) > (!isOwnTurn() || pending ? SYNC_WAITING : SYNC_OWN_TURN)) {
-    sync();
-    if (pending) post(pending);   // the socket may be dead without an error
-  }
+  const now = Date.now(), isOpen = socket?.readyState === WebSocket.OPEN;
+  // The server asks every few seconds whether the page is here: a silent socket is dead.
+  if (socket && now - lastMessageAt > SILENCE) disconnect(socket);
+  if (now - lastRequestAt > POLL && (!isOpen || (pending && now - madeAt > SLOW))) post(pending);
 }, 1000);
 
 document.addEventListener("visibilitychange", () => {
@@ -504,6 +562,15 @@ try {
 restoreDraft();
 document.dispatchEvent(new CustomEvent("parley:screen"));
 restorePending();
-for (const change of ["online", "offline"]) window.addEventListener(change, showSendingState);
+document.addEventListener("parley:connection", () => {
+  tick();
+  showConnection();
+  if (!connection.failure) connect();
+});
+window.addEventListener("online", () => {   // the socket of a lost network is dead, though nothing says so
+  if (socket) disconnect(socket);
+  connect();
+});
+startCountdowns();
 setClock(clock.dataset.remaining, extended);
 connect();

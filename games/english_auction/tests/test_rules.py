@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games.play
-from games.english_auction.rules import EnglishAuction
+from games.english_auction.rules import Bid, EnglishAuction
 from games.errors import Refused
 from games.play import Play
 
@@ -121,3 +121,13 @@ class TestScripts:
     def test_limits_of_scripts(self, script, standing, bid):
         play = play_bids(standing)
         assert games.play.script_move(play, "p2", script) == {"bid": bid}
+
+
+def test_page_asks_before_a_bidder_who_could_still_bid_drops_out():
+    def button(play: Play) -> str:
+        warning = play.game.warning(play.state, play.waiting_for()[0], Bid(bid=None))
+        return warning.button if warning else ""
+
+    assert button(play_bids()) == button(play_bids(0, 10, None)) == "Drop out for good"
+    assert button(play_bids(100)) == "", "nothing else is possible"
+    assert auction().warning(play_bids().state, "p1", Bid(bid=10)) is None

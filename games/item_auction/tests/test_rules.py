@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from games.errors import BadConfig, Refused
 from games.item_auction.measures import rank_correlation
-from games.item_auction.rules import ItemAuction
+from games.item_auction.rules import Bid, ItemAuction
 from games.play import configure, replay_moves, script_move, start, submit
 
 BASE = {"order": "listed", "tie_break": "first_seat"}
@@ -239,3 +239,12 @@ def test_money_is_conserved_and_the_highest_legal_bid_wins(settings, seed):
         bids = [bid for bidding_round in lot.rounds for bid in bidding_round.answers.values() if bid is not None]
         assert lot.standing == max(bids)
     assert replay_moves(game, seed, moves)[0].payoffs() == play.payoffs()
+
+
+@pytest.mark.parametrize("discount_unsold", [True, False])
+def test_page_asks_before_a_bidder_who_could_still_bid_withdraws(discount_unsold):
+    game = auction({"start_price": 500}, players=2, budget=1000, discount_unsold=discount_unsold)
+    warning = game.warning(bid_rounds(game).state, "p1", Bid(bid=None))
+    assert warning.button == "Withdraw from this item"
+    assert ("unless nobody buys it" in warning.words) is discount_unsold
+    assert game.warning(bid_rounds(game, (1000, 600)).state, "p2", Bid(bid=None)) is None, "nothing else is possible"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import games.play
 from games.errors import BadConfig, Refused
-from games.negotiation.rules import Negotiation, Rounds
+from games.negotiation.rules import AnswerOrLeave, Negotiation, Rounds
 
 SCALES = st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.5, 1e9)
 FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.05, 20)
@@ -290,3 +290,12 @@ def test_every_match_ends_within_its_rounds(seed, alice, cap):
 
 def test_state_of_a_new_match_is_empty():
     assert games.play.start(negotiation(), 1)[0].state == Rounds()
+
+
+@pytest.mark.parametrize(("rounds", "asks"), [(1, False), (2, True), (None, True)])
+def test_page_asks_before_a_player_walks_away_from_a_game_that_could_go_on(rounds, asks):
+    game = negotiation(rounds=rounds, outside_option=True)
+    state = play_out(game, [{"price": 1}]).state
+    warning = game.warning(state, "bob", AnswerOrLeave(decision="walk_away"))
+    assert (warning is not None and warning.button == "Walk away") is asks
+    assert all(game.warning(state, "bob", AnswerOrLeave(decision=answer)) is None for answer in ("accept", "reject"))

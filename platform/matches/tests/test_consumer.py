@@ -32,6 +32,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 HALF = {"answering": "1", "alice_gain": "5000", "bob_gain": "5000"}
 GREEDY = {"answering": "1", "alice_gain": "9000", "bob_gain": "1000"}
+EQUAL_OFFER = {"answering": 1, "move": {"alice_gain": 5000, "bob_gain": 5000, "message": ""}}
 TIMEOUT = 5
 QUIET_SECONDS = 0.3
 """Seconds without a message that count as silence."""
@@ -41,6 +42,7 @@ QUIET_SECONDS = 0.3
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give quick opponents enough time on a slow machine, and call no worker."""
     monkeypatch.setattr(consumers, "QUICK_REPLY_SECONDS", 60)
+    monkeypatch.setattr(consumers, "ASK_SECONDS", 60)
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
 
 
@@ -100,9 +102,17 @@ async def in_other_thread(function: Callable[..., Any], *arguments: Any, **keywo
 class Page:
     """An open page's socket, as its script uses it."""
 
-    def __init__(self, token: str, origin: str = "http://localhost", *, kind: str = "play", server: Any = application):
+    def __init__(
+        self,
+        token: str,
+        origin: str = "http://localhost",
+        *,
+        kind: str = "play",
+        server: Any = application,
+        query: bytes = b"",
+    ):
         headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
-        scope = {"path": f"/ws/{kind}/{token}/", "query_string": b"", "headers": headers}
+        scope = {"path": f"/ws/{kind}/{token}/", "query_string": query, "headers": headers}
         self.socket = ApplicationCommunicator(server, {"type": "websocket", "subprotocols": [], **scope})
 
     async def connect(self) -> bool:
@@ -149,6 +159,13 @@ async def page(person: Enrolment) -> AsyncIterator[Page]:
     assert await opened_page.connect()
     yield opened_page
     await opened_page.disconnect()
+
+
+def announce_nothing(change: Callable[..., Any], **arguments: Any) -> None:
+    """Change a match while no announcement reaches its pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(announce, "when_committed", lambda *_arguments, **_options: None)
+        change(**arguments)
 
 
 def log_of(match: Match) -> list[tuple[int, str, str]]:
@@ -325,9 +342,58 @@ async def test_the_same_move_twice_is_one_move(person, match):
         await alice.frame()
         await alice.move(**GREEDY)
         await alice.move(**GREEDY)
-        assert (await alice.next())["type"] == "stale"
         assert (await alice.frame())["last"] == 2
+        assert await alice.settled(last=2) == []
     assert await in_other_thread(log_of, match) == [(1, "start", ""), (2, "move", "alice")]
+
+
+async def test_an_open_page_is_heard_and_sent_nothing(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await in_other_thread(Enrolment.objects.update, last_seen_at=timezone.now() - timedelta(minutes=5))
+        await alice.send({"type": "here", "last": 1})
+        assert await alice.quiet()
+    assert (await in_other_thread(Enrolment.objects.get)).recently_seen()
+
+
+async def test_a_page_that_missed_an_announcement_catches_up_when_it_is_heard(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await in_other_thread(announce_nothing, services.submit_move, match_id=match.pk, role="alice", **EQUAL_OFFER)
+        await alice.send({"type": "here", "last": 1})
+        assert (await alice.frame())["last"] == 2
+        await alice.send({"type": "here", "last": 1})
+        assert (await alice.frame())["last"] == 2
+
+
+async def test_a_page_is_asked_whether_it_is_here(person, match, monkeypatch):
+    monkeypatch.setattr(consumers, "ASK_SECONDS", 0.1)
+    async with page(person) as alice:
+        await alice.frame()
+        assert [await alice.next() for _time in range(2)] == [{"type": "here"}] * 2
+
+
+@pytest.mark.parametrize(
+    "message", [{"type": "here", "last": 1}, {"type": "sync", "last": 1}, {"type": "move", "fields": GREEDY}]
+)
+async def test_a_page_learns_that_its_seat_has_gone_with_its_next_message(person, match, message):
+    async with page(person) as alice:
+        await alice.frame()
+        await in_other_thread(Enrolment.objects.update, ended_at=timezone.now(), state=State.REPLACED)
+        await alice.send(message)
+        assert await alice.next() == {"type": "gone"}
+        assert (await alice.socket.receive_output(TIMEOUT))["code"] == consumers.GONE
+    assert await in_other_thread(log_of, match) == [(1, "start", "")]
+
+
+@pytest.mark.parametrize(("ended", "query"), [(True, b""), (False, b"step=1")])
+async def test_a_page_that_reconnects_learns_that_its_seat_has_gone(person, match, ended, query):
+    if ended:
+        await in_other_thread(Enrolment.objects.update, ended_at=timezone.now(), state=State.REPLACED)
+    alice = Page(person.token, query=query)
+    assert await alice.connect()
+    assert await alice.next() == {"type": "gone"}
+    await alice.disconnect()
 
 
 async def test_nobody_moves_out_of_turn(person, match):
@@ -417,7 +483,7 @@ async def test_two_pages_of_one_participant_stay_in_sync_and_move_once(person, m
         await first.move(**GREEDY)
         await until(lambda: Event.objects.filter(match=match, number=2).exists())
         await second.move(**HALF)
-        assert (await second.next())["type"] == "stale"
+        assert "already answered" in (await second.next())["reason"]
         assert (await second.frame())["last"] == 2
         await answered_by_agent(match, 2)
         assert (await first.frame())["last"] == (await second.frame())["last"] == 4

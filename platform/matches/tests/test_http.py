@@ -12,6 +12,7 @@ from django.test import Client
 
 from config.logs import HideTokens
 from matches.models import Event, Match
+from participants import services
 from participants.states import State
 from tests.visitors import EQUAL_SPLIT, STEP_KINDS, Visitor, arrived_participant, launched_study, text_of
 
@@ -57,9 +58,28 @@ class TestJson:
         assert frame["outcome"]["type"] == "taken"
         assert (frame["last"], frame["answering"]) == (2, None)
         repeated = post(visitor, answering="1", **EQUAL_SPLIT).json()
-        assert repeated["outcome"]["type"] == "stale"
+        assert repeated["outcome"]["type"] == "taken"
         assert repeated["last"] == 2
         assert moves() == [(2, "alice")]
+
+    def test_a_second_different_answer_is_refused_kindly(self, visitor):
+        post(visitor, answering="1", **EQUAL_SPLIT)
+        for other in ({"alice_gain": "6000", "bob_gain": "4000"}, {"alice_gain": "lots"}):
+            assert "Your first answer counts" in post(visitor, answering="1", **other).json()["outcome"]["reason"]
+        assert moves() == [(2, "alice")]
+
+    def test_the_same_answer_after_the_game_has_moved_on_is_taken_as_the_first(self, visitor):
+        post(visitor, answering="1", **EQUAL_SPLIT)
+        visitor.let_agent_answer()
+        outcome = post(visitor, answering="1", **EQUAL_SPLIT).json()["outcome"]
+        assert (outcome["type"], outcome["over"]) == ("taken", True)
+
+    def test_a_page_whose_seat_has_gone_is_told(self, visitor):
+        assert visitor.client.get(page_of(visitor), {"step": "1"}, headers=JSON).json() == {"type": "gone"}
+        services.withdraw(enrolment_id=visitor.enrolment.pk)
+        for answer in (ask(visitor), post(visitor, answering="1", **EQUAL_SPLIT)):
+            assert (answer.status_code, answer.json()) == (404, {"type": "gone"})
+        assert moves() == []
 
     def test_a_refused_move_returns_the_reason_and_changes_nothing(self, visitor):
         before = Match.objects.values().get()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from matches import forms, intake, screens, services
 from matches.models import Event, Seat
@@ -99,3 +102,24 @@ def test_clear_number_is_not_asked_about(typed):
 
 def test_number_is_not_asked_about_if_its_other_reading_is_against_the_rules():
     assert intake.handle_move(seat(people_may_foul=False), posted_fields(answer="55.000"))["type"] == "taken"
+
+
+@pytest.mark.parametrize(
+    ("age", "seconds"), [("1500", 1.5), ("0", 0), ("", 0), ("-5", 0), ("x", 0), ("²", 0), ("9" * 99, 86_400)]
+)
+def test_move_tells_when_it_was_made(monkeypatch, age, seconds):
+    told = []
+    monkeypatch.setattr(services, "submit_move", lambda **given: told.append(given["made_at"]) or Made())
+    now = timezone.now()
+    intake.handle_move(seat(), posted_fields(answer="50", **{forms.AGE: age}))
+    assert abs(now - told[0] - timedelta(seconds=seconds)) < timedelta(seconds=5)
+
+
+class Made:
+    last, over = 2, False
+
+
+def test_answer_of_the_clock_is_not_the_participants():
+    p1_seat = seat()
+    services.submit_move(match_id=p1_seat.match_id, role="p1", answering=1, move={"answer": 50}, by="clock")
+    assert "moved on" in intake.handle_move(p1_seat, posted_fields(answer="50"))["reason"]
