@@ -191,8 +191,9 @@ class Participant:
         if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
             amounts = {row.reason: row.amount for row in self.ledger}
         else:
-            earned = earnings_of(self.enrolment, self.cell.version.content)
-            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, **earned.rule_inputs())
+            rule = self.cell.pay()
+            earned = earnings_of(self.enrolment, self.cell.version.content, rule)
+            amounts = rules.due(rule, ending=self.enrolment.state, **earned.rule_inputs())
         return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
     @cached_property

@@ -177,7 +177,14 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         (step["leaving"] for step in enrolment.steps if "leaving" in step),
         _("You are not paid if you leave before the end."),
     )
-    context = {**_page_context(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pay_notice}
+    context = {
+        **_page_context(enrolment),
+        **_clock(enrolment),
+        "title": _("Leave the study?"),
+        "pays": pay_notice,
+        "finished": services.is_finished(enrolment),
+        "unanswered": any(not step_object(enrolment, step).required for step in enrolment.steps[enrolment.position :]),
+    }
     return render(request, "participants/leave.html", context)
 
 
