@@ -30,7 +30,9 @@ from games.play import configure, restore, stages
 from matches.models import Event, Match, Seat
 from opponents.agents import Agent
 from opponents.models import Call
+from participants import services as people
 from participants.models import Enrolment
+from participants.states import State
 from payouts import rules
 from payouts.models import LedgerRow
 from recruiters import authenticity
@@ -150,6 +152,11 @@ class Participant:
     @cached_property
     def ended_at(self) -> datetime | None:
         return _if_by_cutoff(self.enrolment.ended_at, self.reading.cutoff)
+
+    @cached_property
+    def unanswered(self) -> list[str]:
+        """Kinds of the steps that the participant left open although they completed."""
+        return people.unanswered(self.enrolment) if self.facts.state == State.COMPLETED else []
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:

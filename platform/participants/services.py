@@ -140,14 +140,14 @@ def result_step(enrolment: Enrolment) -> steps.Step | None:
     if enrolment.state != State.COMPLETED or enrolment.step is None:
         return None
     step = steps.step_object(enrolment, enrolment.step)
-    return step if step.shows_result and is_finished(enrolment) else None
+    is_last = enrolment.position == len(enrolment.steps) - 1
+    return step if is_last and step.shows_result and is_finished(enrolment) else None
 
 
 def _leave_result(enrolment: Enrolment) -> None:
     """Let a participant who has completed go on from the result to the last page."""
     if result_step(enrolment) is None:
         return
-    Visit.objects.filter(enrolment=enrolment, position=enrolment.position).update(answered_at=timezone.now())
     enrolment.position = len(enrolment.steps)
     enrolment.save(update_fields=["position"])
 
@@ -222,22 +222,35 @@ def is_finished(enrolment: Enrolment, *, present: bool = True) -> bool:
     return all(step.is_done(present=present) if n == 0 else not step.required for n, step in enumerate(rest))
 
 
+def unanswered(enrolment: Enrolment) -> list[str]:
+    """Return the kinds of the steps after the game that are still open, or that a finished participant left open."""
+    rest = enrolment.steps[enrolment.position :]
+    return [step["kind"] for step in rest if not steps.step_object(enrolment, step).required]
+
+
 def complete_if_last(enrolment: Enrolment) -> None:
     """Complete an enrolment whose current step has just been finished by its last move, if no other step follows.
 
     Call it under the enrolment's lock.
     """
-    if not enrolment.ended and enrolment.position == len(enrolment.steps) - 1 and is_finished(enrolment, present=False):
+    is_last = enrolment.position == len(enrolment.steps) - 1
+    if not enrolment.ended and is_last and is_finished(enrolment, present=False):
+        Visit.objects.filter(enrolment=enrolment, position=enrolment.position).update(answered_at=timezone.now())
         end(enrolment, State.COMPLETED)
 
 
-def _end_early(enrolment: Enrolment, state: State) -> None:
-    """End the enrolment in `state`, or as completed if only steps that are not required are left."""
+def end_early(enrolment: Enrolment, state: State) -> None:
+    """End the enrolment in `state`, or as completed if only steps that are not required are left.
+
+    Call it under the enrolment's lock, taken with `held`; if it has ended, nothing changes.
+    """
+    if enrolment.ended:
+        return
     present = state == State.WITHDREW
     end(enrolment, State.COMPLETED if is_finished(enrolment, present=present) else state)
 
 
-def _hold(enrolment_id: int) -> Enrolment:
+def held(enrolment_id: int) -> Enrolment:
     """Return the enrolment under its row lock, taken after the locks of what its current step depends on."""
     enrolment = Enrolment.objects.get(pk=enrolment_id)
     if not enrolment.ended and enrolment.step is not None:
@@ -248,9 +261,7 @@ def _hold(enrolment_id: int) -> Enrolment:
 @transaction.atomic
 def withdraw(*, enrolment_id: int) -> None:
     """End the enrolment because the participant chose to stop."""
-    enrolment = _hold(enrolment_id)
-    if not enrolment.ended:
-        _end_early(enrolment, State.WITHDREW)
+    end_early(held(enrolment_id), State.WITHDREW)
 
 
 @transaction.atomic
@@ -290,10 +301,10 @@ def end_expired(now=None) -> int:
 @transaction.atomic
 def _end_if_expired(enrolment_id: int, now: datetime | None = None) -> bool:
     """End the enrolment if its time limit has passed; return whether it did."""
-    enrolment = _hold(enrolment_id)
+    enrolment = held(enrolment_id)
     if enrolment.ended or enrolment.expires_at >= (now or timezone.now()):
         return False
-    _end_early(enrolment, State.DROPPED_OUT)
+    end_early(enrolment, State.DROPPED_OUT)
     return True
 
 

@@ -125,6 +125,7 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         paid=bool(earnings.get("amounts")),
         entry=earnings.get("entry", ""),
         kinds={step["kind"] for step in enrolment.steps},
+        unanswered=bool(services.unanswered(enrolment)),
         by_hand=earnings.get("by_hand", False),
     )
     debriefing = earnings.get("debriefing", "")
@@ -183,7 +184,7 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         "title": _("Leave the study?"),
         "pays": pay_notice,
         "finished": services.is_finished(enrolment),
-        "unanswered": any(not step_object(enrolment, step).required for step in enrolment.steps[enrolment.position :]),
+        "unanswered": services.unanswered(enrolment),
     }
     return render(request, "participants/leave.html", context)
 

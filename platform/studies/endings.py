@@ -12,9 +12,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import receiver
 
+from checks.steps import Quiz
 from lobby.services import waited_seconds
 from matches.models import Event, Match, Seat
 from opponents.agents import counted_movers
+from participants import services as people
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
@@ -53,7 +55,8 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         transaction.on_commit(partial(faults.pause_after_failure, placement.cell.version.study, enrolment), robust=True)
         faults.pause_over_cap(placement.cell.version.study)
     counts = counted_movers(placement.cell.version.agents().values())
-    if enrolment.state != State.COMPLETED or has_substitute_moves(enrolment, counts):
+    left_check = Quiz.kind in people.unanswered(enrolment)
+    if enrolment.state != State.COMPLETED or left_check or has_substitute_moves(enrolment, counts):
         enrolling.release(enrolment)
 
 
