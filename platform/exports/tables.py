@@ -1130,7 +1130,7 @@ def payments() -> Table:
             Column(
                 "played",
                 "number",
-                "Share of the matches that was played until the ending; empty if the ending's pay does not depend on it.",
+                "Share of the matches played until the ending; empty if the pay does not depend on it.",
                 lambda p: p.workings.get("played"),
                 unit="from 0 to 1",
             ),

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
