@@ -28,7 +28,7 @@ REASONS: Mapping[str, str] = {
     "not_begun": "The match was planned but not started.",
     "match_not_finished": "The match has no result: it was still running or had been ended early.",
     "failed_check": "The participant failed another attention check.",
-    "missing_check": "A check that the study requires was not graded.",
+    "missing_check": "A check that the study asks for was not answered, such as a quiz left open.",
     "pilot": "The match was part of a pilot.",
     "demo": "The match was a demonstration.",
     "clock_move": "The clock made at least one move in place of a player.",
@@ -44,7 +44,7 @@ STAGES: Mapping[str, str] = {
     "instructed": "read the instructions and, if asked, typed the code word",
     "began": "started the game",
     "finished": "finished the game",
-    "completed": "passed the later checks and reached the last page",
+    "completed": "did everything that the study requires and failed no later check",
     "in_dataset": "is in the dataset",
 }
 """Stages that a participant can reach, in order."""

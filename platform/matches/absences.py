@@ -39,6 +39,11 @@ def is_away(absence: Absence) -> bool:
     return bool(absence.get("gone")) or absence.get("missed", 0) >= MISSED_TURNS
 
 
+def is_answered_for(absence: Absence) -> bool:
+    """Return whether the clock or an agent has answered for the participant since they last moved or came back."""
+    return bool(absence.get("missed")) or is_lost(absence)
+
+
 def is_lost(absence: Absence) -> bool:
     """Return whether the participant can no longer return to the seat."""
     return bool(absence.get("gone")) or ("agent" in absence and "lent" not in absence)

@@ -17,10 +17,11 @@ from games.interface import MoveData, Role
 from matches import absences as away
 from matches import announce
 from matches.bulk import Row, write_events
-from matches.models import Match
+from matches.models import Match, Seat
 from matches.turns import OpenTurn, dump
 from opponents.agent_settings import GRACE_SECONDS
 from opponents.agents import Agent
+from participants import services as people
 from participants.states import State
 from uptime.services import Uptime
 
@@ -307,6 +308,8 @@ class Change:
         Match.objects.filter(pk=self.match.pk).update(**columns)
         for name, value in columns.items():
             setattr(self.match, name, value)
+        if columns.get("status") == Match.Status.FINISHED and not self.match.driven:
+            self._complete_players()
         if quietly or self.match.driven:
             return
         agent_turns = [
@@ -320,6 +323,12 @@ class Change:
             marks_after=self._last_before if self._rows or (self._marks_changed and not self.match.blind) else None,
             replaced=self._replaced,
         )
+
+    def _complete_players(self) -> None:
+        """Complete the enrolments for which this match was the last step; enrolments are locked after the match."""
+        seats = Seat.objects.filter(match=self.match, enrolment__isnull=False, left_at=None).order_by("enrolment")
+        for enrolment_id in seats.values_list("enrolment", flat=True):
+            people.complete_if_last(people.locked(enrolment_id))
 
     def _columns(self) -> dict[str, Any]:
         """Return the match's columns that follow from the play and its open turns."""

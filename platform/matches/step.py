@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from games import registry
 from games.interface import Role
 from matches import screens, services
-from matches.absences import has_lost_connection, is_away, is_replaced
+from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
 from matches.change import extension_seconds
 from matches.models import Match, Seat, seated_agents
 from opponents.agent_settings import settings_of
@@ -32,6 +32,7 @@ class MatchStep(Step):
     title = _("The game")
     template = "participants/match.html"
     state = State.PLAYING
+    shows_result = True
     _seat: Seat | None = None
 
     def seat(self) -> Seat | None:
@@ -80,6 +81,18 @@ class MatchStep(Step):
             seat is not None and seat.match.status == Match.Status.LIVE and seat.match.asked_turn(seat.role) is None
         )
         return State.WAITING if is_waiting else self.state
+
+    def hold(self) -> None:
+        seat = self.seat()
+        if seat is not None:
+            seat.match = Match.objects.select_for_update().get(pk=seat.match_id)
+
+    def is_done(self, *, present: bool) -> bool:
+        """Return whether the match has a result; for those who are away, also whether they played to its end."""
+        seat = self.seat()
+        if seat is None or seat.match.status != Match.Status.FINISHED:
+            return False
+        return present or not is_answered_for(seat.match.absences.get(seat.role, {}))
 
     def context(self) -> dict[str, Any]:
         seat = self.seat()

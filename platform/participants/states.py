@@ -138,7 +138,14 @@ WITHOUT_ASSIGNMENT = frozenset({"codes", "open"})
 
 
 def ending_of(
-    state: str, *, paid: bool, entry: str, kinds: Collection[str] = (), by_hand: bool = False, missed: int = 0
+    state: str,
+    *,
+    paid: bool,
+    entry: str,
+    kinds: Collection[str] = (),
+    unanswered: bool = False,
+    by_hand: bool = False,
+    missed: int = 0,
 ) -> Ending:
     """Return the text of the ending's page for a participant who came by `entry`.
 
@@ -147,6 +154,7 @@ def ending_of(
     Args:
         paid: whether this participant is paid anything.
         kinds: the kinds of the path's steps; the text mentions only what the participant was asked.
+        unanswered: whether steps were left at the end.
         by_hand: whether the researchers ended the game.
         missed: how many starts of a game the participant missed in the lobby.
     """
@@ -159,7 +167,9 @@ def ending_of(
             title=_("The game was ended"),
             what_happened=_("The people who run this study ended the game. This is not your fault."),
         )
-    if state == State.COMPLETED and "quiz" in kinds:
+    if state == State.COMPLETED and unanswered:
+        ending = replace(ending, what_happened=_("You played the whole game. The questions after it stay unanswered."))
+    elif state == State.COMPLETED and "quiz" in kinds:
         ending = replace(ending, what_happened=_("You played the whole game and answered correctly after it."))
     if entry in WITHOUT_ASSIGNMENT:
         return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)

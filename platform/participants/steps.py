@@ -42,6 +42,10 @@ class Step(ABC):
     """The state after this step, if it differs from the next step's."""
     ends_with_answer: ClassVar[bool] = True
     """Whether an answer leads to the next step; otherwise the participant stays until the step's app moves them on."""
+    required: ClassVar[bool] = True
+    """Whether a participant must have done this step to be finished, and paid in full."""
+    shows_result: ClassVar[bool] = False
+    """Whether the page is shown until the participant continues, even if the enrolment has completed at this step."""
 
     def __init__(self, enrolment: Enrolment, step: Mapping[str, Any]):
         self.enrolment = enrolment
@@ -64,6 +68,17 @@ class Step(ABC):
     def state_now(self) -> State:
         """Return the participant's state while the page is shown; called after `enter`."""
         return self.state
+
+    def hold(self) -> None:  # noqa: B027  (most steps depend on no other row)
+        """Lock the rows that decide whether this step is done; called before the enrolment is locked."""
+
+    def is_done(self, *, present: bool) -> bool:
+        """Return whether nothing is left to do at this step but to continue.
+
+        Args:
+            present: whether the participant is there now.
+        """
+        return not self.required
 
     def clock(self) -> Mapping[str, Any] | None:
         """Return the clock that runs while the participant is on another page: {remaining (seconds), extended}."""

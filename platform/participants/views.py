@@ -124,6 +124,7 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         paid=bool(earnings.get("amounts")),
         entry=earnings.get("entry", ""),
         kinds={step["kind"] for step in enrolment.steps},
+        unanswered=bool(services.unanswered(enrolment)),
         by_hand=earnings.get("by_hand", False),
         missed=earnings.get("missed_starts", 0),
     )
@@ -177,7 +178,14 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         (step["leaving"] for step in enrolment.steps if "leaving" in step),
         _("You are not paid if you leave before the end."),
     )
-    context = {**_page_context(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pay_notice}
+    context = {
+        **_page_context(enrolment),
+        **_clock(enrolment),
+        "title": _("Leave the study?"),
+        "pays": pay_notice,
+        "finished": services.is_finished(enrolment),
+        "unanswered": services.unanswered(enrolment),
+    }
     return render(request, "participants/leave.html", context)
 
 

@@ -26,6 +26,7 @@ from llm_agents.errors import AgentError
 from matches import agents, forms, services
 from matches.models import Match, Seat
 from opponents.agents import Agent
+from participants import services as people
 from participants import steps
 from participants.models import Enrolment
 from piloting import enrolling, pace, reading
@@ -81,7 +82,7 @@ class Person:
             if step.kind == "match":
                 estimate = self._play(page)
                 form_page = self._open_page()
-            if not self._refreshed().ended:
+            if not self._refreshed().ended or people.result_step(self.enrolment) is not None:
                 self._answer(form_page)
             self._record_page(step, page, started_at, estimate)
         raise Stuck(_("No ending after {most} pages.").format(most=MAX_PAGES))

@@ -686,3 +686,19 @@ class Placement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.enrolment} in {self.cell}"
+
+
+class PeopleCheck(models.Model):
+    """The result of the last nightly check of everybody's pay (`studies.recomputing`).
+
+    Attributes:
+        differences: [study's short name, sentence] for each.
+    """
+
+    at = models.DateTimeField(default=timezone.now)
+    people = models.PositiveIntegerField()
+    seconds = models.FloatField()
+    differences = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d}: {len(self.differences)}"
