@@ -286,11 +286,11 @@ def report_problem(*, enrolment_id: int, text: str) -> None:
     ProblemReport.objects.create(enrolment_id=enrolment_id, text=text.replace("\x00", "")[:2000])
 
 
-def end_expired(now=None) -> int:
+def end_expired() -> int:
     """End every enrolment whose time limit has passed; return how many. One error does not stop the others."""
-    now = now or timezone.now()
     ended = 0
-    for enrolment_id in Enrolment.objects.filter(ended_at=None, expires_at__lt=now).values_list("pk", flat=True):
+    expired = Enrolment.objects.filter(ended_at=None, expires_at__lt=timezone.now())
+    for enrolment_id in expired.values_list("pk", flat=True):
         try:
             ended += _end_if_expired(enrolment_id)
         except Exception as error:  # noqa: BLE001  (one error must not stop the others)

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("studies", "0021_wording"),
+        ("studies", '0023_ready_seconds'),
     ]
 
     operations = [
