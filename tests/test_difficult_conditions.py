@@ -160,6 +160,19 @@ def test_second_click_does_not_answer_the_next_question(stack, phone: Page):
     expect(phone.locator("#note")).to_be_empty()
 
 
+def test_second_click_on_a_wrong_code_word_is_not_a_second_try(stack, phone: Page):
+    slug = "difficult-word"
+    study = {"slug": slug, "title": slug, "game": "bargaining", "roles": ["alice"], "code_word_again": True}
+    stack.launch_study({**study, "agents": agents_from_specs("script:fair")})
+    phone.goto(stack.url + stack.call("tests.meeting.reach_instructions", slug, 1)[0])
+    phone.get_by_label("Which word did").fill("wrong")
+    phone.get_by_role("button", name="Start the game").dblclick()
+    expect(phone.locator("main")).to_contain_text("You have one more try.")
+    phone.wait_for_timeout(500)
+    phone.reload()
+    expect(phone.get_by_label("Which word did")).to_be_visible()
+
+
 def test_irreversible_action_asks_once_and_can_be_withdrawn(stack, phone: Page):
     config = {"players": 2, "assets": 100, "values": [80, 65], "increment": 10}
     open_first_turn(stack, phone, "difficult-sure", "english_auction", "p1", "script:rational", config=config)

@@ -1,14 +1,27 @@
 // Counts down the time for an answer in the game, on pages that the player opens beside the match.
 "use strict";
 {
+  const HERE = 4000;
   const clock = document.getElementById("clock");
-  const ends = Date.now() + Number(clock.dataset.remaining) * 1000;
+  const match = location.pathname.split("/").slice(0, 3).join("/") + "/match";
+  let ends = Date.now() + Number(clock.dataset.remaining) * 1000;
   const tick = () => {
     const left = Math.max(0, Math.round((ends - Date.now()) / 1000));
     clock.lastElementChild.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
     clock.classList.toggle("short", left <= 30);
   };
+  // The match's own page is closed meanwhile: this one tells the server that the player is here.
+  const call = async () => {
+    try {
+      const response = await fetch(match, { headers: { Accept: "application/json" }, cache: "no-store" });
+      const { remaining } = await response.json();
+      if (response.ok && remaining !== null) ends = Date.now() + remaining * 1000;
+    } catch {
+      // The next call may arrive.
+    }
+  };
   clock.hidden = false;
   tick();
   setInterval(tick, 1000);
+  setInterval(call, HERE);
 }
