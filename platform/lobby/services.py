@@ -265,7 +265,7 @@ def _ask(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> set
 
 
 def _preferred_role(table: Table, place: Place) -> Role:
-    """Return the seat that the participant last had at such a table, so that they keep their number; else the step's."""
+    """Return the seat that the participant last had at such a table, to keep their number; else the step's."""
     own = Place.objects.filter(enrolment=place.enrolment_id, step__lte=place.step).exclude(role="")
     last_role = own.order_by("-step").values_list("role", flat=True).first()
     if last_role is not None and table.seats.get(last_role) == place.kind:
