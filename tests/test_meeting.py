@@ -324,6 +324,7 @@ class TestReady:
         page.context.set_offline(True)
         page.evaluate("socket.close()")
         expect(page.locator("#lost")).to_contain_text("You are offline. Your place in the queue is kept for 0:1")
+        expect(page.locator("#missing")).to_be_hidden()
         photograph(page, "lobby offline, kept")
         expect(page.locator("#lost")).to_contain_text("Other people may now get a group before you.", timeout=30_000)
         photograph(page, "lobby offline, away")
