@@ -167,7 +167,7 @@ class Size:
     Attributes:
         groups: of four.
         per_second: how many people arrive per second.
-        kill_every: seconds between kills; 0: nothing is killed.
+        kill_every: seconds from the recovery after one kill to the next; 0: nothing is killed.
     """
 
     groups: int = 200
@@ -244,7 +244,7 @@ async def _meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
 
 
 async def _kill(stack: Stack, crowd: Crowd, all_seated: asyncio.Event, every: float) -> None:
-    """Kill one service after the other while people meet."""
+    """Kill one service after the other while people meet, each after the stack has answered for a while."""
     number = 0
     while every and not all_seated.is_set():
         try:
@@ -254,6 +254,8 @@ async def _kill(stack: Stack, crowd: Crowd, all_seated: asyncio.Event, every: fl
             await asyncio.to_thread(stack.kill, name)
             crowd.kills[name] += 1
             number += 1
+            while not all_seated.is_set() and not await asyncio.to_thread(stack.is_healthy):
+                await asyncio.sleep(0.2)
 
 
 async def _sample(stack: Stack, crowd: Crowd, all_seated: asyncio.Event) -> None:
