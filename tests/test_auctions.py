@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from tests.photographs import photograph
 from tests.researching import sign_in
-from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone
+from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone, press_ready
 from tests.walking import consent_and_name, read_instructions
 
 __all__ = ["phone"]
@@ -186,6 +186,7 @@ def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
     expect(pages[0].locator("#missing")).to_have_text("One more player is needed.")
     check_page(pages[0], "lobby")
     join_demo_lobby(pages[1], f"{stack.url}/join/demo-{game}/", 1)
+    press_ready(*pages)
     for page in pages:
         expect(page.locator("[data-seat]").first).to_be_visible()
     if game == "english-auction":

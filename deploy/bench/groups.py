@@ -26,7 +26,7 @@ def report(
     """Print a row for the lobby and one for sealed rounds, for each database, with one web process per core."""
     for database in databases:
         with stack_on(database, os.cpu_count() or 1) as (stack, _database):
-            print(f"| {database} | {lobby.measure(stack, groups=200)} |", flush=True)
+            print(f"| {database} | {lobby.measure(stack, lobby.Size())} |", flush=True)
             round_times = asyncio.run(_round_times(stack, tables))
             print(
                 f"| {database} | sealed rounds of {TABLE_SIZE} people | {len(round_times)} pages; from the last "

@@ -22,14 +22,11 @@ import websockets
 from config.supervisor import Stack
 
 GROUP_SIZE = 4
-PER_SECOND = 20.0
-"""How many people arrive per second."""
 PRESSING = (0.5, 4.0)
 """Seconds until a person presses the button."""
 MISSING_SHARE = 0.02
 """The share of people who miss their first start."""
 KILLED = ("web", "redis", "worker")
-KILL_EVERY = 10.0
 TOLERANCE = 10.0
 """How many seconds a page may lag behind the database: it asks every 4 seconds, and a dead socket shows after 7."""
 PATIENCE = 240.0
@@ -163,18 +160,33 @@ class Page:
                 await self._send()
 
 
-def measure(stack: Stack, *, groups: int, kill_every: float = KILL_EVERY) -> str:
-    """Return two cells of the benchmark's table on how this many groups of four met."""
-    crowd, truths = asyncio.run(_meet(stack, groups, kill_every))
+@dataclass(frozen=True)
+class Size:
+    """How large a crowd is.
+
+    Attributes:
+        groups: of four.
+        per_second: how many people arrive per second.
+        kill_every: seconds from the recovery after one kill to the next; 0: nothing is killed.
+    """
+
+    groups: int = 200
+    per_second: float = 20.0
+    kill_every: float = 10.0
+
+
+def measure(stack: Stack, size: Size) -> str:
+    """Return two cells of the benchmark's table on how a crowd met."""
+    crowd, outcome = meet(stack, size)
     seated = [crowd.begun[token] - crowd.arrived[token] for token in crowd.begun]
     last = _seconds_after_last_arrival(stack, crowd)
     kills = ", ".join(f"{name} {number}x" for name, number in sorted(crowd.kills.items()))
     for sentence, number in Counter(crowd.false).most_common(5):
         print(f"  false {number}x: {sentence}", flush=True)
     return (
-        f"{groups * GROUP_SIZE} people in {groups} groups of {GROUP_SIZE}, {PER_SECOND:g} arrivals per second; killed: "
-        f"{kills or 'nothing'} | {len(last)} groups filled; {truths['not seated']} people not seated, "
-        f"{truths['missed']} sent back; from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, "
+        f"{len(crowd.pages)} people in {size.groups} groups of {GROUP_SIZE}, {size.per_second:g} arrivals per second; "
+        f"killed: {kills or 'nothing'} | {len(last)} groups filled; {outcome['not seated']} people not seated, "
+        f"{outcome['missed']} sent back; from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, "
         f"p95 {quantile(last, 0.95):.1f} s, maximum {max(last, default=float('nan')):.1f} s; from their own arrival: "
         f"p50 {quantile(seated, 0.5):.1f} s; {crowd.samples} samples of pages: {len(crowd.false)} false, "
         f"{crowd.silent} silent"
@@ -196,9 +208,14 @@ def _seconds_after_last_arrival(stack: Stack, crowd: Crowd) -> list[float]:
     return [max(crowd.begun[one] for one in group) - max(crowd.arrived[one] for one in group) for group in full]
 
 
-async def _meet(stack: Stack, groups: int, kill_every: float) -> tuple[Crowd, dict[str, int]]:
-    slug = f"bench-lobby-{groups}"
-    paths = await asyncio.to_thread(stack.call, "deploy.bench.study.people_before_lobby", slug, groups * 4, GROUP_SIZE)
+def meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
+    """Let a crowd meet; return what happened, and how many were "not seated" and "missed" a start."""
+    return asyncio.run(_meet(stack, size))
+
+
+async def _meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
+    slug, people = f"bench-lobby-{size.groups}", size.groups * GROUP_SIZE
+    paths = await asyncio.to_thread(stack.call, "deploy.bench.study.people_before_lobby", slug, people, GROUP_SIZE)
     crowd, started_at, all_seated = Crowd(), time.monotonic(), asyncio.Event()
     limits = httpx.Limits(max_connections=100)
     async with httpx.AsyncClient(base_url=stack.url, timeout=TIMEOUT, limits=limits) as client:
@@ -212,12 +229,12 @@ async def _meet(stack: Stack, groups: int, kill_every: float) -> tuple[Crowd, di
             crowd.begun[page.token] = time.monotonic()
 
         sampling = asyncio.create_task(_sample(stack, crowd, all_seated))
-        killing = asyncio.create_task(_kill(stack, crowd, all_seated, kill_every))
+        killing = asyncio.create_task(_kill(stack, crowd, all_seated, size.kill_every))
         walks = [
-            asyncio.create_task(participant(path, position, number / PER_SECOND))
+            asyncio.create_task(participant(path, position, number / size.per_second))
             for number, (path, position) in enumerate(paths)
         ]
-        await asyncio.wait(walks, timeout=len(paths) / PER_SECOND + PATIENCE)
+        await asyncio.wait(walks, timeout=people / size.per_second + PATIENCE)
         all_seated.set()
         for walk in walks:
             walk.cancel()
@@ -227,7 +244,7 @@ async def _meet(stack: Stack, groups: int, kill_every: float) -> tuple[Crowd, di
 
 
 async def _kill(stack: Stack, crowd: Crowd, all_seated: asyncio.Event, every: float) -> None:
-    """Kill one service after the other while people meet."""
+    """Kill one service after the other while people meet, each after the stack has answered for a while."""
     number = 0
     while every and not all_seated.is_set():
         try:
@@ -237,6 +254,8 @@ async def _kill(stack: Stack, crowd: Crowd, all_seated: asyncio.Event, every: fl
             await asyncio.to_thread(stack.kill, name)
             crowd.kills[name] += 1
             number += 1
+            while not all_seated.is_set() and not await asyncio.to_thread(stack.is_healthy):
+                await asyncio.sleep(0.2)
 
 
 async def _sample(stack: Stack, crowd: Crowd, all_seated: asyncio.Event) -> None:

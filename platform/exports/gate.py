@@ -18,7 +18,7 @@ REASONS: Mapping[str, str] = {
     "opponent_failed": "Another player failed, or the researchers ended the match; not the participant's fault.",
     "our_outage": "The server was unavailable, and the participant or a player of the same match did not come back.",
     "partner_left": "Another person left the match, which ended it.",
-    "no_partner": "Too few people arrived to start a match.",
+    "no_partner": "No match started: too few people arrived, or the participant missed two starts.",
     "replaced": "The participant stopped playing or left, and an agent took the seat.",
     "screened_out": "The participant was screened out.",
     "returned": "The participant returned the assignment to the recruiter.",

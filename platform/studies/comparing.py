@@ -30,6 +30,7 @@ TITLES = {
     "behaviour": _("Page behaviour"),
     "checks": _("Checks"),
     "timers": _("Timers"),
+    "lobby": _("Lobby"),
     "about_minutes": _("Announced minutes"),
     "pay": _("Pay"),
     "session": _("Matches per session"),

@@ -23,7 +23,7 @@ _ENDINGS = {
     "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
     "our_outage": gettext_lazy("our server is unavailable for too long"),
     "partner_left": gettext_lazy("another player leaves the game"),
-    "no_partner": gettext_lazy("not enough people arrive to start the game"),
+    "no_partner": gettext_lazy("not enough people arrive to start the game, or you miss its start twice"),
     "replaced": gettext_lazy("a program takes your seat because you don't answer"),
     "screened_out": gettext_lazy("your answers show that the study is not for you"),
     "timed_out": gettext_lazy("your time runs out"),

@@ -12,6 +12,7 @@ const button = form.querySelector("button");
 const lost = document.getElementById("lost");
 const chime = document.getElementById("chime");
 const notify = document.getElementById("notify");
+const tips = document.getElementById("tips");
 const words = lobby.dataset;
 const title = document.title;
 const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, BEFORE_START = 900;
@@ -43,6 +44,7 @@ function show(message, sentAt) {
   stage = message.stage;
   waiting.hidden = stage !== "waiting";
   ready.hidden = stage !== "ready";
+  tips.hidden = stage !== "waiting";
   const setback = `${message.setback} ${stage}`;
   for (const line of lobby.querySelectorAll("[data-setback]")) line.hidden = line.dataset.setback !== setback;
   if (stage === "ready") showReady(message);
@@ -105,6 +107,7 @@ function begin() {
   document.title = `● ${words.starts} · ${title}`;
   for (const line of [missing, others]) line.textContent = words.starts;
   lost.textContent = "";
+  if (stage === "waiting") notifyOutside(words.starts, "");
   ring();
   setTimeout(() => location.reload(), sound ? BEFORE_START : 0);
 }
@@ -131,6 +134,7 @@ function tick() {
 function showLost() {
   const sentence = connection.failure ? sentenceFor(connection.failure) : "";
   if (lost.textContent !== sentence) lost.textContent = sentence;
+  lobby.classList.toggle("unreached", sentence !== "");   // what may have changed since is hidden
 }
 
 function sentenceFor(failure) {
@@ -146,15 +150,18 @@ function sentenceFor(failure) {
 
 function announce() {
   ring();
-  if (window.Notification?.permission === "granted" && document.hidden) {
-    try {
-      const shown = new Notification(words.ready, { body: words.complete, tag: words.token });
-      shown.onclick = () => { window.focus(); shown.close(); };
-    } catch {
-      // Some phones allow notifications only from service workers.
-    }
-  }
+  notifyOutside(words.ready, words.complete);
   if (!document.hidden) button.focus({ preventScroll: true });
+}
+
+function notifyOutside(heading, body) {
+  if (window.Notification?.permission !== "granted" || !document.hidden) return;
+  try {
+    const shown = new Notification(heading, { body, tag: words.token });
+    shown.onclick = () => { window.focus(); shown.close(); };
+  } catch {
+    // Some phones allow notifications only from service workers.
+  }
 }
 
 function ring() {
