@@ -501,7 +501,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "description": _(
                     "What participants receive if they don't complete the study. They see these amounts in the "
                     "consent text, before the match and on their last page. Participants who return the task to "
-                    "the recruiter are paid nothing."
+                    "the recruiter are paid nothing. Those who made every move complete the study, even if they leave "
+                    "before its last page."
                 ),
             },
         ),

@@ -1,4 +1,4 @@
-"""Finished means paid: whoever made every move needs no further click; questions after the game may stay open."""
+"""Finished means paid: those who made every move need no further click; questions after the game may stay open."""
 
 from __future__ import annotations
 
