@@ -193,9 +193,13 @@ class Change:
             frames_for=self._extended | self._returned
             if self.play.step == self._step_before and not self.play.over
             else None,
-            marks_after=self._last_before if self._rows or self._replaced else None,
+            marks_after=self._last_before if self._rows or self._players_changed() else None,
             replaced=self._replaced,
         )
+
+    def _players_changed(self) -> bool:
+        """Return whether pages have to show that someone else plays in a seat now."""
+        return not self.match.blind and bool(self._replaced | self._returned)
 
     def _columns(self) -> dict[str, Any]:
         """Return the match's columns that follow from the play and its open turns."""
