@@ -154,7 +154,7 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
         "notes": {seat.role: seat.note for seat in shared.seats},
         "awaited": shared.awaited,
         "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match)},
-        "others": {role: shared.disclosure.others(role) for role in match.people()},
+        "others": {role: shared.disclosure.others(role) for role in play.game.roles()},
     }
 
 
