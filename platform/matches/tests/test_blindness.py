@@ -174,7 +174,7 @@ def _seats() -> list[tuple[str, str, str]]:
     for game in registry.keys():
         roles = configure(registry.get(game), _config(game)).roles()
         if len(roles) > 1:
-            seats += [(game, role, roles[number - 1]) for number, role in enumerate(roles)]
+            seats += [(game, role, other) for role, other in zip(roles, [*roles[1:], roles[0]], strict=True)]
     return seats
 
 

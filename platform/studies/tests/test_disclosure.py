@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from itertools import cycle
 
 import pytest
@@ -11,9 +12,16 @@ from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
 from games import registry
+from games.play import script_move
+from matches.disclosing import Discloses
 from matches.models import Match, Seat
-from opponents.agents import PERSON
+from matches.services import Player, open_match
+from opponents.agents import PERSON, agents_from_specs
+from participants.models import Enrolment
+from participants.services import expiry_after
 from studies.disclosure import disclosure_of, late_disclosure
+from studies.enrolling import steps_of
+from studies.models import Placement
 
 MODEL, SCRIPT = "lab:m", "script:fair"
 MAY_BE_ONE = "may be a person taking part in this study, like you, or a computer program, possibly a language model"
@@ -148,3 +156,80 @@ def test_debriefing_names_the_undisclosed_players_of_every_game(game):
     disclosure = " ".join(late_disclosure(person))
     assert ("language model" in disclosure) == (len(roles) > 1) and ("fixed rules" in disclosure) == (len(roles) > 2)
     assert bool(disclosure) == (len(roles) > 1)
+
+
+# ---- a blind study -----------------------------------------------------------------------------------------------
+
+AGENTS = agents_from_specs(SCRIPT, "vllm:model")
+
+
+def sit_down(version, cell, role: str) -> Enrolment:
+    """Return a participant of this cell who does not have to wait for others."""
+    steps = [step for step in steps_of(version, cell, role) if step["kind"] != "lobby"]
+    person = Enrolment.objects.create(steps=steps, expires_at=expiry_after(60), seed=3)
+    Placement.objects.create(enrolment=person, cell=cell, role=role)
+    return person
+
+
+def walk_to_match(client, person) -> str:
+    """Take the participant to the match; return the pages on the way, and the page for leaving."""
+    pages = ""
+    for answer in ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word}):
+        pages += page(client, person) + client.get(f"/p/{person.token}/leave/").content.decode()
+        building.answer(person, **answer)
+    person.refresh_from_db()
+    return pages.replace(person.token, "TOKEN").replace(person.code_word, "WORD")
+
+
+def pages_of(client, version, cell) -> tuple[str, str]:
+    """Return what alice sees before a match with this cell's bob, and on the last page before the disclosure."""
+    alice = sit_down(version, cell, "alice")
+    if cell.group_size > 1:
+        position = next(number for number, step in enumerate(alice.steps) if step["kind"] == "match")
+        seated = {"alice": alice, "bob": sit_down(version, cell, "bob")}
+        players = {role: Player(enrolment=person, step=position) for role, person in seated.items()}
+        step = {name: alice.steps[position][name] for name in ("game", "config", "texts", "timers")}
+        open_match(players=players, seed=1, **step)
+    before = walk_to_match(client, alice)
+    match = building.match_of(alice)
+    building.move(match, "alice", building.FAIR)
+    match.refresh_from_db()
+    building.move(match, "bob", script_move(match.play(), "bob", "fair"))
+    building.answer_quiz(alice)
+    alice.refresh_from_db()
+    last_page = page(client, alice).replace(alice.token, "TOKEN")
+    assert HEADING in last_page
+    return before, re.sub(r'<output id="code".*?</output>', "", last_page.partition(HEADING)[0])
+
+
+@pytest.mark.django_db
+def test_pages_around_a_blind_match_are_alike(client):
+    """Consent, name, instructions, leaving and the last page up to the disclosure, for a person, script and model."""
+    bobs = ("person", SCRIPT, "vllm:model")
+    lineups = [{"name": bob, "seats": {"alice": "person", "bob": bob}} for bob in bobs]
+    study = building.new_study(roles=[], discloses="none", agents=AGENTS, lineups=lineups)
+    version = study.latest_version()
+    seen = [pages_of(client, version, cell) for cell in version.cells.order_by("number")]
+    assert len(seen) == 3
+    assert "The other player may be a person" in seen[0][0] and "Only you will see it" in seen[0][0]
+    for before, last_page in seen[1:]:
+        assert (before, last_page) == seen[0]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("discloses", Discloses.values)
+def test_lobby_says_who_fills_free_seats_unless_the_study_is_blind(client, discloses):
+    study = building.new_study(
+        discloses=discloses,
+        roles=[],
+        agents=AGENTS,
+        lineups=[{"name": "", "seats": {"alice": "person", "bob": "person"}}],
+        lobby_after="agents",
+        fills_in=SCRIPT,
+    )
+    person = building.consent(building.arrive(study, worker="A1"))
+    assert ("program" in person.steps[0]["text"]) == (discloses != "none") or "may be" in person.steps[0]["text"]
+    building.read_instructions(person)
+    html = page(client, person)
+    blind = discloses == "none"
+    assert ("computer programs take the free seats" in html) == ("You will play with other people" in html) != blind
