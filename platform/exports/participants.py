@@ -398,7 +398,7 @@ class PlayedMatch:
         }
 
     def disclosure_to(self, role: str) -> Mapping[str, Any]:
-        """Return what this seat's person was told about the other players: {told, words, at}; empty for an agent."""
+        """Return what this seat's person was told about the others: {others, told, words, at}; empty for an agent."""
         person = self.seats[role].enrolment
         if person is None or not (disclosed := disclosure.recorded_disclosure(person)):
             return {}

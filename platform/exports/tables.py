@@ -232,7 +232,15 @@ def matches(shape: Shape) -> Table:
                 ),
             ),
         ]
-    columns.append(
+    columns += [
+        Column(
+            "disclosure",
+            "choice",
+            "What its participants' pages told about the other players during the match.",
+            lambda m: next((told["others"] for role in m.seats if (told := m.disclosure_to(role))), None),
+            values="none: nothing (blind); counts: how many are people and how many are programs; seats: also who is "
+            "which; empty without people",
+        ),
         Column(
             "told_of_players",
             "choice",
@@ -243,8 +251,8 @@ def matches(shape: Shape) -> Table:
                 or None
             ),
             values="told, either, nothing; empty without people or if not recorded",
-        )
-    )
+        ),
+    ]
     columns += [
         Column(
             f"config_{name}",

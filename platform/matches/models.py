@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import models
 from django.utils import timezone
@@ -17,12 +17,27 @@ from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
 from matches import absences, turns
+from matches.disclosing import Discloses, Disclosure
 from matches.turns import OpenTurn
 from opponents.agents import Agent
 from participants.models import Enrolment
 from uptime.services import Uptime, uptime
 
 T = TypeVar("T")
+
+
+class LineUp(NamedTuple):
+    """The agents of a match at its start, which never change.
+
+    Attributes:
+        filling_in: the roles among them for which nobody arrived.
+        paced: see `Match.paced`.
+    """
+
+    match_id: int
+    agents: Mapping[str, Agent]
+    filling_in: frozenset[str]
+    paced: bool
 
 
 class Match(models.Model):
@@ -95,8 +110,26 @@ class Match(models.Model):
 
     @property
     def blind(self) -> bool:
-        """Whether participants are not told which of the others are agents, so that nothing may show it."""
-        return bool(self.timers.get("blind"))
+        """Whether participants are not told who the others are, so that nothing may show it."""
+        return bool(self.timers.get("told", {}).get("others") == Discloses.NONE)
+
+    def disclosure(self) -> Disclosure:
+        """Return what the participants may learn about who plays."""
+        told, line_up = self.timers.get("told", {}), self.line_up()
+        return Disclosure(
+            self.configured(),
+            told=told.get("others", ""),
+            seated=line_up.agents,
+            filling_in=line_up.filling_in,
+            absences=self.absences,
+            longest_answer=told.get("longest_answer", 0),
+            turn_seconds=self.timers.get("turn_seconds", 0),
+        )
+
+    @property
+    def paced(self) -> bool:
+        """Whether every agent answers after the time a person would take, so that speed shows nothing."""
+        return self.blind and self.purpose != self.Purpose.PILOT
 
     def configured(self) -> interface.Game[Any, Any]:
         """Return the game with this match's configuration."""
@@ -131,12 +164,12 @@ class Match(models.Model):
         used = absences.used_seconds(self.absences.get(role, {}), self.open_turns().get(role), uptime)
         return max(0, round(absences.budget_of(self.timers) - used))
 
-    def lost(self, role: str, uptime: Uptime) -> dict[str, int]:
-        """Return the others who have lost the connection in their turn, with the seconds that the match waits."""
+    def lost(self, uptime: Uptime) -> dict[str, int]:
+        """Return the participants who have lost the connection in their turn, with the seconds that the match waits."""
         return {
-            other: self.seconds_left(turn, uptime)
-            for other, turn in self.open_turns().items()
-            if other != role and not turn.by_agent and absences.has_lost_connection(self.absences.get(other, {}))
+            role: self.seconds_left(turn, uptime)
+            for role, turn in self.open_turns().items()
+            if not turn.by_agent and absences.has_lost_connection(self.absences.get(role, {}))
         }
 
     def agents(self) -> dict[str, Agent]:
@@ -146,13 +179,17 @@ class Match(models.Model):
             for role, absence in self.absences.items()
             if "agent" in absence
         }
-        seated = seated_agents(self.uid)[1]
+        seated = self.line_up().agents
         return {**seated, **seated_later} if seated_later else seated
+
+    def line_up(self) -> LineUp:
+        """Return the agents seated at the start."""
+        return line_up_of(self.uid)
 
     def people(self) -> set[str]:
         """Return the roles of participants, including those who may take their seat back from an agent."""
         lost = {role for role, absence in self.absences.items() if "agent" in absence and absences.is_lost(absence)}
-        return set(self.configured().roles()) - set(seated_agents(self.uid)[1]) - lost
+        return set(self.configured().roles()) - set(self.line_up().agents) - lost
 
     def uptime(self, now: datetime) -> Uptime:
         """Return when this match's participants could be served."""
@@ -194,14 +231,14 @@ class _Cache(Generic[T]):
 
 _GAMES: _Cache[interface.Game[Any, Any]] = _Cache()
 _RULES: _Cache[dict[str, Any] | None] = _Cache()
-_SEATED_AGENTS: _Cache[tuple[int, dict[str, Agent]]] = _Cache()
+_LINE_UPS: _Cache[LineUp] = _Cache()
 
 
-def cache_players(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
+def cache_players(match: Match, game: interface.Game[Any, Any], line_up: LineUp) -> None:
     """Cache what never changes of a match that begins."""
     _GAMES.put(match.uid, game)
     _RULES.put(match.uid, match.texts.get("pay"))
-    _SEATED_AGENTS.put(match.uid, (match.pk, agents))
+    _LINE_UPS.put(match.uid, line_up)
 
 
 def _read_game(match_uid: uuid.UUID) -> interface.Game[Any, Any]:
@@ -214,16 +251,20 @@ def _read_pay_rule(match_uid: uuid.UUID) -> dict[str, Any] | None:
     return rule
 
 
-def seated_agents(match_uid: uuid.UUID) -> tuple[int, dict[str, Agent]]:
-    """Return a match's primary key and its agents by role."""
-    return _SEATED_AGENTS.get(match_uid, lambda: _read_seated_agents(match_uid))
+def line_up_of(match_uid: uuid.UUID) -> LineUp:
+    """Return the agents seated at the start of a match."""
+    return _LINE_UPS.get(match_uid, lambda: _read_line_up(match_uid))
 
 
-def _read_seated_agents(match_uid: uuid.UUID) -> tuple[int, dict[str, Agent]]:
-    match_id = Match.objects.values_list("pk", flat=True).get(uid=match_uid)
-    seats = Seat.objects.filter(match_id=match_id, enrolment=None)
-    rows = seats.values_list("role", "agent", "delay", "settings")
-    return match_id, {role: Agent(spec=spec, delay=delay, settings=settings) for role, spec, delay, settings in rows}
+def _read_line_up(match_uid: uuid.UUID) -> LineUp:
+    match = Match.objects.only("timers", "purpose").get(uid=match_uid)
+    return line_up_in(match, Seat.objects.filter(match=match))
+
+
+def line_up_in(match: Match, seats: Iterable[Seat]) -> LineUp:
+    """Return the line-up of a match with these seats."""
+    agents = {seat.role: agent for seat in seats if (agent := seat.seated()) is not None}
+    return LineUp(match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced)
 
 
 class Seat(models.Model):

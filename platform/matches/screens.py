@@ -17,7 +17,8 @@ from pydantic import ValidationError
 from games.interface import OBSERVER, Form, Role, Text, View
 from games.play import Play
 from matches import bonus, forms
-from matches.absences import Absence, is_away, must_say_so
+from matches.absences import Absence, must_say_so
+from matches.disclosing import Absent, Disclosure
 from matches.models import Match
 from matches.turns import OpenTurn
 from opponents.agents import Agent
@@ -46,8 +47,8 @@ class AwaitedAgent:
 
 
 def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
-    """Return the agents whose answers the match is waiting for; none if participants must not notice them."""
-    agents = {} if match.blind else match.agents()
+    """Return the agents whose answers the match is waiting for, as far as pages may show them."""
+    agents = match.agents() if match.disclosure().shows_seats else {}
     awaited = []
     for role in play.waiting_for():
         if role in agents:
@@ -111,43 +112,17 @@ class SeatMark:
     note: str = ""
 
 
-def seat_marks(play: Play, absences: Mapping[Role, Mapping[str, Any]], *, blind: bool = False) -> tuple[SeatMark, ...]:
-    """Return the seats if several are asked at once or more than two play; otherwise nothing.
-
-    If `blind`, they do not show that an agent has taken a participant's seat.
-    """
+def seat_marks(play: Play, disclosure: Disclosure) -> tuple[SeatMark, ...]:
+    """Return the seats if several are asked at once or more than two play; otherwise nothing."""
     roles = play.game.roles()
     if len(roles) <= 2 and (play.turn is None or len(play.turn.forms) < 2):
         return ()
     waiting = play.waiting_for()
     marks = {**dict.fromkeys(waiting, "asked"), **dict.fromkeys(play.sealed, "answered")}
     return tuple(
-        SeatMark(
-            role,
-            play.game.role_title(role),
-            number,
-            marks.get(role, ""),
-            _seat_note(absences.get(role, {}), blind=blind),
-        )
+        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), disclosure.note(role))
         for number, role in enumerate(roles, start=1)
     )
-
-
-def _seat_note(absence: Mapping[str, Any], *, blind: bool) -> str:
-    if "agent" in absence:
-        return "" if blind else "program"
-    return "away" if is_away(absence) else ""
-
-
-def awaited_text(play: Play) -> str:
-    """Return the text that names the players whose answers are awaited, for those who wait."""
-    waiting = play.waiting_for()
-    names = [play.game.role_title(role) for role in play.game.roles() if role in waiting]
-    if not names:
-        return ""
-    *most, last = names
-    names_text = _("{names} and {last}").format(names=", ".join(most), last=last) if most else last
-    return _("Waiting for {names}. This page updates automatically.").format(names=names_text)
 
 
 def view_for(play: Play, role: Role) -> View:
@@ -168,22 +143,25 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     """Return the message to pages after an answer to a sealed turn: who has answered, and who has not.
 
     `after` and `last` are the numbers of the newest event before and now; `seats` and `notes` are as in
-    `SeatMark`, `awaited` is for those who have answered, and `awaits` lists the questions to agents.
+    `SeatMark`, `awaited` is for those who have answered, `awaits` lists the questions to agents, and `others` tells
+    each participant who the others are.
     """
-    marks = seat_marks(play, match.absences, blind=match.blind)
+    shared = SharedContent.of(play, match.disclosure())
     return {
         "after": after,
         "last": play.last,
-        "seats": {seat.role: seat.mark for seat in marks},
-        "notes": {seat.role: seat.note for seat in marks},
-        "awaited": awaited_text(play),
+        "seats": {seat.role: seat.mark for seat in shared.seats},
+        "notes": {seat.role: seat.note for seat in shared.seats},
+        "awaited": shared.awaited,
         "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match)},
+        "others": {role: shared.disclosure.others(role) for role in play.game.roles()},
     }
 
 
 def _shown_agent_turns(match: Match) -> list[OpenTurn]:
-    """Return the open turns of agents, which pages treat differently from people's unless the match is blind."""
-    return [] if match.blind else [turn for turn in match.open_turns().values() if turn.by_agent]
+    """Return the open turns of agents that pages may treat differently from people's."""
+    shows_seats = match.disclosure().shows_seats
+    return [turn for turn in match.open_turns().values() if turn.by_agent and shows_seats]
 
 
 @dataclass(frozen=True)
@@ -193,16 +171,34 @@ class SharedContent:
     Attributes:
         seats: who has answered.
         awaited: the text that tells those who have answered whom they are waiting for.
+        waits_for: the agents whose answers are awaited, as far as pages may show them.
+        absent: who has lost the connection, for those who wait.
     """
 
+    disclosure: Disclosure
     seats: tuple[SeatMark, ...]
     awaited: str
+    waits_for: tuple[AwaitedAgent, ...] = ()
+    absent: tuple[Absent, ...] = ()
 
     @classmethod
     def of(
-        cls, play: Play, absences: Mapping[Role, Mapping[str, Any]] | None = None, *, blind: bool = False
+        cls,
+        play: Play,
+        disclosure: Disclosure,
+        *,
+        waits_for: tuple[AwaitedAgent, ...] = (),
+        away: Mapping[Role, int] | None = None,
     ) -> SharedContent:
-        return cls(seat_marks(play, absences or {}, blind=blind), awaited_text(play))
+        return cls(
+            disclosure, seat_marks(play, disclosure), disclosure.awaited(play), waits_for, disclosure.absent(away or {})
+        )
+
+    @classmethod
+    def in_match(cls, match: Match, play: Play) -> SharedContent:
+        waits_for = awaited_agents(match, play) if _shown_agent_turns(match) else ()
+        away = match.lost(match.uptime(timezone.now()))
+        return cls.of(play, match.disclosure(), waits_for=waits_for, away=away)
 
 
 def render_screen(
@@ -211,18 +207,18 @@ def render_screen(
     *,
     posted: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
-    waits_for: tuple[AwaitedAgent, ...] = (),
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
     shared: SharedContent | None = None,
 ) -> str:
-    """Return the game as `role` sees it now, with its forms if it is asked, or else `waits_for`.
+    """Return the game as `role` sees it now, with its forms if it is asked, or else whom it waits for.
 
-    It is built from the role's view, the instructions' `variables`, the pay rule and the awaited agents. It contains
-    no identifier, time or token.
+    It is built from the role's view, the instructions' `variables`, the pay rule and what `shared` tells about the
+    others; without it, they are not described. It contains no identifier, time or token.
     """
     waiting = play.waiting_for()
-    shared = shared or SharedContent.of(play, absences)
+    shared = shared or SharedContent.of(play, Disclosure(play.game))
+    waits_for = tuple(agent for agent in shared.waits_for if agent.role != role)
     blocks = view_for(play, role)
     absence = (absences or {}).get(role, {})
     visible_forms = () if play.abandoned or "agent" in absence else forms.shown_forms(play, role)
@@ -239,6 +235,8 @@ def render_screen(
         "over": play.over,
         "waits_for": waits_for,
         "seats": shared.seats,
+        "others": shared.disclosure.others(role),
+        "absent": shared.absent,
         "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
@@ -300,7 +298,7 @@ def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | N
         "role": OBSERVER,
         "over": play.over,
         "stopped": play.abandoned,
-        "seats": seat_marks(play, absences or {}),
+        "seats": seat_marks(play, Disclosure(play.game, absences=absences or {})),
         "game": key,
         "inside": select_template([f"{key}/watch.html", "play/blocks.html"]).template.name,
     }
@@ -335,7 +333,7 @@ class _Endings:
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
     """Return the `frame` of each of these roles."""
     play = match.play()
-    shared = SharedContent.of(play, match.absences, blind=match.blind)
+    shared = SharedContent.in_match(match, play)
     return {role: _frame(match, play, role, shared) for role in roles}
 
 
@@ -346,12 +344,11 @@ def frame(
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
     seconds until its time is up, `extended` whether the extra time is running, `absence_left` the seconds of the
-    role's absence budget that are left, `away` the others who have lost the connection in their turn, with the seconds
-    that the game still waits, `awaits` the questions that agents have to answer before the role is asked again, by
-    role, and `waited` for how many seconds.
+    role's absence budget that are left, `awaits` the questions that agents have to answer before the role is asked
+    again, by role, and `waited` for how many seconds.
     """
     play = match.play()
-    shared = SharedContent.of(play, match.absences, blind=match.blind)
+    shared = SharedContent.in_match(match, play)
     return _frame(match, play, role, shared, posted=posted, errors=errors)
 
 
@@ -360,19 +357,15 @@ def _frame(
 ) -> dict[str, Any]:
     turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
     agent_turns = [open_turn for open_turn in _shown_agent_turns(match) if open_turn.role != role]
-    waits_for = tuple(agent for agent in awaited_agents(match, play) if agent.role != role) if agent_turns else ()
     return {
         "type": "screen",
         "last": play.last,
-        "html": render_screen(
-            play, role, waits_for=waits_for, absences=match.absences, pay=match.pay_rule(), shared=shared, **typed
-        ),
+        "html": render_screen(play, role, absences=match.absences, pay=match.pay_rule(), shared=shared, **typed),
         "answering": turn.answering if turn else None,
         "remaining": match.seconds_left(turn, uptime) if turn else None,
         "extended": turn.extended if turn else False,
         "over": play.over,
         "absence_left": match.absence_left(role, uptime),
-        "away": {} if match.blind else match.lost(role, uptime),
         "awaits": {open_turn.role: open_turn.answering for open_turn in agent_turns} if turn is None else {},
         "waited": _seconds_since(min(open_turn.opened_at for open_turn in agent_turns))
         if agent_turns and turn is None

@@ -25,7 +25,7 @@ from llm_agents.match import roles_to_ask
 from matches import absences
 from matches.change import Change
 from matches.errors import Stale
-from matches.models import Match, Seat, cache_players
+from matches.models import Match, Seat, cache_players, line_up_in
 from matches.turns import OpenTurn
 from opponents.agent_settings import DEFAULT, AgentSettings
 from opponents.agents import NO_ANSWER_SUFFIX, Agent, Seats, draw_lineup
@@ -151,7 +151,7 @@ def open_match(
         budget_of=budget_of,
         snapshot=games.play.snapshot(play),
     )
-    Seat.objects.bulk_create(
+    seats = Seat.objects.bulk_create(
         Seat(
             match=match,
             role=role,
@@ -165,13 +165,9 @@ def open_match(
         )
         for role, player in players.items()
     )
-    agents = {
-        role: Agent(spec=player.agent, delay=player.delay, settings=player.settings)
-        for role, player in players.items()
-        if player.agent
-    }
-    cache_players(match, configured, agents)
-    change = Change.opening(match, play, events, agents)
+    line_up = line_up_in(match, seats)
+    cache_players(match, configured, line_up)
+    change = Change.opening(match, play, events, line_up.agents)
     if match.driven:
         _let_scripts_play(change)
     change.write()

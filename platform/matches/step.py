@@ -13,7 +13,7 @@ from games.interface import Role
 from matches import screens, services
 from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
 from matches.change import extension_seconds
-from matches.models import Match, Seat, seated_agents
+from matches.models import Match, Seat
 from opponents.agent_settings import settings_of
 from opponents.agents import parse_agents
 from participants.markdown import to_html
@@ -150,13 +150,12 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
 
 
 def names_in(match: Match, role: Role, *, own_name: str) -> list[tuple[str, str, bool]]:
-    """Return (seat, chosen name, whether it is `role`): of all seats if no agent plays, else of the role's own.
+    """Return (seat, chosen name, whether it is `role`): of all participants as far as pages may show their names.
 
-    If an agent plays or participants are not told whether one does, nobody else is named, since a name would reveal
-    who is a participant. A single player needs no name.
+    A single player needs no name.
     """
     names = {role: own_name}
-    if not match.blind and not seated_agents(match.uid)[1]:
+    if match.disclosure().shows_names:
         names = dict(match.seats.values_list("role", "enrolment__display_name"))
     game = match.configured()
     if len(game.roles()) == 1:

@@ -26,7 +26,7 @@ TITLES = {
     "purpose": _("Purpose"),
     "texts": _("Texts"),
     "surveys": _("Surveys"),
-    "tells_opponent": _("What participants are told about opponents"),
+    "told": _("What participants learn about the other players"),
     "behaviour": _("Page behaviour"),
     "checks": _("Checks"),
     "timers": _("Timers"),

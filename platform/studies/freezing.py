@@ -89,7 +89,7 @@ def content_of(study: Study) -> dict[str, Any]:
         "cells": part["cells"],
         "purpose": study.purpose,
         "texts": {"consent": study.consent or texts.default_consent(study), **part["texts"]},
-        "tells_opponent": study.tells_opponent,
+        "told": {"others": study.discloses},
         "checks": {
             "code_word": study.asks_code_word,
             "code_word_again": study.code_word_again,

@@ -19,6 +19,7 @@ import games.play
 from games import registry
 from games.errors import BadText, GameError
 from games.interface import Role
+from matches.disclosing import Discloses
 from matches.models import Match
 from opponents.agents import Agent, agent_problem, agents_from_specs, parse_agents, people_in, problems_in
 from opponents.endpoints import refresh_if_old
@@ -101,13 +102,16 @@ class Study(models.Model):
         ),
     )
 
-    tells_opponent = models.BooleanField(
-        _("tell participants about agents"),
-        default=True,
+    discloses = models.CharField(
+        _("what participants learn about the other players"),
+        max_length=10,
+        default=Discloses.COUNTS,
+        choices=Discloses.choices,
         help_text=_(
-            "Participants are told before they consent which other players are computer programs: in the "
-            "default consent text, or beside your own. If you switch this off, the last page tells them "
-            "afterwards. The dataset records what each participant was told."
+            "Before they consent, in the default text or beside your own, and on the game's page. If you choose "
+            "nothing, people, models and scripts look alike and every agent answers after the time that a person "
+            "would take; the last page tells participants afterwards. The dataset records what each participant was "
+            "told."
         ),
     )
     amounts = models.CharField(

@@ -14,7 +14,7 @@ from games.interface import Game, Role
 from games.play import configure
 from payouts.rules import HALF, PayRule, in_currency, least_of, shown_bonus
 from studies.design import plan_cells
-from studies.disclosure import disclosure_of
+from studies.disclosure import study_disclosure
 from studies.models import Study
 
 _ENDINGS = {
@@ -254,7 +254,7 @@ def waiting_promise(study: Study, longest_wait: Study) -> str:
         minutes,
     ).format(minutes=minutes)
     if longest_wait.lobby_after == "agents":
-        return f"{limit_text} {_('After that, a computer program takes each free seat.')}"
+        return f"{limit_text} {_('After that, the game starts.')}"
     pay_sentence = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
     ).format(base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency))
@@ -291,8 +291,7 @@ def default_consent(study: Study) -> str:
     waiting_sentence = (
         waiting_promise(study, max(in_groups, key=lambda game_study: game_study.lobby_seconds)) if in_groups else ""
     )
-    all_cells = [cell for _study, game_cells in games for cell in game_cells]
-    disclosure_text = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
+    disclosure_text = study_disclosure(study).get("words")
     tasks = " ".join(filter(None, [tasks, disclosure_text, waiting_sentence]))
     alike = all(game.pays_alike() for game in configured)
     pay = [pay_promise(study.pay(), averages, alike=alike)]

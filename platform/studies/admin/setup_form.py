@@ -377,7 +377,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Agents"),
             {
                 "classes": ["step-agents"],
-                "fields": ["agents", "tells_opponent"],
+                "fields": ["agents", "discloses"],
                 "description": _(
                     "The players that are not participants. Scripted players follow a fixed rule, are free and "
                     "need no key. Language models are called at one of your endpoints, which stores the key."

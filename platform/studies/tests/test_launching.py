@@ -65,7 +65,7 @@ def test_launching_the_same_content_reuses_the_version():
         {"base": "2.50"},
         {"pay_rule": "fixed"},
         {"on_timeout": "default"},
-        {"tells_opponent": False},
+        {"discloses": "none"},
         {"roles": ["bob"]},
     ],
     ids=lambda edit: next(iter(edit)),
