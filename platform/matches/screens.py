@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from games.interface import OBSERVER, Form, Role, Text, View
 from games.play import Play
 from matches import bonus, forms
-from matches.absences import Absence, must_say_so
+from matches.absences import Absence, is_away, must_say_so
 from matches.disclosing import Absent, Disclosure
 from matches.models import Match
 from matches.turns import OpenTurn

@@ -44,7 +44,7 @@ class Table:
         )
 
     def _person(self) -> Enrolment:
-        steps = [{"kind": "match", "game": "beauty_contest"}, {"kind": "survey"}]
+        steps = [{"kind": "match", "game": "beauty_contest"}, {"kind": "survey_after"}]
         return Enrolment.objects.create(
             steps=steps,
             expires_at=START + timedelta(minutes=60),

@@ -8,7 +8,7 @@ def carry_over(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0021_wording'),
+        ('studies', '0024_people_check'),
     ]
 
     operations = [
