@@ -114,6 +114,7 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPag
         config={"players": 4, "items": items, "order": "listed", "tie_break": "first_seat", "rule_limit": 1},
         turn_seconds=8,
         extension_seconds=0,
+        absence_seconds=0,
         on_timeout="default",
     )
     researcher_context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -136,7 +137,7 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPag
         f"{stack.url}/admin/matches/match/{stack.call('tests.bidding.match_record', 'leaver')['pk']}/watch/"
     )
     # The clock withdraws the participant who left; p1 leads, and p2 is asked again.
-    expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=15_000)
+    expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=30_000)
     expect(pages["p1"].locator(".game > div .status, .game .status").first).to_contain_text("You are leading")
     expect(researcher.locator(".lot .fact-standing")).to_contain_text("Bidder 1")
     photograph(researcher, "watched")

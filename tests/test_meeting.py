@@ -390,7 +390,7 @@ class TestUnresponsivePlayer:
     @pytest.fixture
     def seated(self, stack, phone: OpenPage) -> Callable[..., dict[str, tuple[str, Page]]]:
         def launch_and_seat(slug: str, **fields: object) -> dict[str, tuple[str, Page]]:
-            clock = {"turn_seconds": 6, "extension_seconds": 0}
+            clock = {"turn_seconds": 6, "extension_seconds": 0, "absence_seconds": 5}
             launch(stack, slug, human_seats=3, config={"players": 4, "runs": 4}, **clock, **fields)
             arrivals = bring_to_lobby(stack, phone, slug, 3)
             for _path, page in arrivals:
@@ -444,7 +444,7 @@ class TestUnresponsivePlayer:
         expect(table["p1"][1].get_by_role("button", name="Continue")).to_be_visible()
         assert stack.call("tests.meeting.movers", path, "p3") == ["script:rational"] * 4
         returned_page = phone(path)
-        expect(returned_page.get_by_role("heading", level=1)).to_have_text("A program is now playing for you")
+        expect(returned_page.get_by_role("heading", level=1)).to_have_text("A program took your seat")
         check_page(returned_page, "replaced")
 
 
@@ -506,7 +506,7 @@ def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     """The clock removes the person who left from the auction, and the others keep bidding."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
-    clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0}
+    clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0, "absence_seconds": 0}
     plain = {"entry": "open", "asks_code_word": False, "asks_quiz": False}
     study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
     stack.launch_study({**study, "lineups": [{"name": "", "seats": seats}]})

@@ -75,7 +75,7 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.TIMED_OUT: Ending(
         _("Your time ran out"),
-        _("You did not answer your turn within the time limit and the extra time, so the game ended."),
+        _("You did not answer your turn in time, so the game ended."),
         _RETURN,
     ),
     State.DROPPED_OUT: Ending(
@@ -108,10 +108,10 @@ ENDINGS: dict[str, Ending] = {
         gives_code=True,
     ),
     State.REPLACED: Ending(
-        _("A program is now playing for you"),
+        _("A program took your seat"),
         _(
-            "You did not answer within the time limit and the extra time. A computer program took your seat so that "
-            "the others could continue. You can't rejoin the game."
+            "You did not answer in time, so a computer program took your seat and the others could continue. You can't "
+            "rejoin the game."
         ),
         _RETURN,
     ),

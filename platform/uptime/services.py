@@ -8,7 +8,6 @@ and on a machine without a web server, everything counts as served.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -122,11 +121,6 @@ def has_passed(start: datetime, deadline: datetime) -> bool:
     """Return whether a deadline that was set at `start` has passed while participants could be served."""
     seen = uptime()
     return seen.has_passed(seen.extended(start, deadline))
-
-
-def latest_outages(number: int) -> Sequence[Outage]:
-    """Return the latest outages, newest first."""
-    return Outage.objects.order_by("-ended_at")[:number]
 
 
 def forget() -> None:
