@@ -184,8 +184,8 @@ def submit_move(
     answering: int,
     by: str | None = None,
     shown_at: datetime | None = None,
-    made_at: datetime | None = None,
     keeps_moving: bool = False,
+    made_at: datetime | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -194,11 +194,12 @@ def submit_move(
         answering: number of the event that opened the turn.
         by: who moves, if not the seat's own player ("clock", "script:fair").
         shown_at: when the question was shown to the participant, if known.
-        made_at: when the participant made it, if it may have been delayed.
         keeps_moving: `move` is a function that also answers the role's immediately following turns.
+        made_at: of a move from a participant's page, when they made it according to the page (now, if it does not
+            say); None: the move is not from a page.
 
     Raises:
-        Stale: the turn is no longer open; nothing changed.
+        Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
         Refused: the move is not allowed; nothing changed.
     """
     change = Change.begin(match_id)
