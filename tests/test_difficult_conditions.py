@@ -184,6 +184,7 @@ def test_irreversible_action_asks_once_and_can_be_withdrawn(stack, phone: Page):
     photograph(phone, "asks before dropping out")
     phone.get_by_role("button", name="Bid the minimum").click()
     expect(question).to_be_hidden()
+    expect(phone.locator("#screen")).not_to_contain_text("nobody")
     moves = stack.call("tests.actions.move_data", "difficult-sure")
     assert moves[0]["move"] != {"bid": None}
 

@@ -33,6 +33,7 @@ let socket = null;
 let wait = 500;                       // before the next attempt to connect
 let lastMessageAt = Date.now();
 let lastRequestAt = 0;
+let requests = 0;                     // plain HTTP requests under way
 let unansweredSince = null;           // when a message was sent that the socket has not answered
 let disconnectedAt = Date.now();      // when the socket was lost; null while connected
 let awaits = {};                      // the open turns of other seats' agents, by role
@@ -134,13 +135,13 @@ function freeze(form, sent) {
 
 // ---- the connection: why it is lost, what is kept, and whether the clock runs, as far as the page can know ----
 
-const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+const asTime = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 function showConnection() {
   const words = lost.dataset, failure = connection.failure, sent = pending && formNamed(submitted)?.querySelector("[data-sent]");
   let sentences = [];
   if (failure) {
-    const kept = pending ? words.unsent : isOwnTurn() ? words.typed : words.waiting;
+    const kept = pending ? words.unsent : isOwnTurn() ? words.typed : !over && words.waiting;
     sentences = [words[failure], kept, isOwnTurn() && words[`${failure}Clock`], failure === "offline" && patience(words)];
   } else if (pending) {
     sentences = [words.sending, Date.now() - madeAt > SLOW && words.slow];
@@ -156,7 +157,7 @@ function showConnection() {
 function patience(words) {
   if (!isOwnTurn() || deadline === null) return "";
   const rest = (connection.reachedAt - Math.max(Date.now(), deadline)) / 1000 + absence;
-  return rest < 10 ? "" : words.patience.replace("TIME", minutes(Math.floor(rest / 10) * 10));
+  return rest < 10 ? "" : words.patience.replace("TIME", asTime(Math.floor(rest / 10) * 10));
 }
 
 function write(line, text) {
@@ -180,7 +181,7 @@ function tick() {
   const before = left, stopped = isClockUnknown(), now = stopped ? connection.reachedAt : Date.now();
   left = Math.max(0, Math.round((deadline - now) / 1000));
   write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : extended ? "extra" : "time"]);
-  write(clock.lastElementChild, minutes(left));
+  write(clock.lastElementChild, asTime(left));
   clock.classList.toggle("short", !stopped && (extended || left <= 30));
   for (const mark of [10, 30]) if (before > mark && left <= mark && !stopped) announce(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
@@ -195,7 +196,7 @@ function startCountdowns() {
 function countDown() {
   if (connection.failure) return;
   for (const place of screen.querySelectorAll("[data-countdown]")) {
-    write(place, minutes(Math.max(0, Math.round((place.until - Date.now()) / 1000))));
+    write(place, asTime(Math.max(0, Math.round((place.until - Date.now()) / 1000))));
   }
 }
 
@@ -252,7 +253,7 @@ function showTypedText(message) {
 }
 
 function showNextStep() {
-  if (waiting === null || Date.now() - waiting < LONG_WAIT) return;
+  if (waiting === null || connection.failure || Date.now() - waiting < LONG_WAIT) return;
   for (const line of screen.querySelectorAll("[data-next]")) {
     const sentences = [...line.children];
     const minutes = Math.max(1, Math.ceil((Number(line.dataset.limit) - (Date.now() - waiting) / 1000) / 60));
@@ -332,6 +333,7 @@ function hideWarning(form) {
 
 async function post(fields) {
   lastRequestAt = Date.now();
+  requests += 1;
   const body = fields ? new URLSearchParams(fields === pending ? withAge(fields) : fields) : undefined;
   try {
     const response = await connection.fetch(`match${STEP}`, { method: fields ? "POST" : "GET", body, headers: { Accept: "application/json" } });
@@ -342,6 +344,8 @@ async function post(fields) {
     show(frame);
   } catch {
     // The next poll sends the pending move.
+  } finally {
+    requests -= 1;
   }
 }
 
@@ -543,7 +547,7 @@ setInterval(() => {
   const now = Date.now(), isOpen = socket?.readyState === WebSocket.OPEN;
   // The server asks every few seconds whether the page is here: a silent socket is dead.
   if (socket && now - lastMessageAt > SILENCE) disconnect(socket);
-  if (now - lastRequestAt > POLL && (!isOpen || (pending && now - madeAt > SLOW))) post(pending);
+  if (!requests && now - lastRequestAt > POLL && (!isOpen || (pending && now - madeAt > SLOW))) post(pending);
 }, 1000);
 
 document.addEventListener("visibilitychange", () => {
@@ -566,11 +570,8 @@ restorePending();
 document.addEventListener("parley:connection", () => {
   tick();
   showConnection();
+  if (connection.failure === "offline" && socket) disconnect(socket);   // it is dead, though nothing says so
   if (!connection.failure) connect();
-});
-window.addEventListener("online", () => {   // the socket of a lost network is dead, though nothing says so
-  if (socket) disconnect(socket);
-  connect();
 });
 startCountdowns();
 setClock(clock.dataset.remaining, extended);
