@@ -292,6 +292,7 @@ class TestReady:
         again = ready.get_by_text("This is a new group: please say again that you are ready.")
         expect(again).to_be_visible(timeout=30_000)
         expect(missing.get_by_text("Last time, we did not hear in time that you were ready.")).to_be_visible()
+        expect(missing.get_by_text("If we don't hear from you in time, the study ends for you")).to_be_visible()
         photograph(missing, "lobby ready again")
         press_ready(ready)
         expect(missing.get_by_role("heading", level=1)).to_have_text("The study ends here", timeout=30_000)

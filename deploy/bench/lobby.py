@@ -40,6 +40,7 @@ class Crowd:
 
     Attributes:
         arrived, begun: when each person came to the lobby and was told that the game starts (monotonic seconds).
+        silent: samples of people in the lobby whose page had not loaded yet, such as during a kill.
         false: sentences that were not true, with what was.
     """
 
@@ -189,7 +190,7 @@ def measure(stack: Stack, size: Size) -> str:
         f"{outcome['missed']} sent back; from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, "
         f"p95 {quantile(last, 0.95):.1f} s, maximum {max(last, default=float('nan')):.1f} s; from their own arrival: "
         f"p50 {quantile(seated, 0.5):.1f} s; {crowd.samples} samples of pages: {len(crowd.false)} false, "
-        f"{crowd.silent} silent"
+        f"{crowd.silent} not loaded"
     )
 
 
@@ -279,7 +280,7 @@ async def _sample(stack: Stack, crowd: Crowd, all_seated: asyncio.Event) -> None
                 continue
             is_new = asked_at - known_since.setdefault(token, asked_at) < TOLERANCE
             crowd.samples += 1
-            crowd.silent += not sentence and not is_new
+            crowd.silent += not sentence and not is_new and token in truths
             true = {one for _at, each in recent for one in each.get(token, ([], ""))[0]}
             if sentence and sentence not in true and not is_new:
                 crowd.false.append(f"{sentence}; but {sorted(true)}")

@@ -52,7 +52,6 @@ class LobbyStep(Step):
             "clock": f"{minutes}:{seconds:02}",
             "after": "" if Table.of(self.enrolment, place.step).is_blind else self.step["after"],
             "join": self.step.get("join", ""),
-            "missed_is_last": services.MOST_MISSED - place.missed <= 1,
             "ready_seconds": self.step["ready"],
             "present_seconds": times.PRESENT_SECONDS,
         }
@@ -74,6 +73,7 @@ def status_of(place: Place) -> dict[str, Any]:
         kept: for how long the place is kept if the page is not heard from again.
         setback: why the last group was dissolved (`Place.Setback`), or "".
         group, seat, pressed: when asked: the group, the seat's title, and whether the participant is ready.
+        missed: when asked: whether the study ends for the participant if they miss this start, too.
     """
     enrolment = place.enrolment
     if enrolment.ended or enrolment.position != place.step:
@@ -91,6 +91,7 @@ def status_of(place: Place) -> dict[str, Any]:
         "group": place.group.pk,
         "seat": str(table.game.role_title(place.role)),
         "pressed": place.ready_at is not None,
+        "missed": place.missed == services.MOST_MISSED - 1,
         "others": sum(member.ready_at is None for member in members if member.pk != place.pk),
         "missing": 0,
         "remaining": round(times.seconds_until(times.asking_ends(place.group))),

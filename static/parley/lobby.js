@@ -53,7 +53,7 @@ function show(message, sentAt) {
     showHere(message);
   }
   if (isNew && stage === "ready") announce();
-  else if (isNew) sound && ring();
+  else if (isNew) ring();
   tick();
 }
 
@@ -85,6 +85,7 @@ function showReady(message) {
   if (pressing !== message.group || message.pressed) pressing = null;
   pressed = message.pressed;
   form.hidden = pressed;
+  for (const line of form.querySelectorAll("[data-miss]")) line.hidden = (line.dataset.miss === "last") !== message.missed;
   document.getElementById("pressed").hidden = !pressed;
   if (message.others !== null) say(others, message.others);
   showSending();

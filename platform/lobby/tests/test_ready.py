@@ -122,6 +122,7 @@ class TestMissing:
         run_out_of_time()
         assert refreshed_states(enrolments) == [State.WAITING] * 4
         assert answer_request(missing.token)["setback"] == "missed"
+        assert answer_request(missing.token)["missed"], "the next miss is the last"
         assert {answer_request(enrolment.token)["setback"] for enrolment in ready} == {"others"}
         # All are here, so the same four are asked again; those who missed nothing are first in the queue.
         queue = Place.objects.order_by("queued_at", "pk").values_list("enrolment", flat=True)
