@@ -17,7 +17,7 @@ from participants.steps import Step, StepRefused, register
 
 @register
 class LobbyStep(Step):
-    """The lobby. A step is {kind, hall, pool, limit, after, fill, blind, strangers, seed}; a match step follows it.
+    """The lobby. A step is {kind, hall, pool, limit, after, fill, strangers, seed}; a match step follows it.
 
     Keys of the step:
         hall: groups of one hall are formed under one lock.
@@ -25,7 +25,6 @@ class LobbyStep(Step):
         limit: the maximum waiting time in seconds.
         after: what happens then: "agents" take the free seats, the game has "fewer" seats, or they "leave" with pay.
         fill: the label of the agent that takes free seats.
-        blind: whether the page must not say whether people or programs play.
         strangers: whether to keep apart people who have met, in any session, during the first part of the limit.
         seed: the match's seed is derived from this and the group's number.
         join: in a demonstration, the URL at which another person can join.
@@ -44,7 +43,6 @@ class LobbyStep(Step):
         return {
             "lobby": {"place": self.place.pk, "seats": [], "missing": 0, "remaining": 0, **status_of(self.place)},
             "after": self.step["after"],
-            "blind": self.step.get("blind", False),
             "join": self.step.get("join", ""),
             "minutes": max(1, round(self.step["limit"] / 60)),
         }

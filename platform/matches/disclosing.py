@@ -137,7 +137,7 @@ class Disclosure:
 
         If pages may not show which seats agents play, it also gives the limit that applies to every kind of player.
         """
-        waiting = play.waiting_for()
+        waiting = [role for role in play.game.roles() if role in play.waiting_for()]
         if not waiting:
             return ""
         text = _("Waiting for {names}.").format(names=self._names(waiting))
