@@ -18,7 +18,7 @@ from games.interface import OBSERVER, Form, Role, Text, View
 from games.play import Play
 from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
-from matches.disclosing import Absent, Disclosure
+from matches.disclosing import Disclosure
 from matches.models import Match
 from matches.turns import OpenTurn
 from opponents.agents import Agent
@@ -172,33 +172,21 @@ class SharedContent:
         seats: who has answered.
         awaited: the text that tells those who have answered whom they are waiting for.
         waits_for: the agents whose answers are awaited, as far as pages may show them.
-        absent: who has lost the connection, for those who wait.
     """
 
     disclosure: Disclosure
     seats: tuple[SeatMark, ...]
     awaited: str
     waits_for: tuple[AwaitedAgent, ...] = ()
-    absent: tuple[Absent, ...] = ()
 
     @classmethod
-    def of(
-        cls,
-        play: Play,
-        disclosure: Disclosure,
-        *,
-        waits_for: tuple[AwaitedAgent, ...] = (),
-        away: Mapping[Role, int] | None = None,
-    ) -> SharedContent:
-        return cls(
-            disclosure, seat_marks(play, disclosure), disclosure.awaited(play), waits_for, disclosure.absent(away or {})
-        )
+    def of(cls, play: Play, disclosure: Disclosure, *, waits_for: tuple[AwaitedAgent, ...] = ()) -> SharedContent:
+        return cls(disclosure, seat_marks(play, disclosure), disclosure.awaited(play), waits_for)
 
     @classmethod
     def in_match(cls, match: Match, play: Play) -> SharedContent:
         waits_for = awaited_agents(match, play) if _shown_agent_turns(match) else ()
-        away = match.lost(match.uptime(timezone.now()))
-        return cls.of(play, match.disclosure(), waits_for=waits_for, away=away)
+        return cls.of(play, match.disclosure(), waits_for=waits_for)
 
 
 def render_screen(
@@ -210,11 +198,15 @@ def render_screen(
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
     shared: SharedContent | None = None,
+    lost: Mapping[Role, int] | None = None,
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else whom it waits for.
 
     It is built from the role's view, the instructions' `variables`, the pay rule and what `shared` tells about the
     others; without it, they are not described. It contains no identifier, time or token.
+
+    Args:
+        lost: the others who have lost the connection, with the seconds for which the game still waits.
     """
     waiting = play.waiting_for()
     shared = shared or SharedContent.of(play, Disclosure(play.game))
@@ -236,7 +228,7 @@ def render_screen(
         "waits_for": waits_for,
         "seats": shared.seats,
         "others": shared.disclosure.others(role),
-        "absent": shared.absent,
+        "absent": shared.disclosure.absent(lost or {}),
         "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
@@ -360,7 +352,15 @@ def _frame(
     return {
         "type": "screen",
         "last": play.last,
-        "html": render_screen(play, role, absences=match.absences, pay=match.pay_rule(), shared=shared, **typed),
+        "html": render_screen(
+            play,
+            role,
+            absences=match.absences,
+            pay=match.pay_rule(),
+            shared=shared,
+            lost=match.lost(uptime),
+            **typed,
+        ),
         "answering": turn.answering if turn else None,
         "remaining": match.seconds_left(turn, uptime) if turn else None,
         "extended": turn.extended if turn else False,

@@ -465,7 +465,6 @@ def _match_steps(
         "hall": lobby_hall(version),
         "pool": f"{first_cell.number}/{leg.key}/{match}{own_pool}",
         **lobby,
-        "blind": told["others"] == Discloses.NONE,
         "strangers": session.partners == "new" and (match > 1 or participations.may_return(version)),
         "seed": seed_source,
         **({"join": version.study.get_absolute_url()} if content["purpose"] == Match.Purpose.DEMO else {}),

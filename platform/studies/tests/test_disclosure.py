@@ -13,7 +13,6 @@ from exports.tests import building
 from exports.verify import verify
 from games import registry
 from games.play import script_move
-from matches.disclosing import Discloses
 from matches.models import Match, Seat
 from matches.services import Player, open_match
 from opponents.agents import PERSON, agents_from_specs
@@ -214,22 +213,3 @@ def test_pages_around_a_blind_match_are_alike(client):
     assert "The other player may be a person" in seen[0][0] and "Only you will see it" in seen[0][0]
     for before, last_page in seen[1:]:
         assert (before, last_page) == seen[0]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("discloses", Discloses.values)
-def test_lobby_says_who_fills_free_seats_unless_the_study_is_blind(client, discloses):
-    study = building.new_study(
-        discloses=discloses,
-        roles=[],
-        agents=AGENTS,
-        lineups=[{"name": "", "seats": {"alice": "person", "bob": "person"}}],
-        lobby_after="agents",
-        fills_in=SCRIPT,
-    )
-    person = building.consent(building.arrive(study, worker="A1"))
-    assert ("program" in person.steps[0]["text"]) == (discloses != "none") or "may be" in person.steps[0]["text"]
-    building.read_instructions(person)
-    html = page(client, person)
-    blind = discloses == "none"
-    assert ("computer programs take the free seats" in html) == ("You will play with other people" in html) != blind
