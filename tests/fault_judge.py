@@ -1,0 +1,688 @@
+"""The record of a fault test, and the judge of it: is every sentence true that a page showed, and is everyone paid?
+
+The rules here are those that people are promised, and are written apart from the code that they judge. A sentence is
+judged by what was true within the few seconds in which a page can have learned of it. A sentence that no rule covers
+is reported too, so that new wordings are judged before anybody reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+Truth = Mapping[str, Any]
+
+LAG = 3.0
+"""Seconds that a page may lag behind the truth, and that a clock may be wrong."""
+NOTICE = 6.0
+"""Seconds within which a page must notice that it is cut off, and that it no longer is."""
+PRESENCE = 16.0
+"""Seconds after which the others are told that somebody is missing."""
+SERVING = ("web", "database")
+"""The services without which nobody can be served; without Redis, pages are served more slowly."""
+AT_FAULT = ("timed_out", "dropped_out", "replaced")
+"""The endings of those who did not answer or were away for too long."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the study promises: seconds, dollars, and how many play.
+
+    Attributes:
+        turn, extension: for an answer, and once more.
+        absence: without a connection, in all.
+        rate: dollars per unit of the payoff.
+    """
+
+    turn: float
+    extension: float
+    absence: float
+    grace: float
+    rounds: int
+    seats: int
+    people: int
+    on_timeout: str = "end"
+    base: Decimal = Decimal("1.00")
+    average: Decimal = Decimal("2.00")
+    rate: Decimal = Decimal("4.00")
+    waiting_rate: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one person's page showed at one moment, and the last that was known of the truth then."""
+
+    at: float
+    who: str
+    view: Mapping[str, Any]
+    offline: bool
+    truth: Truth
+
+
+@dataclass
+class Doing:
+    """What one person did; see `fault_people.Person`."""
+
+    pressed: list[tuple[float, int, int]] = field(default_factory=list)
+    away: list[tuple[float, float]] = field(default_factory=list)
+    left: float | None = None
+
+
+@dataclass
+class Record:
+    """Everything that a scenario showed.
+
+    Attributes:
+        outages: (service, start, end), up to the moment in which the service answered again.
+    """
+
+    terms: Terms
+    doing: dict[str, Doing] = field(default_factory=dict)
+    seen: list[Seen] = field(default_factory=list)
+    outages: list[tuple[str, float, float]] = field(default_factory=list)
+
+    def of(self, who: str) -> list[Seen]:
+        return [seen for seen in self.seen if seen.who == who]
+
+    def last(self, who: str) -> Seen:
+        return self.of(who)[-1]
+
+    def lost_seconds(self, start: float, end: float, services: Sequence[str] = SERVING) -> float:
+        """Return for how many seconds of this interval nobody could be served."""
+        return _overlap(((a, b) for service, a, b in self.outages if service in services), start, end)
+
+    def away_seconds(self, who: str, start: float, end: float) -> float:
+        """Return for how many seconds this person was away though we could have served them."""
+        parts = [(max(a, start), min(b, end)) for a, b in self.doing[who].away]
+        return sum(b - a - self.lost_seconds(a, b) for a, b in parts if b > a)
+
+    def down(self, at: float, slack: float = 0.0) -> list[str]:
+        """Return the services that are down, or were until `slack` seconds ago."""
+        return [service for service, start, end in self.outages if start - 1 <= at <= end + slack]
+
+    def cut_off_since(self, who: str, at: float) -> float | None:
+        """Return since when this person's page could not reach a server that works; None if it could."""
+        cuts = [(start, end) for service, start, end in self.outages if service in SERVING]
+        cuts += self.doing[who].away
+        return min((start for start, end in cuts if start <= at <= end + NOTICE), default=None)
+
+
+def _overlap(intervals: Iterator[tuple[float, float]], start: float, end: float) -> float:
+    return sum(max(0.0, min(b, end) - max(a, start)) for a, b in intervals)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A contradiction: what a page showed or somebody was paid, and what was true."""
+
+    at: float
+    who: str
+    said: str
+    truth: str
+
+    def __str__(self) -> str:
+        return f"{self.who}: “{self.said}” | {self.truth}"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One sentence on one page at one moment, with everything that it can be judged by."""
+
+    record: Record
+    seen: Seen
+    groups: tuple[str, ...] = ()
+
+    @property
+    def notices(self) -> bool:
+        """Whether the page says that it cannot reach the server."""
+        return any(NOTICES.search(line) for line in self.seen.view["lines"])
+
+    def known(self) -> list[Truth]:
+        """Return what the page may honestly speak of: the last seconds, or the last contact if it says so."""
+        at, start = self.seen.at, self.seen.at - LAG
+        cut = self.record.cut_off_since(self.seen.who, at)
+        if cut is not None and (self.notices or at - cut < NOTICE):
+            start = min(start, cut - LAG)
+        elif "redis" in self.record.down(at, NOTICE):
+            start -= NOTICE
+        own = self.record.of(self.seen.who)
+        before = [seen.truth for seen in own if seen.at < start][-1:]
+        return before + [seen.truth for seen in own if start <= seen.at <= at + 1]
+
+    def ever(self, condition: Callable[[Truth], bool]) -> bool:
+        return any(condition(truth) for truth in self.known())
+
+    def in_match(self, condition: Callable[[Truth, str], bool]) -> bool:
+        """Return whether this was true of the match and the person's own role in it."""
+        return self.ever(lambda truth: truth["match"] is not None and condition(truth["match"], truth["role"]))
+
+    def later(self) -> Iterator[Seen]:
+        return (seen for seen in self.record.of(self.seen.who) if seen.at >= self.seen.at)
+
+    def cut_off(self) -> bool:
+        return self.record.cut_off_since(self.seen.who, self.seen.at) is not None
+
+    def server_unreachable(self) -> bool:
+        """Return whether one of the services that pages need is or has just been down."""
+        return bool(set(self.record.down(self.seen.at, NOTICE)) - {"worker"})
+
+    def is_offline(self) -> bool:
+        return any(a <= self.seen.at <= b + LAG for a, b in self.record.doing[self.seen.who].away)
+
+    def clock_runs(self) -> bool:
+        """Return whether the time of the person's own open turn runs."""
+        return self.in_match(_asked) and not set(self.record.down(self.seen.at)) & set(SERVING)
+
+
+Rule = Callable[[Moment], bool]
+RULES: list[tuple[re.Pattern[str], Rule]] = []
+TIME = r"(\d+:\d\d)"
+NOTICES = re.compile(r"Connection lost|You are offline|can't reach|cannot reach|no connection|Our server")
+
+
+def rule(*patterns: str) -> Callable[[Rule], Rule]:
+    """Decorator: this function says whether a sentence that matches one of the patterns is true."""
+
+    def add(function: Rule) -> Rule:
+        RULES.extend((re.compile(pattern), function) for pattern in patterns)
+        return function
+
+    return add
+
+
+def _asked(match: Truth, role: str) -> bool:
+    return role in match["turns"]
+
+
+def _seconds(clock: str) -> int:
+    minutes, seconds = clock.split(":")
+    return 60 * int(minutes) + int(seconds)
+
+
+# ---- the game's own words ----------------------------------------------------------------------------
+
+
+@rule(
+    r"Send|Continue|Read the rules again|Your number|Choose your number|The number must be from 0 to 100\.",
+    r"(Run|Players|Highest number|Fraction of mean|Prize) .*",
+    r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d of \d|\$[\d.]+",
+    r"Start the game|Step .*|Waiting for other players|The closest number wins|Instructions|Play|Beauty contest",
+)
+def _says_nothing_of_now(m: Moment) -> bool:
+    return True
+
+
+@rule(r"Choose a number from 0 to 100\.")
+def _asks(m: Moment) -> bool:
+    return m.in_match(_asked)
+
+
+@rule(r"(One run is|\d+ runs are) over\.")
+def _counts_rounds(m: Moment) -> bool:
+    number = 1 if m.groups[0].startswith("One") else int(m.groups[0].split()[0])
+    return m.in_match(lambda match, role: len(match["rounds"]) == number)
+
+
+@rule(r"Run (\d+):|The target was [\d.]+\.|.* (?:was|were|are) .*closest\.|.*equally close.*")
+def _tells_a_round(m: Moment) -> bool:
+    return m.in_match(lambda match, role: len(match["rounds"]) >= int(m.groups[0] or 1))
+
+
+@rule(r"You chose ([\d.]+) and won \$[\d.]+\.")
+def _tells_own_number(m: Moment) -> bool:
+    number = float(m.groups[0])
+    return m.in_match(lambda match, role: bool(match["rounds"]) and match["rounds"][-1][role] == number)
+
+
+@rule(r"You did not choose a valid number\.")
+def _tells_no_number(m: Moment) -> bool:
+    return m.in_match(lambda match, role: bool(match["rounds"]) and match["rounds"][-1][role] is None)
+
+
+@rule(r"The game is over\.")
+def _over(m: Moment) -> bool:
+    return m.in_match(lambda match, role: match["status"] == "finished")
+
+
+@rule(r"The game was stopped early\.", r"The next page explains what this means for you\.")
+def _stopped(m: Moment) -> bool:
+    return m.in_match(lambda match, role: match["status"] == "abandoned")
+
+
+@rule(r"You have answered\.")
+def _has_answered(m: Moment) -> bool:
+    return m.ever(lambda truth: not truth["ended"] and not truth["left"]) and m.in_match(
+        lambda match, role: not match["over"] and role not in match["waiting"]
+    )
+
+
+@rule(r"Waiting for (.+)\.(?: This page updates automatically\.)?", r"This page updates automatically\.()")
+def _waits_for(m: Moment) -> bool:
+    names = set(re.split(r", | and ", m.groups[0])) if m.groups[0] else None
+    return m.in_match(
+        lambda match, role: not match["over"]
+        and (names is None or names == {match["titles"][waiting] for waiting in match["waiting"]})
+    )
+
+
+@rule(r"(Player \d)(?: \(you\))? has answered")
+def _other_has_answered(m: Moment) -> bool:
+    return m.in_match(lambda match, role: m.groups[0] not in [match["titles"][one] for one in match["waiting"]])
+
+
+@rule(r"(Player \d)(?: \(you\))? is deciding")
+def _other_decides(m: Moment) -> bool:
+    return m.in_match(lambda match, role: m.groups[0] in [match["titles"][one] for one in match["waiting"]])
+
+
+@rule(r"Please wait\.", r"The answer will appear here\.", r"Player \d is (?:thinking|writing).*")
+def _agent_is_asked(m: Moment) -> bool:
+    return m.in_match(lambda match, role: bool(match["waiting"]))
+
+
+@rule(r"Sending …")
+def _sends(m: Moment) -> bool:
+    """Only while it is sent: not while the page is cut off, and not long after the answer has arrived."""
+    return m.in_match(_asked) and (not m.cut_off() or not _cut_for(m, NOTICE))
+
+
+def _cut_for(m: Moment, seconds: float) -> bool:
+    since = m.record.cut_off_since(m.seen.who, m.seen.at)
+    return since is not None and m.seen.at - since > seconds
+
+
+# ---- connections and clocks ----------------------------------------------------------------------------
+
+
+@rule(r"You are offline\.", r"You are offline, so this has not been sent\.")
+def _offline(m: Moment) -> bool:
+    return m.is_offline()
+
+
+@rule(r"Your time is still running\.")
+def _time_runs(m: Moment) -> bool:
+    return m.clock_runs()
+
+
+@rule(r"Your answers will be sent when you reconnect\.", r"We will send it when you reconnect\.")
+def _will_be_sent(m: Moment) -> bool:
+    return m.is_offline() and _nothing_is_lost(m)
+
+
+@rule(r"Connection lost\.", r"We are reconnecting; your place is kept\.")
+def _connection_lost(m: Moment) -> bool:
+    return (m.cut_off() or m.server_unreachable()) and _place_is_kept(m)
+
+
+@rule(r"The page still works, a little slower, and nothing you do is lost\.")
+def _still_works(m: Moment) -> bool:
+    return not _cut_for(m, 0) and _nothing_is_lost(m)
+
+
+@rule(r"We can't reach our database right now\.", r"One moment, please", r"Try again now")
+def _database_is_down(m: Moment) -> bool:
+    return "database" in m.record.down(m.seen.at, NOTICE)
+
+
+@rule(r"This page will retry automatically\.", r"Nothing you did is lost\.", r"If you just sent something, .*")
+def _nothing_is_lost(m: Moment) -> bool:
+    """Return whether every answer pressed so far is in the log in the end, made by its own person."""
+    final = m.record.last(m.seen.who).truth
+    if final["match"] is None:
+        return True
+    rounds_pressed = {round_number for at, round_number, _number in m.record.doing[m.seen.who].pressed if at <= m.seen.at}
+    return rounds_pressed <= set(range(1, 1 + len(_own_moves(final))))
+
+
+def _clock(m: Moment) -> bool:
+    """The clock of an answer: the limit less the time in which the person could be served."""
+    label, shown = m.seen.view["clock"][0], _seconds(m.seen.view["clock"][1])
+    return m.in_match(lambda match, role: _asked(match, role) and _fits(m, match["turns"][role], label, shown))
+
+
+def _fits(m: Moment, turn: Truth, label: str, shown: int) -> bool:
+    if label.startswith("Extra") != turn["extended"]:
+        return False
+    at, opened, terms = m.seen.at, turn["opened"], m.record.terms
+    limit = terms.turn + (terms.extension if turn["extended"] else 0)
+    fair = opened + limit - at + m.record.lost_seconds(opened, at)
+    with_redis = fair + m.record.lost_seconds(opened, at, ("redis", "worker"))
+    possible = [(fair, with_redis)]
+    if not m.record.lost_seconds(opened, at):
+        possible.append((turn["deadline"] - at, turn["deadline"] - at))
+    return any(max(0.0, low) - LAG <= shown <= max(0.0, high) + LAG for low, high in possible)
+
+
+# ---- the lobby -------------------------------------------------------------------------------------------
+
+
+@rule(
+    r"You will play with other people\.", r"The game starts automatically as soon as everyone is here\.",
+    r"Who is here", r"While you wait", r"You can use other windows; .*", r"Please keep this page open: .*",
+    r"Play a sound when it starts", r"After that, .*", r"If there are too few, .*",
+    r"Player \d (?:you|is here|not here yet)",
+)  # fmt: skip
+def _lobby(m: Moment) -> bool:
+    return m.ever(lambda truth: truth["step"] == "lobby")
+
+
+@rule(r"The game is starting!")
+def _starts(m: Moment) -> bool:
+    return m.ever(lambda truth: truth["step"] == "match")
+
+
+@rule(r"(One more player is|\d+ more players are) needed\.", r"(Everyone is here)\.", r"(One moment) …")
+def _missing(m: Moment) -> bool:
+    number = {"One": "1", "Everyone": "0"}.get(m.groups[0].split()[0], m.groups[0].split()[0])
+    most = m.record.terms.people - _waiting_people(m, m.seen.at, 0)
+    least = m.record.terms.people - _waiting_people(m, m.seen.at, PRESENCE)
+    return min(least, most) <= int(number) <= max(least, most)
+
+
+def _waiting_people(m: Moment, at: float, presence: float) -> int:
+    """Return how many people wait, counting those who have been away for less than `presence` seconds."""
+    start = at - max(LAG, presence)
+    cut = m.record.cut_off_since(m.seen.who, at)
+    start = min(start, cut - LAG) if cut is not None else start
+    return sum(
+        any(
+            seen.truth["step"] == "lobby" and (presence > 0 or not (seen.offline or seen.view.get("closed")))
+            for seen in m.record.of(who)
+            if start <= seen.at <= at + 1
+        )
+        for who in m.record.doing
+    )
+
+
+@rule(rf"You will wait at most {TIME}\.")
+def _wait_limit(m: Moment) -> bool:
+    shown = _seconds(m.groups[0])
+
+    def fits(truth: Truth) -> bool:
+        place = truth["place"]
+        if place is None:
+            return False
+        left = place["until"] - m.seen.at
+        lost = m.record.lost_seconds(place["since"], m.seen.at, (*SERVING, "redis"))
+        return left - LAG <= shown <= left + lost + LAG
+
+    return m.ever(fits)
+
+
+@rule(rf"Your place is kept.*?{TIME}.*", r"Your place is kept.*")
+def _place_is_kept(m: Moment) -> bool:
+    """False if a group forms without this person before they are back."""
+    for seen in m.later():
+        place = seen.truth["place"]
+        if place is not None and place["group"] is None and place["groups"] > 0:
+            return False
+        if not seen.offline and not m.record.down(seen.at):
+            break
+    return True
+
+
+# ---- the last page ---------------------------------------------------------------------------------------
+
+
+def _in_state(*states: str) -> Rule:
+    return lambda m: m.ever(lambda truth: truth["state"] in states)
+
+
+rule(r"All done\. Thank you!", r"All done\.", r"Thank you!")(_in_state("completed"))
+rule(r"You have left the study", r"You chose to stop\.", r"What you did will not be part of the research data\.")(
+    lambda m: m.record.doing[m.seen.who].left is not None
+)
+rule(
+    r"What to do now", r"Copy the code.*", r"You can then close this page\.", r"To see it again, open the same link\.",
+    r"Show or send the code below to the people who invited you.*", r"Please return the assignment .*",
+    r"You don't need to do anything else\.", r"Your pay", r"For taking part.*", r"Bonus.*", r"For waiting.*", r"Total.*",
+    r"What this study is about", r"The researchers will pay you themselves\.",
+)(lambda m: m.ever(lambda truth: truth["ended"]))  # fmt: skip
+
+
+@rule(r"You played the whole game\.")
+def _played_all(m: Moment) -> bool:
+    return m.in_match(lambda match, role: match["status"] == "finished")
+
+
+@rule(r"Your time ran out", r"You did not answer (?:your turn )?within the time limit and the extra time.*")
+def _ran_out(m: Moment) -> bool:
+    return conduct(m.record, m.seen.who) == "late"
+
+
+@rule(r"You were away for too long", r"You were inactive for longer than this study allows, .*")
+def _was_away(m: Moment) -> bool:
+    return conduct(m.record, m.seen.who) == "absent"
+
+
+@rule(r"Another player left", r"Someone in your group stopped playing, .*", r"This is not your fault\.")
+def _another_left(m: Moment) -> bool:
+    return any(conduct(m.record, who) != "did their part" for who in m.record.doing if who != m.seen.who)
+
+
+@rule(r"Our server was unavailable", r"The study could not continue because our server was unavailable\.")
+def _our_outage(m: Moment) -> bool:
+    return bool(m.record.outages)
+
+
+@rule(r"The game could not continue", r"Another player stopped answering for technical reasons\.", r"This is our fault.*")
+def _technical(m: Moment) -> bool:
+    return bool(m.record.outages)
+
+
+@rule(r"A program is now playing for you", r"A computer program took your seat .*", r"You can't rejoin the game\.")
+def _replaced(m: Moment) -> bool:
+    return m.ever(lambda truth: truth["state"] == "replaced") and conduct(m.record, m.seen.who) != "did their part"
+
+
+@rule(r"Not enough players", r"Not enough people joined in time.*", r"You did everything right\.", r"We pay you .*")
+def _no_group(m: Moment) -> bool:
+    return m.ever(lambda truth: truth["state"] == "no_partner")
+
+
+@rule(r"Recorded\.")
+def _recorded(m: Moment) -> bool:
+    return m.ever(lambda truth: bool(truth["ledger"]))
+
+
+@rule(r"There is no payment in this case\.", r"If you think this is wrong, .*", r"We read every report\.")
+def _no_pay(m: Moment) -> bool:
+    return m.ever(lambda truth: not truth["ledger"])
+
+
+@rule(r"([A-Z2-9]{10})(?: Copy the code)?")
+def _code(m: Moment) -> bool:
+    return m.ever(lambda truth: truth["code"] == m.groups[0])
+
+
+# ---- judging ---------------------------------------------------------------------------------------------
+
+
+def sentences(line: str) -> list[str]:
+    """Split a line of a page into its sentences."""
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z“])", line)
+
+
+def judged(record: Record, seen: Seen, sentence: str) -> bool | None:
+    """Return whether a sentence on a page is true; None if no rule covers it."""
+    for pattern, is_true in RULES:
+        if match := pattern.fullmatch(sentence):
+            return is_true(Moment(record, seen, tuple(group or "" for group in match.groups())))
+    return None
+
+
+def false_sentences(record: Record) -> list[Finding]:
+    """Return every sentence that was false, or that no rule covers, when a page showed it."""
+    findings = []
+    for seen in record.seen:
+        for line in seen.view["lines"]:
+            for sentence in [line] if judged(record, seen, line) else sentences(line):
+                verdict = judged(record, seen, sentence)
+                if not verdict:
+                    reason = "no rule covers this sentence" if verdict is None else digest(record, seen)
+                    findings.append(Finding(seen.at, seen.who, sentence, reason))
+        if seen.view.get("clock") and not _clock(Moment(record, seen)):
+            findings.append(Finding(seen.at, seen.who, " ".join(seen.view["clock"]), digest(record, seen)))
+        if _is_ghost(record, seen):
+            findings.append(Finding(seen.at, seen.who, "the game goes on", digest(record, seen)))
+    return findings
+
+
+def _is_ghost(record: Record, seen: Seen) -> bool:
+    """Return whether a page that reaches the server still shows a game in which the person no longer is."""
+    view, m = seen.view, Moment(record, seen)
+    is_playing = view.get("round") and not view["over"] and not view["ended"]
+    return bool(is_playing) and not m.cut_off() and all(truth["ended"] or truth["left"] for truth in m.known())
+
+
+def digest(record: Record, seen: Seen) -> str:
+    """Return the truth in a few words."""
+    truth, match = seen.truth, seen.truth["match"]
+    words = [f"{truth['state']} {truth['step']}".strip()]
+    if match is not None:
+        words.append(f"match {match['status']} {match['ending']}".strip())
+        words.append(f"waiting for {', '.join(match['waiting']) or 'nobody'}")
+        if turn := match["turns"].get(truth["role"]):
+            lost = record.lost_seconds(turn["opened"], seen.at)
+            words.append(f"{truth['role']} asked {seen.at - turn['opened'] - lost:.0f} s (+{lost:.0f} s lost)")
+    if truth["place"] and match is None:
+        words.append(f"{truth['place']['until'] - seen.at:.0f} s of waiting left")
+    words += [f"{service} down" for service in record.down(seen.at)]
+    words += ["offline"] if seen.offline else []
+    return "; ".join(words)
+
+
+# ---- what everyone did, and is owed ------------------------------------------------------------------------
+
+
+def _own_moves(truth: Truth) -> list[float]:
+    match = truth["match"]
+    return [number for role, by, number, _at in match["moves"] if role == truth["role"] and not by] if match else []
+
+
+def conduct(record: Record, who: str) -> str:
+    """Return "left", "absent" (beyond the budget), "late" (with an answer), or "did their part"."""
+    doing, terms = record.doing[who], record.terms
+    if doing.left is not None:
+        return "left"
+    playing = [seen for seen in record.of(who) if seen.truth["match"] and not seen.truth["match"]["over"]]
+    if playing and record.away_seconds(who, playing[0].at, playing[-1].at) > terms.absence:
+        return "absent"
+    turns: dict[int, list[Seen]] = {}
+    for seen in playing:
+        if turn := seen.truth["match"]["turns"].get(seen.truth["role"]):
+            turns.setdefault(turn["answering"], []).append(seen)
+    limit = terms.turn + terms.extension
+    for open_at in turns.values():
+        match, role = open_at[0].truth["match"], open_at[0].truth["role"]
+        opened, number = match["turns"][role]["opened"], len(match["rounds"]) + 1
+
+        def used(until: float, opened: float = opened) -> float:
+            lost = record.lost_seconds(opened, until, (*SERVING, "redis"))
+            return until - opened - lost - record.away_seconds(who, opened, until)
+
+        in_time = any(used(at) <= limit + 1 for at, round_number, _number in doing.pressed if round_number == number)
+        if not in_time and used(open_at[-1].at) >= limit - LAG:
+            return "late"
+    return "did their part"
+
+
+def prize(record: Record, who: str) -> Decimal:
+    """Return the mean of the prizes won, from the numbers in the log: closest to two thirds of the mean wins 1."""
+    truth = record.last(who).truth
+    won = Decimal(0)
+    for numbers in truth["match"]["rounds"]:
+        valid = {role: number for role, number in numbers.items() if number is not None}
+        target = sum(valid.values()) / len(valid) * 2 / 3
+        closest = min(abs(number - target) for number in valid.values())
+        winners = [role for role, number in valid.items() if abs(abs(number - target) - closest) < 1e-6]
+        if truth["role"] in winners:
+            won += Decimal(1) / len(winners)
+    return won / len(truth["match"]["rounds"])
+
+
+def owed(record: Record, who: str, state: str) -> Decimal:
+    """Return what this person is owed if this is how it ended for them."""
+    terms, truth = record.terms, record.last(who).truth
+    if state == "completed":
+        bonus = (terms.rate * prize(record, who)).quantize(Decimal("0.01"), ROUND_HALF_UP)
+        return terms.base + bonus
+    if state in ("partner_left", "opponent_failed", "our_outage"):
+        return terms.base + terms.average
+    if state in AT_FAULT and 2 * len(_own_moves(truth)) >= terms.rounds:
+        return terms.base
+    return terms.base if state == "no_partner" else Decimal(0)
+
+
+def fair_endings(record: Record, who: str) -> set[str]:
+    """Return how it may end for this person, by what everybody did."""
+    conducts = {name: conduct(record, name) for name in record.doing}
+    match = record.last(who).truth["match"]
+    if conducts[who] == "left":
+        return {"withdrew"}
+    if match is not None and match["status"] == "finished" and len(_own_moves(record.last(who).truth)) == record.terms.rounds:
+        return {"completed"}
+    endings = {"our_outage", "opponent_failed"} if record.outages else set()
+    if conducts[who] == "late":
+        return endings | {"timed_out", "replaced", "completed"}
+    if conducts[who] == "absent":
+        return endings | {"dropped_out", "timed_out", "replaced", "completed"}
+    if any(other != "did their part" for name, other in conducts.items() if name != who):
+        return endings | {"partner_left", "completed"}
+    if match is None:
+        endings.add("no_partner")
+    return endings | {"completed"}
+
+
+def unpaid_work(record: Record) -> list[Finding]:
+    """Return everyone whose ending or pay is not what they did, and whose last page does not say what is paid."""
+    findings = []
+    for who in record.doing:
+        seen = record.last(who)
+        truth, state = seen.truth, seen.truth["state"]
+        paid = sum(map(Decimal, truth["ledger"].values()), Decimal(0))
+        fair = fair_endings(record, who)
+        did = f"{conduct(record, who)}, {len(_own_moves(truth))} own moves of {record.terms.rounds}"
+        if state not in fair:
+            findings.append(Finding(seen.at, who, f"ended as {state}, paid ${paid}", f"{did}; fair: {sorted(fair)}"))
+        elif paid != (due := owed(record, who, state)):
+            findings.append(Finding(seen.at, who, f"ended as {state}, paid ${paid}", f"{did}; owed ${due}"))
+        total = (truth["earnings"] or {}).get("total")
+        if total is not None and total != f"${paid:.2f}":
+            findings.append(Finding(seen.at, who, f"last page: {total}", f"ledger: ${paid}"))
+    idle = [who for who in record.doing if conduct(record, who) == "late"]
+    for one in idle:
+        for other in idle:
+            a, b = record.last(one).truth, record.last(other).truth
+            alike = len(_own_moves(a)) == len(_own_moves(b))
+            if one < other and alike and a["ledger"] != b["ledger"]:
+                said = f"paid {a['ledger']}, {other} {b['ledger']}"
+                findings.append(Finding(record.last(one).at, one, said, "both equally idle"))
+    return findings
+
+
+# ---- the protocol ------------------------------------------------------------------------------------------
+
+
+def protocol(record: Record, findings: Sequence[Finding]) -> str:
+    """Return the contradictions by person, each with when it stood there, in seconds since the start."""
+    start = record.seen[0].at
+    parts = [f"{service} down from {a - start:.0f} to {b - start:.0f} s" for service, a, b in record.outages]
+    for who in record.doing:
+        own = [finding for finding in findings if finding.who == who]
+        if not own:
+            continue
+        parts.append(f"--- {who}: {conduct(record, who)}, {record.last(who).truth['state']}")
+        by_sentence: dict[str, list[Finding]] = {}
+        for finding in own:
+            by_sentence.setdefault(re.sub(TIME, "m:ss", finding.said), []).append(finding)
+        for group in by_sentence.values():
+            first, last = group[0], group[-1]
+            span = f"{first.at - start:.0f}" + (f"–{last.at - start:.0f}" if last is not first else "")
+            parts.append(f"{span} s ({len(group)}×): “{first.said}”\n      at first: {first.truth}")
+            if last.truth != first.truth:
+                parts.append(f"      at last:  “{last.said}” {last.truth}")
+    return "\n".join(parts)
