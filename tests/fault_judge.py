@@ -209,7 +209,7 @@ def _seconds(clock: str) -> int:
     r"Send|Continue|Read the rules again|Your number|Choose your number|The number must be from 0 to 100\.",
     r"(Run|Players|Highest number|Fraction of mean|Prize) .*",
     r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d of \d|\$[\d.]+",
-    r"Start the game|Step .*|Waiting for other players|The closest number wins|Instructions|Play|Beauty contest",
+    r"Runs so far|this ends the game|How the game works|Start the game|Step .*|Waiting for other players|The closest number wins|Instructions|Play|Beauty contest",
 )
 def _says_nothing_of_now(m: Moment) -> bool:
     return True
@@ -366,7 +366,12 @@ def _fits(m: Moment, turn: Truth, label: str, shown: int) -> bool:
     r"Player \d (?:you|is here|not here yet)",
 )  # fmt: skip
 def _lobby(m: Moment) -> bool:
-    return m.ever(lambda truth: truth["step"] == "lobby")
+    return m.ever(_waits)
+
+
+def _waits(truth: Truth) -> bool:
+    """Return whether the person waits for others, or did between two looks at the database."""
+    return truth["step"] in ("lobby", "instructions")
 
 
 @rule(r"The game is starting!")
@@ -376,7 +381,9 @@ def _starts(m: Moment) -> bool:
 
 @rule(r"(One more player is|\d+ more players are) needed\.", r"(Everyone is here)\.", r"(One moment) …")
 def _missing(m: Moment) -> bool:
-    number = {"One": "1", "Everyone": "0"}.get(m.groups[0].split()[0], m.groups[0].split()[0])
+    if m.ever(lambda truth: truth["match"] is not None):
+        return m.ever(_waits)  # the group forms
+    number = {"One": "1", "Everyone": "0"}.get(next(filter(None, m.groups)).split()[0], m.groups[0].split()[0])
     most = m.record.terms.people - _waiting_people(m, m.seen.at, 0)
     least = m.record.terms.people - _waiting_people(m, m.seen.at, PRESENCE)
     return min(least, most) <= int(number) <= max(least, most)
@@ -397,8 +404,10 @@ def _waiting_people(m: Moment, at: float, presence: float) -> int:
     )
 
 
-@rule(rf"You will wait at most {TIME}\.")
+@rule(rf"You will wait at most {TIME}\.", r"You will wait at most (\d+) minutes?\.")
 def _wait_limit(m: Moment) -> bool:
+    if ":" not in m.groups[0]:  # before the script runs
+        return True
     shown = _seconds(m.groups[0])
 
     def fits(truth: Truth) -> bool:
@@ -481,6 +490,19 @@ def _replaced(m: Moment) -> bool:
 @rule(r"Not enough players", r"Not enough people joined in time.*", r"You did everything right\.", r"We pay you .*")
 def _no_group(m: Moment) -> bool:
     return m.ever(lambda truth: truth["state"] == "no_partner")
+
+
+@rule(r"you earned ([\d.]+) points in the game")
+def _earned(m: Moment) -> bool:
+    return abs(Decimal(m.groups[0]) - prize(m.record, m.seen.who)) < Decimal("0.01")
+
+
+rule(r"the average bonus, since the game stopped through no fault of yours")(
+    _in_state("partner_left", "opponent_failed", "our_outage")
+)
+rule(r"this ending pays no bonus", r"no game was finished")(
+    lambda m: m.ever(lambda truth: truth["ended"] and "bonus" not in truth["ledger"])
+)
 
 
 @rule(r"Recorded\.")

@@ -58,8 +58,9 @@ class Table:
             pay_rule="linear",
             rate=str(terms.rate),
             waiting_rate=str(terms.waiting_rate),
+            absence_seconds=terms.absence,
+            grace_seconds=terms.grace,
             **fields,
-            **PROMISES(terms),
         )
 
     def seat(self, *behaviours: Behaviour, **options: object) -> list[Person]:
@@ -148,10 +149,6 @@ class Table:
             (folder / f"{self.slug}.json").write_text(text)
         findings = [*fault_judge.false_sentences(self.record), *fault_judge.unpaid_work(self.record)]
         assert not findings, "\n" + fault_judge.protocol(self.record, findings)
-
-
-def PROMISES(terms: Terms) -> dict[str, object]:
-    return {}
 
 
 @pytest.fixture
