@@ -209,7 +209,7 @@ def _seconds(clock: str) -> int:
     r"Send|Continue|Read the rules again|Your number|Choose your number|The number must be from 0 to 100\.",
     r"(Run|Players|Highest number|Fraction of mean|Prize) .*",
     r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d of \d|\$[\d.]+",
-    r"Runs so far|this ends the game|How the game works|Start the game|Step .*|Waiting for other players|The closest number wins|Instructions|Play|Beauty contest",
+    r"Runs so far|this ends the game|How the game works|Start the game|Step .*|Waiting for other players",
 )
 def _says_nothing_of_now(m: Moment) -> bool:
     return True
@@ -263,8 +263,9 @@ def _has_answered(m: Moment) -> bool:
 def _waits_for(m: Moment) -> bool:
     names = set(re.split(r", | and ", m.groups[0])) if m.groups[0] else None
     return m.in_match(
-        lambda match, role: not match["over"]
-        and (names is None or names == {match["titles"][waiting] for waiting in match["waiting"]})
+        lambda match, role: (
+            not match["over"] and (names is None or names == {match["titles"][waiting] for waiting in match["waiting"]})
+        )
     )
 
 
@@ -333,7 +334,9 @@ def _nothing_is_lost(m: Moment) -> bool:
     final = m.record.last(m.seen.who).truth
     if final["match"] is None:
         return True
-    rounds_pressed = {round_number for at, round_number, _number in m.record.doing[m.seen.who].pressed if at <= m.seen.at}
+    rounds_pressed = {
+        round_number for at, round_number, _number in m.record.doing[m.seen.who].pressed if at <= m.seen.at
+    }
     return rounds_pressed <= set(range(1, 1 + len(_own_moves(final))))
 
 
@@ -447,7 +450,7 @@ rule(r"You have left the study", r"You chose to stop\.", r"What you did will not
 rule(
     r"What to do now", r"Copy the code.*", r"You can then close this page\.", r"To see it again, open the same link\.",
     r"Show or send the code below to the people who invited you.*", r"Please return the assignment .*",
-    r"You don't need to do anything else\.", r"Your pay", r"For taking part.*", r"Bonus.*", r"For waiting.*", r"Total.*",
+    r"You don't need to do anything else\.", r"Your pay", r"For (taking part|waiting).*", r"(Bonus|Total).*",
     r"What this study is about", r"The researchers will pay you themselves\.",
 )(lambda m: m.ever(lambda truth: truth["ended"]))  # fmt: skip
 
@@ -477,7 +480,9 @@ def _our_outage(m: Moment) -> bool:
     return bool(m.record.outages)
 
 
-@rule(r"The game could not continue", r"Another player stopped answering for technical reasons\.", r"This is our fault.*")
+@rule(
+    r"The game could not continue", r"Another player stopped answering for technical reasons\.", r"This is our fault.*"
+)
 def _technical(m: Moment) -> bool:
     return bool(m.record.outages)
 
@@ -645,7 +650,11 @@ def fair_endings(record: Record, who: str) -> set[str]:
     match = record.last(who).truth["match"]
     if conducts[who] == "left":
         return {"withdrew"}
-    if match is not None and match["status"] == "finished" and len(_own_moves(record.last(who).truth)) == record.terms.rounds:
+    if (
+        match is not None
+        and match["status"] == "finished"
+        and len(_own_moves(record.last(who).truth)) == record.terms.rounds
+    ):
         return {"completed"}
     endings = {"our_outage", "opponent_failed"} if record.outages else set()
     if conducts[who] == "late":

@@ -131,7 +131,9 @@ def truth(paths: Sequence[str]) -> dict[str, dict[str, Any]]:
     is the seat's own participant).
     """
     people_by_path = {path: _enrolment_of(path) for path in paths}
-    seats = {path: Seat.objects.filter(enrolment=person).order_by("step").last() for path, person in people_by_path.items()}
+    seats = {
+        path: Seat.objects.filter(enrolment=person).order_by("step").last() for path, person in people_by_path.items()
+    }
     matches = {pk: _match_truth(pk) for pk in {seat.match_id for seat in seats.values() if seat is not None}}
     return {
         path: {
@@ -185,7 +187,7 @@ def _place_truth(person: Enrolment) -> dict[str, Any] | None:
         "until": place.until.timestamp(),
         "group": place.group_id,
         "left": place.left_at is not None,
-        "groups": place.hall.groups.filter(pool=place.pool).count(),
+        "groups": place.hall.groups.filter(pool=place.pool, match__isnull=False).count(),
     }
 
 
