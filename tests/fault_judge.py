@@ -180,7 +180,7 @@ class Moment:
 Rule = Callable[[Moment], bool]
 RULES: list[tuple[re.Pattern[str], Rule]] = []
 TIME = r"(\d+:\d\d)"
-NOTICES = re.compile(r"Connection lost|You are offline|can't reach|cannot reach|no connection|Our server")
+NOTICES = re.compile(r"Connection lost|You are offline|can't reach|Our server is unavailable")
 
 
 def rule(*patterns: str) -> Callable[[Rule], Rule]:
@@ -313,9 +313,19 @@ def _will_be_sent(m: Moment) -> bool:
     return m.is_offline() and _nothing_is_lost(m)
 
 
-@rule(r"Connection lost\.", r"We are reconnecting; your place is kept\.")
+@rule(r"Connection lost\.", r"We can't reach our server\.")
 def _connection_lost(m: Moment) -> bool:
-    return (m.cut_off() or m.server_unreachable()) and _place_is_kept(m)
+    return m.cut_off() or m.server_unreachable()
+
+
+@rule(r"We are reconnecting; your place is kept\.")
+def _reconnects(m: Moment) -> bool:
+    return _connection_lost(m) and _place_is_kept(m)
+
+
+@rule(r"Our server is unavailable\.", r"This time does not count: .*")
+def _server_is_down(m: Moment) -> bool:
+    return m.server_unreachable()
 
 
 @rule(r"The page still works, a little slower, and nothing you do is lost\.")
@@ -364,9 +374,13 @@ def _fits(m: Moment, turn: Truth, label: str, shown: int) -> bool:
 
 @rule(
     r"You will play with other people\.", r"The game starts automatically as soon as everyone is here\.",
-    r"Who is here", r"While you wait", r"You can use other windows; .*", r"Please keep this page open: .*",
-    r"Play a sound when it starts", r"After that, .*", r"If there are too few, .*",
-    r"Player \d (?:you|is here|not here yet)",
+    r"Who is here", r"We are putting together your group", r"This page tells you as soon as it is complete\.",
+    r"While you wait", r"You can use other windows; .*", r"You then have \d+ seconds to press a button\.",
+    r"Please keep this page open: .*", r"(Play a sound|A sound will play|Show a notification|A notification will) .*",
+    r"Your browser does not allow notifications", r"After that, .*", r"If there are too few, .*", r"Play .*",
+    r"If your group is not complete by then, .*", r"By then, either the game starts, or .*",
+    r"(Player \d|Another player|Free seat)(?: you| is here| not here yet)", r"You", r"Another player",
+    r"Free seat", r"One moment …",
 )  # fmt: skip
 def _lobby(m: Moment) -> bool:
     return m.ever(_waits)
@@ -377,19 +391,20 @@ def _waits(truth: Truth) -> bool:
     return truth["step"] in ("lobby", "instructions")
 
 
-@rule(r"The game is starting!")
+@rule(r"The game is starting!", r"Everyone is ready\.")
 def _starts(m: Moment) -> bool:
-    return m.ever(lambda truth: truth["step"] == "match")
+    return m.ever(lambda truth: truth["match"] is not None)
 
 
-@rule(r"(One more player is|\d+ more players are) needed\.", r"(Everyone is here)\.", r"(One moment) …")
+@rule(r"(One more player is|\d+ more players are) needed\.", r"(Everyone is here)\.")
 def _missing(m: Moment) -> bool:
-    if m.ever(lambda truth: truth["match"] is not None):
+    if m.ever(lambda truth: truth["match"] is not None or (truth["place"] or {}).get("asked")):
         return m.ever(_waits)  # the group forms
-    number = {"One": "1", "Everyone": "0"}.get(next(filter(None, m.groups)).split()[0], m.groups[0].split()[0])
+    first = m.groups[0].split()[0]
+    number = int({"One": "1", "Everyone": "0"}.get(first, first))
     most = m.record.terms.people - _waiting_people(m, m.seen.at, 0)
     least = m.record.terms.people - _waiting_people(m, m.seen.at, PRESENCE)
-    return min(least, most) <= int(number) <= max(least, most)
+    return min(least, most) <= number <= max(least, most)
 
 
 def _waiting_people(m: Moment, at: float, presence: float) -> int:
@@ -407,33 +422,91 @@ def _waiting_people(m: Moment, at: float, presence: float) -> int:
     )
 
 
-@rule(rf"You will wait at most {TIME}\.", r"You will wait at most (\d+) minutes?\.")
-def _wait_limit(m: Moment) -> bool:
-    if ":" not in m.groups[0]:  # before the script runs
-        return True
-    shown = _seconds(m.groups[0])
+def _is_left(m: Moment, shown: int, start: str, end: str) -> bool:
+    """Return whether a time of the lobby is what is left, without the time in which nobody could be served."""
 
     def fits(truth: Truth) -> bool:
         place = truth["place"]
-        if place is None:
+        if place is None or place[start] is None:
             return False
-        left = place["until"] - m.seen.at
-        lost = m.record.lost_seconds(place["since"], m.seen.at, (*SERVING, "redis"))
-        return left - LAG <= shown <= left + lost + LAG
+        left = max(0.0, place[end] - m.seen.at)
+        fair = place[end] - m.seen.at + m.record.lost_seconds(place[start], m.seen.at)
+        with_redis = fair + m.record.lost_seconds(place[start], m.seen.at, ("redis", "worker"))
+        return max(left, fair) - LAG <= shown <= max(0.0, with_redis) + LAG
 
     return m.ever(fits)
 
 
-@rule(rf"Your place is kept.*?{TIME}.*", r"Your place is kept.*")
+@rule(rf"(?:You will wait at most|The wait ends within) {TIME}\.", r"You will wait at most \d+ minutes?\.()")
+def _wait_limit(m: Moment) -> bool:
+    return not m.groups[0] or _is_left(m, _seconds(m.groups[0]), "since", "until")
+
+
+@rule(r"Ready\?", r"Your group is complete\.", r"I'm ready", r"If we don't hear from you in time, .*")
+def _is_asked_if_ready(m: Moment) -> bool:
+    return m.ever(lambda truth: bool(truth["place"] and truth["place"]["group"]))
+
+
+@rule(r"You are (Player \d)\.")
+def _has_number(m: Moment) -> bool:
+    """A number, once said, is the number in the game."""
+    return all(
+        seen.truth["match"]["titles"][seen.truth["role"]] == m.groups[0] for seen in m.later() if seen.truth["match"]
+    )
+
+
+@rule(rf"Time left: {TIME}\.", rf"Time left for the others: {TIME}\.")
+def _ready_limit(m: Moment) -> bool:
+    return _is_left(m, _seconds(m.groups[0]), "made", "ready_until")
+
+
+@rule(r"You are ready\.", r"If someone is not ready by then, .*", r"We know that you are ready\.")
+def _is_ready(m: Moment) -> bool:
+    return m.ever(lambda truth: bool(truth["place"] and truth["place"]["ready"]))
+
+
+@rule(r"(One other player is|\d+ other players are) not ready yet\.", r"The game starts as soon as everyone is\.()")
+def _not_ready(m: Moment) -> bool:
+    first = m.groups[0].split()[0] if m.groups[0] else ""
+    number = {"One": "1"}.get(first, first)
+    return m.ever(lambda truth: bool(truth["place"]) and str(truth["place"]["not_ready"]) == (number or "1"))
+
+
+@rule(r"Your group was complete, but (we did not hear|not everyone was ready).*")
+def _setback(m: Moment) -> bool:
+    return m.ever(lambda truth: bool(truth["place"] and truth["place"]["setback"]))
+
+
+@rule(r"You are now at the end of the queue\.", r"If this happens again, .*", r"We are looking for another player, .*")
+def _queues(m: Moment) -> bool:
+    return m.ever(_waits)
+
+
+@rule(rf"Your place is kept.*?{TIME}.*", rf"Your place in the queue is kept for {TIME}\.", r"Your place is kept.*()")
 def _place_is_kept(m: Moment) -> bool:
-    """False if a group forms without this person before they are back."""
+    """False if a group forms without this person before they are back, within the time that the page says."""
+    end = m.seen.at + _seconds(m.groups[0]) if m.groups and ":" in m.groups[0] else float("inf")
     for seen in m.later():
         place = seen.truth["place"]
         if place is not None and place["group"] is None and place["groups"] > 0:
             return False
-        if not seen.offline and not m.record.down(seen.at):
+        if seen.at > end or not (seen.offline or m.record.down(seen.at)):
             break
     return True
+
+
+@rule(rf"Your group waits for you for {TIME}\.")
+def _group_waits(m: Moment) -> bool:
+    return _is_left(m, _seconds(m.groups[0]), "made", "ready_until")
+
+
+@rule(
+    r"Other people may now get a group before you\.", r"As soon as this page is connected, .*",
+    r"The time to get ready may be over\.", r"The game may start before this page is connected\.",
+    r"Your answer is sent as soon as this page is connected\.",
+)  # fmt: skip
+def _may_have_changed(m: Moment) -> bool:
+    return m.cut_off() or m.server_unreachable()
 
 
 # ---- the last page ---------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ RETRY_SECONDS = 5.0
 """Seconds after which a person reloads a page that the browser could not load."""
 
 LOOK = """() => {
-    const tidy = (words) => words.replace(/\\s+/g, " ").trim();
+    const tidy = (words) => words.replace(/\\s+/g, " ").replaceAll("’", "'").trim();
     const main = document.querySelector("main");
     const visible = (part) => Boolean(part) && part.offsetParent !== null;
     if (!main) return { broken: true, title: document.title, lines: [] };

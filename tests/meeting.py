@@ -179,13 +179,21 @@ def _match_truth(match_id: int) -> dict[str, Any]:
 
 
 def _place_truth(person: Enrolment) -> dict[str, Any] | None:
-    place = Place.objects.filter(enrolment=person).order_by("step").last()
+    place = Place.objects.select_related("group").filter(enrolment=person).order_by("step").last()
     if place is None:
         return None
+    group = place.group
     return {
         "since": place.since.timestamp(),
         "until": place.until.timestamp(),
         "group": place.group_id,
+        "asked": group is not None and group.match_id is None,
+        "made": group.made_at.timestamp() if group else None,
+        "ready_until": group.until.timestamp() if group else None,
+        "ready": place.ready_at is not None,
+        "not_ready": group.places.filter(ready_at=None).count() if group else None,
+        "role": place.role,
+        "setback": place.setback,
         "left": place.left_at is not None,
         "groups": place.hall.groups.filter(pool=place.pool, match__isnull=False).count(),
     }
