@@ -323,9 +323,57 @@ def _reconnects(m: Moment) -> bool:
     return _connection_lost(m) and _place_is_kept(m)
 
 
-@rule(r"Our server is unavailable\.", r"This time does not count: .*")
+@rule(r"Our server is unavailable\.", r"This time does not count: .*", r"Your time is not running\.")
 def _server_is_down(m: Moment) -> bool:
     return m.server_unreachable()
+
+
+@rule(
+    r"If our server is down, your time is not running\.", r"If your connection is lost, it is running\.",
+    r"What you type is kept\.", r"Your answer is kept and will be sent automatically\.",
+    r"This page will update automatically\.", r"Reconnecting …",
+)  # fmt: skip
+def _is_cut_off(m: Moment) -> bool:
+    return m.cut_off() or m.server_unreachable()
+
+
+@rule(r"This takes longer than usual\.", r"Your answer is kept\.")
+def _is_slow(m: Moment) -> bool:
+    return m.in_match(_asked)
+
+
+@rule(r"Live updates are interrupted\.", r"The page works, but a little slower\.")
+def _works_without_socket(m: Moment) -> bool:
+    return m.server_unreachable() and not _cut_for(m, NOTICE)
+
+
+@rule(rf"If it runs out, the game waits for you up to {TIME} longer\.")
+def _patience(m: Moment) -> bool:
+    """The budget, less what the person has been away so far; a rounded number may be less."""
+    away = m.record.away_seconds(m.seen.who, 0.0, m.seen.at)
+    return m.is_offline() and _seconds(m.groups[0]) <= m.record.terms.absence - max(0.0, away - _time_left(m)) + LAG
+
+
+def _time_left(m: Moment) -> float:
+    """Return the most seconds that the person's open turn may still have had when they went away."""
+    deadlines = [
+        truth["match"]["turns"][truth["role"]]["deadline"]
+        for truth in m.known()
+        if truth["match"] and _asked(truth["match"], truth["role"])
+    ]
+    cut = m.record.cut_off_since(m.seen.who, m.seen.at)
+    return max(deadlines, default=0.0) - (cut or m.seen.at)
+
+
+@rule(rf"(Player \d) has lost the connection\. The game waits for up to {TIME}\.")
+def _other_is_away(m: Moment) -> bool:
+    """Return whether this player is away or was just now, and has no more of the budget left than is shown."""
+    for who in m.record.doing:
+        truth = m.record.last(who).truth
+        if truth["match"] and truth["match"]["titles"][truth["role"]] == m.groups[0]:
+            is_away = any(a <= m.seen.at <= b + 2 * LAG for a, b in m.record.doing[who].away)
+            return is_away and _seconds(m.groups[1]) <= m.record.terms.absence + LAG
+    return False
 
 
 @rule(r"The page still works, a little slower, and nothing you do is lost\.")
@@ -357,9 +405,16 @@ def _clock(m: Moment) -> bool:
 
 
 def _fits(m: Moment, turn: Truth, label: str, shown: int) -> bool:
+    if label.startswith(("Stopped", "Time left when")):
+        cut = m.record.cut_off_since(m.seen.who, m.seen.at) or min(m.record.outages[0][1], m.seen.at)
+        return m.server_unreachable() and _fits_at(m, turn, cut, shown)
     if label.startswith("Extra") != turn["extended"]:
         return False
-    at, opened, terms = m.seen.at, turn["opened"], m.record.terms
+    return _fits_at(m, turn, m.seen.at, shown)
+
+
+def _fits_at(m: Moment, turn: Truth, at: float, shown: int) -> bool:
+    opened, terms = turn["opened"], m.record.terms
     limit = terms.turn + (terms.extension if turn["extended"] else 0)
     fair = opened + limit - at + m.record.lost_seconds(opened, at)
     with_redis = fair + m.record.lost_seconds(opened, at, ("redis", "worker"))

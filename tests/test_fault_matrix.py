@@ -180,7 +180,7 @@ def play_to_fault(table: Table) -> None:
 
 @pytest.mark.parametrize("seconds", SECONDS)
 @pytest.mark.parametrize("service", ["web", "database", "redis", "worker"])
-def test_service_is_down_in_a_round(table, service: str, seconds: int):
+def test_outage_in_a_round(table, service: str, seconds: int):
     play = table()
     play.seat(*IN_THE_ROUND)
     play.people[0].finishes = False
@@ -191,7 +191,7 @@ def test_service_is_down_in_a_round(table, service: str, seconds: int):
 
 @pytest.mark.parametrize("seconds", SECONDS)
 @pytest.mark.parametrize("service", ["web", "database", "redis", "worker"])
-def test_service_is_down_before_the_game(table, service: str, seconds: int):
+def test_outage_before_the_game(table, service: str, seconds: int):
     """Two wait in the lobby, one reads the instructions, and one arrives during the fault."""
     play = table()
     *early, reader, latecomer = play.seat(*[fault_people.promptly] * 4)
@@ -206,7 +206,7 @@ def test_service_is_down_before_the_game(table, service: str, seconds: int):
 
 
 @pytest.mark.parametrize("seconds", SECONDS)
-def test_two_are_offline_in_a_round(table, seconds: int):
+def test_two_offline(table, seconds: int):
     play = table()
     _prompt, *cut_off, _slow = play.seat(*IN_THE_ROUND)
     play_to_fault(play)
@@ -220,7 +220,7 @@ def test_two_are_offline_in_a_round(table, seconds: int):
     play.finish()
 
 
-def test_one_is_offline_in_the_lobby_while_the_group_forms(table):
+def test_offline_while_a_group_forms(table):
     """Three seats are for people: the place of the one who is offline may be given away, but never in secret."""
     play = table(dataclasses.replace(TERMS, people=3), lobby_seconds=60)
     first, second, *others = play.seat(*[fault_people.promptly] * 4)
@@ -237,7 +237,7 @@ def test_one_is_offline_in_the_lobby_while_the_group_forms(table):
 
 
 @pytest.mark.parametrize("on_timeout", ["end", "agent"])
-def test_two_are_idle(table, on_timeout: str):
+def test_two_idle(table, on_timeout: str):
     play = table(dataclasses.replace(TERMS, on_timeout=on_timeout), fills_in="script:rational")
     play.seat(fault_people.promptly, fault_people.promptly)
     play.seat(fault_people.never, fault_people.never, from_then_on=True)
@@ -246,7 +246,7 @@ def test_two_are_idle(table, on_timeout: str):
 
 
 @pytest.mark.parametrize("on_timeout", ["end", "agent"])
-def test_one_leaves_and_one_closes_the_tab_for_a_while(table, on_timeout: str):
+def test_one_leaves_and_one_closes_the_tab(table, on_timeout: str):
     play = table(dataclasses.replace(TERMS, on_timeout=on_timeout), fills_in="script:rational")
     _prompt, leaver, closer, _slow = play.seat(*IN_THE_ROUND)
     play_to_fault(play)
@@ -260,7 +260,7 @@ def test_one_leaves_and_one_closes_the_tab_for_a_while(table, on_timeout: str):
     play.finish()
 
 
-def test_one_comes_back_after_a_program_has_played(table):
+def test_back_after_a_program_has_played(table):
     play = table(dataclasses.replace(TERMS, on_timeout="agent", rounds=12), fills_in="script:rational")
     _prompt, _other, closer, _third = play.seat(*[fault_people.promptly] * 4)
     play_to_fault(play)
