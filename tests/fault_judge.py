@@ -103,11 +103,18 @@ class Record:
         """Return the services that are down, or were until `slack` seconds ago."""
         return [service for service, start, end in self.outages if start - 1 <= at <= end + slack]
 
-    def cut_off_since(self, who: str, at: float) -> float | None:
-        """Return since when this person's page could not reach a server that works; None if it could."""
+    def cut_at(self, who: str, at: float) -> tuple[float, float] | None:
+        """Return from when to when this person's page could not reach a server that works; None if it could.
+
+        Pages may notice late that they reach it again.
+        """
         cuts = [(start, end) for service, start, end in self.outages if service in SERVING]
         cuts += self.doing[who].away
-        return min((start for start, end in cuts if start <= at <= end + NOTICE), default=None)
+        return min(((start, end) for start, end in cuts if start <= at <= end + NOTICE), default=None)
+
+    def cut_off_since(self, who: str, at: float) -> float | None:
+        cut = self.cut_at(who, at)
+        return cut[0] if cut else None
 
 
 def _overlap(intervals: Iterator[tuple[float, float]], start: float, end: float) -> float:
@@ -143,9 +150,9 @@ class Moment:
     def known(self) -> list[Truth]:
         """Return what the page may honestly speak of: the last seconds, or the last contact if it says so."""
         at, start = self.seen.at, self.seen.at - LAG
-        cut = self.record.cut_off_since(self.seen.who, at)
-        if cut is not None and (self.notices or at - cut < NOTICE):
-            start = min(start, cut - LAG)
+        cut = self.record.cut_at(self.seen.who, at)
+        if cut is not None and (self.notices or at - cut[0] < NOTICE or at > cut[1] - NOTICE):
+            start = min(start, cut[0] - LAG)
         elif "redis" in self.record.down(at, NOTICE):
             start -= NOTICE
         own = self.record.of(self.seen.who)
@@ -158,6 +165,10 @@ class Moment:
     def in_match(self, condition: Callable[[Truth, str], bool]) -> bool:
         """Return whether this was true of the match and the person's own role in it."""
         return self.ever(lambda truth: truth["match"] is not None and condition(truth["match"], truth["role"]))
+
+    def round_changes(self) -> bool:
+        """Return whether a round has just begun: scripts answer between two looks at the database."""
+        return len({len(truth["match"]["rounds"]) if truth["match"] else -1 for truth in self.known()}) > 1
 
     def later(self) -> Iterator[Seen]:
         return (seen for seen in self.record.of(self.seen.who) if seen.at >= self.seen.at)
@@ -209,7 +220,7 @@ def _seconds(clock: str) -> int:
     r"Send|Continue|Read the rules again|Your number|Choose your number|The number must be from 0 to 100\.",
     r"(Run|Players|Highest number|Fraction of mean|Prize) .*",
     r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d of \d|\$[\d.]+",
-    r"Runs so far|this ends the game|How the game works|Start the game|Step .*|Waiting for other players",
+    r"“Your number” .*|Runs so far|this ends the game|How the game works|Start the game|Waiting for other players",
 )
 def _says_nothing_of_now(m: Moment) -> bool:
     return True
@@ -262,7 +273,7 @@ def _has_answered(m: Moment) -> bool:
 @rule(r"Waiting for (.+)\.(?: This page updates automatically\.)?", r"This page updates automatically\.()")
 def _waits_for(m: Moment) -> bool:
     names = set(re.split(r", | and ", m.groups[0])) if m.groups[0] else None
-    return m.in_match(
+    return m.round_changes() or m.in_match(
         lambda match, role: (
             not match["over"] and (names is None or names == {match["titles"][waiting] for waiting in match["waiting"]})
         )
@@ -271,12 +282,16 @@ def _waits_for(m: Moment) -> bool:
 
 @rule(r"(Player \d)(?: \(you\))? has answered")
 def _other_has_answered(m: Moment) -> bool:
-    return m.in_match(lambda match, role: m.groups[0] not in [match["titles"][one] for one in match["waiting"]])
+    return m.round_changes() or m.in_match(
+        lambda match, role: m.groups[0] not in [match["titles"][one] for one in match["waiting"]]
+    )
 
 
 @rule(r"(Player \d)(?: \(you\))? is deciding")
 def _other_decides(m: Moment) -> bool:
-    return m.in_match(lambda match, role: m.groups[0] in [match["titles"][one] for one in match["waiting"]])
+    return m.round_changes() or m.in_match(
+        lambda match, role: m.groups[0] in [match["titles"][one] for one in match["waiting"]]
+    )
 
 
 @rule(r"Please wait\.", r"The answer will appear here\.", r"Player \d is (?:thinking|writing).*")
@@ -522,9 +537,9 @@ def _is_ready(m: Moment) -> bool:
 
 @rule(r"(One other player is|\d+ other players are) not ready yet\.", r"The game starts as soon as everyone is\.()")
 def _not_ready(m: Moment) -> bool:
-    first = m.groups[0].split()[0] if m.groups[0] else ""
-    number = {"One": "1"}.get(first, first)
-    return m.ever(lambda truth: bool(truth["place"]) and str(truth["place"]["not_ready"]) == (number or "1"))
+    first = m.groups[0].split()[0] if m.groups[0] else "1"
+    counts = [(truth["place"] or {}).get("not_ready") or 0 for truth in m.known()]
+    return min(counts) <= int({"One": "1"}.get(first, first)) <= max(counts)
 
 
 @rule(r"Your group was complete, but (we did not hear|not everyone was ready).*")
@@ -633,6 +648,13 @@ def _earned(m: Moment) -> bool:
 rule(r"the average bonus, since the game stopped through no fault of yours")(
     _in_state("partner_left", "opponent_failed", "our_outage")
 )
+
+
+@rule(r"you had played less than half")
+def _less_than_half(m: Moment) -> bool:
+    return 2 * len(_own_moves(m.record.last(m.seen.who).truth)) < m.record.terms.rounds
+
+
 rule(r"this ending pays no bonus", r"no game was finished")(
     lambda m: m.ever(lambda truth: truth["ended"] and "bonus" not in truth["ledger"])
 )
@@ -658,7 +680,7 @@ def _code(m: Moment) -> bool:
 
 def sentences(line: str) -> list[str]:
     """Split a line of a page into its sentences."""
-    return re.split(r"(?<=[.!?])\s+(?=[A-Z“])", line)
+    return re.split(r"(?<=[.!?…])\s+(?=[A-Z“\d])", line)
 
 
 def judged(record: Record, seen: Seen, sentence: str) -> bool | None:

@@ -47,7 +47,12 @@ TYPE = """(number) => {
     field.value = number;
     field.dispatchEvent(new Event("input", { bubbles: true }));
 }"""
-PRESS = "() => document.querySelector('form.move button.primary').click()"
+PRESS = """(number) => {
+    const form = document.querySelector("form.move");
+    if (form?.elements.answer?.value !== number) return false;  // a new round has just begun
+    form.querySelector("button.primary").click();
+    return true;
+}"""
 CONTINUE = """() => {
     const form = document.querySelector("form input[name=position]").form;
     for (const tick of form.querySelectorAll("input[type=checkbox]")) tick.checked = true;
@@ -233,5 +238,6 @@ class Person:
             return
         is_special = view["round"] == FAULT_ROUND or (self.from_then_on and view["round"] > FAULT_ROUND)
         if view["may_send"] and (not is_special or self.presses(self, view, fault)):
-            self.pressed.append((time.time(), view["round"], self.number))
-            page.evaluate(PRESS)
+            pressed_at = time.time()
+            if page.evaluate(PRESS, str(self.number)):
+                self.pressed.append((pressed_at, view["round"], self.number))
