@@ -147,17 +147,28 @@ class Moment:
         """Whether the page says that it cannot reach the server."""
         return any(NOTICES.search(line) for line in self.seen.view["lines"])
 
-    def known(self) -> list[Truth]:
-        """Return what the page may honestly speak of: the last seconds, or the last contact if it says so."""
-        at, start = self.seen.at, self.seen.at - LAG
+    @property
+    def lag(self) -> float:
+        """The seconds by which the page may be late: more on a machine that is too busy to look every second."""
+        before = max(
+            (seen.at for seen in self.record.of(self.seen.who) if seen.at < self.seen.at), default=self.seen.at
+        )
+        return LAG + min(LAG, max(0.0, self.seen.at - before - 1.2))
+
+    @property
+    def heard(self) -> float:
+        """The earliest moment of which the page may speak: seconds ago, or the last contact if it says so."""
+        at = self.seen.at
         cut = self.record.cut_at(self.seen.who, at)
         if cut is not None and (self.notices or at - cut[0] < NOTICE or at > cut[1] - NOTICE):
-            start = min(start, cut[0] - LAG)
-        elif "redis" in self.record.down(at, NOTICE):
-            start -= NOTICE
+            return min(at, cut[0]) - self.lag
+        return at - self.lag - (NOTICE if "redis" in self.record.down(at, NOTICE) else 0)
+
+    def known(self) -> list[Truth]:
+        """Return what was true between `heard` and now."""
         own = self.record.of(self.seen.who)
-        before = [seen.truth for seen in own if seen.at < start][-1:]
-        return before + [seen.truth for seen in own if start <= seen.at <= at + 1]
+        before = [seen.truth for seen in own if seen.at < self.heard][-1:]
+        return before + [seen.truth for seen in own if self.heard <= seen.at <= self.seen.at + 1]
 
     def ever(self, condition: Callable[[Truth], bool]) -> bool:
         return any(condition(truth) for truth in self.known())
@@ -265,6 +276,8 @@ def _stopped(m: Moment) -> bool:
 
 @rule(r"You have answered\.")
 def _has_answered(m: Moment) -> bool:
+    if m.round_changes():
+        return True
     return m.ever(lambda truth: not truth["ended"] and not truth["left"]) and m.in_match(
         lambda match, role: not match["over"] and role not in match["waiting"]
     )
@@ -436,7 +449,7 @@ def _fits_at(m: Moment, turn: Truth, at: float, shown: int) -> bool:
     possible = [(fair, with_redis)]
     if not m.record.lost_seconds(opened, at):
         possible.append((turn["deadline"] - at, turn["deadline"] - at))
-    return any(max(0.0, low) - LAG <= shown <= max(0.0, high) + LAG for low, high in possible)
+    return any(max(0.0, low) - m.lag <= shown <= max(0.0, high) + m.lag for low, high in possible)
 
 
 # ---- the lobby -------------------------------------------------------------------------------------------
@@ -472,21 +485,18 @@ def _missing(m: Moment) -> bool:
         return m.ever(_waits)  # the group forms
     first = m.groups[0].split()[0]
     number = int({"One": "1", "Everyone": "0"}.get(first, first))
-    most = m.record.terms.people - _waiting_people(m, m.seen.at, 0)
-    least = m.record.terms.people - _waiting_people(m, m.seen.at, PRESENCE)
-    return min(least, most) <= number <= max(least, most)
+    may_wait = _waiting(m, min(m.heard, m.seen.at - PRESENCE), any)
+    surely_wait = _waiting(m, m.heard, all)
+    return m.record.terms.people - may_wait <= number <= m.record.terms.people - surely_wait
 
 
-def _waiting_people(m: Moment, at: float, presence: float) -> int:
-    """Return how many people wait, counting those who have been away for less than `presence` seconds."""
-    start = at - max(LAG, presence)
-    cut = m.record.cut_off_since(m.seen.who, at)
-    start = min(start, cut - LAG) if cut is not None else start
+def _waiting(m: Moment, start: float, quantifier: Callable[[Iterator[bool]], bool]) -> int:
+    """Return how many people wait since `start`, at some moment or (if present then) at all moments."""
     return sum(
-        any(
-            seen.truth["step"] == "lobby" and (presence > 0 or not (seen.offline or seen.view.get("closed")))
+        quantifier(
+            seen.truth["step"] == "lobby" and (quantifier is any or m.record.cut_at(who, seen.at) is None)
             for seen in m.record.of(who)
-            if start <= seen.at <= at + 1
+            if start <= seen.at <= m.seen.at + 1
         )
         for who in m.record.doing
     )
@@ -502,7 +512,7 @@ def _is_left(m: Moment, shown: int, start: str, end: str) -> bool:
         left = max(0.0, place[end] - m.seen.at)
         fair = place[end] - m.seen.at + m.record.lost_seconds(place[start], m.seen.at)
         with_redis = fair + m.record.lost_seconds(place[start], m.seen.at, ("redis", "worker"))
-        return max(left, fair) - LAG <= shown <= max(0.0, with_redis) + LAG
+        return max(left, fair) - m.lag <= shown <= max(0.0, with_redis) + m.lag
 
     return m.ever(fits)
 
@@ -640,7 +650,7 @@ def _no_group(m: Moment) -> bool:
     return m.ever(lambda truth: truth["state"] == "no_partner")
 
 
-@rule(r"you earned ([\d.]+) points in the game")
+@rule(r"you earned ([\d.]+) points? in the game")
 def _earned(m: Moment) -> bool:
     return abs(Decimal(m.groups[0]) - prize(m.record, m.seen.who)) < Decimal("0.01")
 
