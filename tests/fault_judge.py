@@ -230,8 +230,8 @@ def _seconds(clock: str) -> int:
 @rule(
     r"Send|Continue|Read the rules again|Your number|Choose your number|The number must be from 0 to 100\.",
     r"(Run|Players|Highest number|Fraction of mean|Prize) .*",
-    r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d of \d|\$[\d.]+",
-    r"“Your number” .*|Runs so far|this ends the game|How the game works|Start the game|Waiting for other players",
+    r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d+ of \d+|\$[\d.]+",
+    r"[\d.]+ points?|“Your number” .*|Runs so far|this ends the game|How the game works|Start the game|Waiting for other players",
 )
 def _says_nothing_of_now(m: Moment) -> bool:
     return True
@@ -293,17 +293,33 @@ def _waits_for(m: Moment) -> bool:
     )
 
 
-@rule(r"(Player \d)(?: \(you\))? has answered")
-def _other_has_answered(m: Moment) -> bool:
-    return m.round_changes() or m.in_match(
-        lambda match, role: m.groups[0] not in [match["titles"][one] for one in match["waiting"]]
+NOTE = r"((?: now played by a program| is away|))"
+
+
+@rule(rf"(Player \d)(?: \(you\))?{NOTE}")
+def _seat(m: Moment) -> bool:
+    """Return whether this seat is played as its note says, or was so a moment ago."""
+    notes = {" now played by a program": {"agent"}, " is away": {"gone", "missed"}}.get(m.groups[1], set())
+    return not notes or m.in_match(
+        lambda match, role: any(
+            match["titles"][one] == m.groups[0] and notes & set(absence) for one, absence in match["absences"].items()
+        )
     )
 
 
-@rule(r"(Player \d)(?: \(you\))? is deciding")
+@rule(rf"(Player \d)(?: \(you\))? has answered{NOTE}")
+def _other_has_answered(m: Moment) -> bool:
+    return _seat(m) and (
+        m.round_changes()
+        or m.in_match(lambda match, role: m.groups[0] not in [match["titles"][one] for one in match["waiting"]])
+    )
+
+
+@rule(rf"(Player \d)(?: \(you\))? is deciding{NOTE}")
 def _other_decides(m: Moment) -> bool:
-    return m.round_changes() or m.in_match(
-        lambda match, role: m.groups[0] in [match["titles"][one] for one in match["waiting"]]
+    return _seat(m) and (
+        m.round_changes()
+        or m.in_match(lambda match, role: m.groups[0] in [match["titles"][one] for one in match["waiting"]])
     )
 
 

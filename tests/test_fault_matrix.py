@@ -43,6 +43,7 @@ class Table:
         self.stack, self.browser, self.slug = stack, browser, slug
         self.record, self.fault = Record(terms), Fault()
         self.people: list[Person] = []
+        self.views: list[dict] = []
         self._down: str | None = None
         self._truth: dict[str, dict] = {}
         stack.call(
@@ -81,6 +82,7 @@ class Table:
             self._truth = self.stack.call("tests.meeting.truth", [person.path for person in self.people])
         except StackError:
             assert self._down == "database", "the database did not answer"
+        self.views = [view for _person, _at, view in views]
         for person, at, view in views:
             self.record.seen.append(Seen(at, person.name, view, person.offline, self._truth[person.path]))
         for person, _at, view in views:
@@ -263,7 +265,9 @@ def test_one_leaves_and_one_closes_the_tab(table, on_timeout: str):
 def test_back_after_a_program_has_played(table):
     play = table(dataclasses.replace(TERMS, on_timeout="agent", rounds=12), fills_in="script:rational")
     _prompt, _other, closer, _third = play.seat(*[fault_people.promptly] * 4)
-    play_to_fault(play)
+    for person in play.people:
+        person.open()
+    play.until(lambda: all(view.get("round") == FAULT_ROUND for view in play.views), "the second round")
     closer.walk_away()
     play.wait(TERMS.absence + 8)
     closer.come_back()
