@@ -230,8 +230,9 @@ def _seconds(clock: str) -> int:
 @rule(
     r"Send|Continue|Read the rules again|Your number|Choose your number|The number must be from 0 to 100\.",
     r"(Run|Players|Highest number|Fraction of mean|Prize) .*",
-    r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d+ of \d+|\$[\d.]+",
-    r"[\d.]+ points?|“Your number” .*|Runs so far|this ends the game|How the game works|Start the game|Waiting for other players",
+    r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d+ of \d+",
+    r"[\d.]+ points?|\$[\d.]+|“Your number” .*|Runs so far|this ends the game|How the game works|Start the game",
+    r"Waiting for other players",
 )
 def _says_nothing_of_now(m: Moment) -> bool:
     return True
@@ -285,12 +286,11 @@ def _has_answered(m: Moment) -> bool:
 
 @rule(r"Waiting for (.+)\.(?: This page updates automatically\.)?", r"This page updates automatically\.()")
 def _waits_for(m: Moment) -> bool:
-    names = set(re.split(r", | and ", m.groups[0])) if m.groups[0] else None
-    return m.round_changes() or m.in_match(
-        lambda match, role: (
-            not match["over"] and (names is None or names == {match["titles"][waiting] for waiting in match["waiting"]})
-        )
-    )
+    matches = [truth["match"] for truth in m.known() if truth["match"] and not truth["match"]["over"]]
+    waiting = [{match["titles"][role] for role in match["waiting"]} for match in matches]
+    if not m.groups[0] or not waiting or m.round_changes():
+        return bool(waiting)
+    return set.intersection(*waiting) <= set(re.split(r", | and ", m.groups[0])) <= set.union(*waiting)
 
 
 NOTE = r"((?: now played by a program| is away|))"
