@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
 from typing import Any
 
 Truth = Mapping[str, Any]
@@ -150,10 +151,9 @@ class Moment:
     @property
     def lag(self) -> float:
         """The seconds by which the page may be late: more on a machine that is too busy to look every second."""
-        before = max(
-            (seen.at for seen in self.record.of(self.seen.who) if seen.at < self.seen.at), default=self.seen.at
-        )
-        return LAG + min(LAG, max(0.0, self.seen.at - before - 1.2))
+        looks = [seen.at for seen in self.record.of(self.seen.who) if self.seen.at - 20 <= seen.at <= self.seen.at]
+        gaps = [after - before for before, after in pairwise(looks)]
+        return LAG + min(2 * LAG, max(0.0, max(gaps, default=0.0) - 1.2))
 
     @property
     def heard(self) -> float:
@@ -167,7 +167,7 @@ class Moment:
     def known(self) -> list[Truth]:
         """Return what was true between `heard` and now."""
         own = self.record.of(self.seen.who)
-        before = [seen.truth for seen in own if seen.at < self.heard][-1:]
+        before = [seen.truth for seen in own if seen.at < self.heard][-2:]
         return before + [seen.truth for seen in own if self.heard <= seen.at <= self.seen.at + 1]
 
     def ever(self, condition: Callable[[Truth], bool]) -> bool:
@@ -330,8 +330,9 @@ def _agent_is_asked(m: Moment) -> bool:
 
 @rule(r"Sending …")
 def _sends(m: Moment) -> bool:
-    """Only while it is sent: not while the page is cut off, and not long after the answer has arrived."""
-    return m.in_match(_asked) and (not m.cut_off() or not _cut_for(m, NOTICE))
+    """Only while it is sent: not while the page has been cut off for long, nor long after the answer has arrived."""
+    cut = m.record.cut_at(m.seen.who, m.seen.at)
+    return m.in_match(_asked) and (cut is None or not cut[0] + NOTICE < m.seen.at < cut[1] - LAG)
 
 
 def _cut_for(m: Moment, seconds: float) -> bool:

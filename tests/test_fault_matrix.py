@@ -12,10 +12,12 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+import redis
 from playwright.sync_api import Browser
 
 from config.supervisor import StackError
@@ -129,10 +131,22 @@ class Table:
             self.stack.postgres.resume()
         else:
             self.stack.restart(service)
-        self.until(self.stack.is_healthy, f"{service} answers again")
-        self.fault.ended = time.time()
+        answers = ThreadPoolExecutor(1).submit(self._wait_until_served)
+        self.until(answers.done, f"{service} answers again")
+        self.fault.ended = answers.result()
         self._down = None
         self.record.outages.append((service, self.fault.started, self.fault.ended))
+
+    def _wait_until_served(self) -> float:
+        """Return when the web server, its database and Redis answered again."""
+        with closing(redis.Redis.from_url(self.stack.redis_url, socket_timeout=1)) as client:
+            while True:
+                try:
+                    if self.stack.is_healthy() and client.ping():
+                        return time.time()
+                except redis.RedisError:
+                    pass
+                time.sleep(0.1)
 
     def finish(self) -> None:
         """Play on until everyone has finished, and judge."""
