@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests import fault_judge
-from tests.fault_judge import Doing, Record, Seen, Terms
+from tests.fault_record import Doing, Record, Seen, Terms, conduct
 
 TERMS = Terms(turn=20, extension=10, absence=40, grace=15, rounds=2, seats=2, people=2)
 TITLES = {"p1": "Player 1", "p2": "Player 2"}
@@ -118,7 +118,7 @@ def test_page_that_promised_the_answer_is_safe_is_held_to_it():
 
 class TestConduct:
     def of(self, seconds: int, **fields: Any) -> str:
-        return fault_judge.conduct(record(*((float(at), "", truth()) for at in range(seconds)), **fields), "Ann")
+        return conduct(record(*((float(at), "", truth()) for at in range(seconds)), **fields), "Ann")
 
     def test_who_lets_all_time_pass_is_late(self):
         assert self.of(40) == "late"

@@ -22,8 +22,8 @@ from playwright.sync_api import Browser
 
 from config.supervisor import StackError
 from tests import fault_judge, fault_people
-from tests.fault_judge import Doing, Record, Seen, Terms
 from tests.fault_people import FAULT_ROUND, Behaviour, Fault, Person
+from tests.fault_record import Doing, Record, Seen, Terms
 
 pytestmark = [pytest.mark.browser, pytest.mark.services, pytest.mark.slow]
 
