@@ -127,6 +127,14 @@ def pytest_sessionstart() -> None:
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
 
+@pytest.fixture(autouse=True)
+def without_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everything count as served, as without a web server; tests of outages call `uptime.services.forget`."""
+    from uptime import services as uptime
+
+    monkeypatch.setattr(uptime, "_memory", uptime._Memory(float("inf"), None, ()))  # which is never read again
+
+
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """Return the address of a private Redis, the one in the settings."""

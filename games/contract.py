@@ -165,6 +165,21 @@ def bonus_share_is_within_bounds(case: Case) -> None:
 
 
 @_in_contract
+def share_played_grows_from_0_to_1(case: Case) -> None:
+    """The share of the match that has been played is 0 at the start, never falls, and is 1 when the match is over."""
+    for walk in [
+        case.walk(),
+        *(play_random(case.game, case.seed, [script]) for script in sorted(case.game.scripts)),
+    ]:
+        plays = walk.plays()
+        shares = [case.game.share_played(play.state) for play in plays]
+        require(plays[0].over or shares[0] == 0, f"share_played is {shares[0]!r} at the start")
+        require(shares == sorted(shares), f"share_played falls: {shares}")
+        require(shares[-1] == 1, f"share_played is {shares[-1]!r} at the end")
+        require(all(0 <= share <= 1 for share in shares), f"share_played leaves [0, 1]: {shares}")
+
+
+@_in_contract
 def log_replays(case: Case) -> None:
     """Replaying the log, or only its moves, gives the same state, payoffs and metrics."""
     walk = case.walk()

@@ -508,6 +508,21 @@ class Game(ABC, Generic[C, S]):
         """Return example results, such as half of the maximum, with which the instructions explain the pay."""
         return ()
 
+    def progress(self, state: S) -> tuple[float, float]:
+        """Return how much has been played and the most there can be, in one unit of the game: moves, rounds, items.
+
+        The default counts the match as one round. Games of open length count the most their rules allow.
+        """
+        return 0, 1
+
+    def share_played(self, state: S) -> float:
+        """Return how much of the match has been played: 0 at the start, never falling, 1 when it is over.
+
+        Studies may pay by it those who do not stay to the end.
+        """
+        played, most = self.progress(state)
+        return 1.0 if self.turn(state) is None else min(played / most, 1.0)
+
     def stage(self, state: S) -> tuple[int | None, str | None]:
         """Return the round (from 1) and phase of this state's turn, counted as in the game's source.
 

@@ -256,6 +256,10 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """Return the number of the current period, from 0."""
         raise NotImplementedError
 
+    def progress(self, state: S) -> tuple[float, float]:
+        """Return the periods played, of all; a practice period does not count."""
+        return self.period(state), self.config.periods
+
     def submission(self, state: S, role: Role) -> Form:
         """Return the form that closes the period."""
         raise NotImplementedError

@@ -190,6 +190,10 @@ class SealedNumbers(EqualSeats[C, Session]):
 
     # ---- what players see --------------------------------------------------------------------------
 
+    def progress(self, state: Session) -> tuple[float, float]:
+        """Return the runs played, of all."""
+        return len(state.runs), self.config.runs
+
     def length(self) -> str:
         runs = self.config.runs
         return _("one run") if runs == 1 else _("{runs} runs").format(runs=runs)

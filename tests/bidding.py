@@ -26,6 +26,7 @@ def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any]
             "lineups": [{"name": "", "seats": seats}],
             "asks_code_word": False,
             "asks_quiz": False,
+            "ready_seconds": 0,
             **fields,
         }
     )

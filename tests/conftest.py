@@ -33,7 +33,13 @@ LOG_TAIL = 2000
 
 
 class LiveStack(Stack):
-    """A running stack with the most frequent actions of tests/actions.py as methods."""
+    """A running stack with the most frequent actions of tests/actions.py as methods.
+
+    Attributes:
+        postgres: its database server; None with SQLite.
+    """
+
+    postgres: PrivatePostgres | None = None
 
     launch_study = partialmethod(Stack.call, "tests.actions.launch_study")
     lab_code = partialmethod(Stack.call, "tests.actions.lab_code")
@@ -69,6 +75,7 @@ def stack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             worker_concurrency=16,
             environment={"SECRET_KEY": "tests"},
         ) as live:
+            live.postgres = postgres
             yield live
     finally:
         if postgres is not None:

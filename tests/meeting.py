@@ -23,7 +23,10 @@ SIZE = {"players": 5, "runs": 3}
 
 
 def launch_contest(slug: str, *, human_seats: int = 4, agent: str = "script:rational", **fields: Any) -> str:
-    """Launch a contest with five seats, of which `human_seats` are for people; return the study's short name."""
+    """Launch a contest with five seats, of which `human_seats` are for people; return the study's short name.
+
+    Groups start at once: `ready_seconds` is 0.
+    """
     config = {**SIZE, **fields.pop("config", {})}
     players = config["players"]
     if fields.get("game", "beauty_contest") != "beauty_contest":
@@ -40,6 +43,7 @@ def launch_contest(slug: str, *, human_seats: int = 4, agent: str = "script:rati
             "lineups": [{"name": "", "seats": seats}],
             "asks_code_word": False,
             "asks_quiz": False,
+            "ready_seconds": 0,
             **fields,
         }
     )
@@ -120,6 +124,82 @@ def outcome_summary(slug: str) -> dict[str, Any]:
         "moves": dict(Counter(moves.values_list("number", flat=True))),
         "paid": dict(Counter(paid.values_list("reason", flat=True))),
         "paid_twice": paid.values("enrolment", "reason").annotate(rows=Count("pk")).filter(rows__gt=1).count(),
+    }
+
+
+def truth(paths: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return what the database holds now about the participant of each of these pages, in plain data.
+
+    Times are seconds since the epoch. `match` describes the latest match: `waiting` are the roles that have yet to
+    answer, `rounds` each finished round's number by role, and `moves` who has moved how often for each role (""
+    is the seat's own participant).
+    """
+    people_by_path = {path: _enrolment_of(path) for path in paths}
+    seats = {
+        path: Seat.objects.filter(enrolment=person).order_by("step").last() for path, person in people_by_path.items()
+    }
+    matches = {pk: _match_truth(pk) for pk in {seat.match_id for seat in seats.values() if seat is not None}}
+    return {
+        path: {
+            "state": person.state,
+            "ended": person.ended,
+            "step": "" if person.ended or person.step is None else person.step["kind"],
+            "code": person.completion_code,
+            "earnings": person.earnings,
+            "ledger": pay_of(path),
+            "place": _place_truth(person),
+            "role": seat.role if (seat := seats[path]) else "",
+            "left": bool(seat and seat.left_at),
+            "match": matches[seat.match_id] if seat else None,
+        }
+        for path, person in people_by_path.items()
+    }
+
+
+def _match_truth(match_id: int) -> dict[str, Any]:
+    match = Match.objects.get(pk=match_id)
+    play = match.play()
+    moves = Event.objects.filter(match=match, kind="move").order_by("number").values_list("role", "data", "at")
+    return {
+        "id": match.pk,
+        "status": match.status,
+        "ending": match.ending,
+        "over": play.over,
+        "titles": {role: str(play.game.role_title(role)) for role in play.game.roles()},
+        "waiting": list(play.waiting_for()),
+        "rounds": [dict(zip(play.game.roles(), run, strict=True)) for run in play.state.runs],
+        "turns": {
+            role: {
+                "answering": turn.answering,
+                "opened": turn.opened_at.timestamp(),
+                "deadline": turn.deadline.timestamp(),
+                "extended": turn.extended,
+            }
+            for role, turn in match.open_turns().items()
+        },
+        "absences": match.absences,
+        "moves": [[role, data.get("by") or "", data["move"].get("answer"), at.timestamp()] for role, data, at in moves],
+    }
+
+
+def _place_truth(person: Enrolment) -> dict[str, Any] | None:
+    place = Place.objects.select_related("group").filter(enrolment=person).order_by("step").last()
+    if place is None:
+        return None
+    group = place.group
+    return {
+        "since": place.since.timestamp(),
+        "until": place.until.timestamp(),
+        "group": place.group_id,
+        "asked": group is not None and group.match_id is None,
+        "made": group.made_at.timestamp() if group else None,
+        "ready_until": group.until.timestamp() if group else None,
+        "ready": place.ready_at is not None,
+        "not_ready": group.places.filter(ready_at=None).count() if group else None,
+        "role": place.role,
+        "setback": place.setback,
+        "left": place.left_at is not None,
+        "groups": place.hall.groups.filter(pool=place.pool, match__isnull=False).count(),
     }
 
 

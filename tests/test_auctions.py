@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from tests.photographs import photograph
 from tests.researching import sign_in
-from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone
+from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone, press_ready
 from tests.walking import consent_and_name, read_instructions
 
 __all__ = ["phone"]
@@ -120,6 +120,7 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPag
         config={"players": 4, "items": items, "order": "listed", "tie_break": "first_seat", "rule_limit": 1},
         turn_seconds=8,
         extension_seconds=0,
+        absence_seconds=0,
         on_timeout="default",
     )
     researcher_context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -142,7 +143,7 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPag
         f"{stack.url}/admin/matches/match/{stack.call('tests.bidding.match_record', 'leaver')['pk']}/watch/"
     )
     # The clock withdraws the participant who left; p1 leads, and p2 is asked again.
-    expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=15_000)
+    expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=30_000)
     expect(pages["p1"].locator(".game > div .status, .game .status").first).to_contain_text("You are leading")
     expect(researcher.locator(".lot .fact-standing")).to_contain_text("Bidder 1")
     photograph(researcher, "watched")
@@ -192,6 +193,7 @@ def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
     expect(pages[0].locator("#missing")).to_have_text("One more player is needed.")
     check_page(pages[0], "lobby")
     join_demo_lobby(pages[1], f"{stack.url}/join/demo-{game}/", 1)
+    press_ready(*pages)
     for page in pages:
         expect(page.locator("[data-seat]").first).to_be_visible()
     if game == "english-auction":

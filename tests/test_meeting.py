@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from conftest import slow_except
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from tests.accessibility import violation_lines, violations
-from tests.photographs import PHONE
+from tests.photographs import PHONE, photograph
 
 pytestmark = pytest.mark.browser
 
@@ -46,6 +47,12 @@ def bring_to_lobby(stack, phone: OpenPage, slug: str, number: int = 1) -> list[t
     """Bring this many people to the lobby, each on a phone; return their paths and pages."""
     paths = [stack.call("tests.meeting.reach_lobby", slug) for _number in range(number)]
     return [(path, phone(path)) for path in paths]
+
+
+def press_ready(*pages: Page) -> None:
+    """Say on each page that its participant is ready, once their group is complete."""
+    for page in pages:
+        page.get_by_role("button", name="I'm ready").click()
 
 
 def submit_number(page: Page, number: int) -> None:
@@ -114,7 +121,7 @@ def test_chime_and_tab_title_announce_the_start(stack, browser: Browser):
 def test_four_people_and_a_model_play_to_the_end(stack, phone: OpenPage):
     with OpenAIStandIn(['{"answer": 20}'] * 10) as standin:
         stack.call("tests.actions.add_endpoint", "table-model", f"http://127.0.0.1:{standin.port}/v1")
-        launch(stack, "table", agent="table-model:m", config={"runs": 2})
+        launch(stack, "table", agent="table-model:m", config={"runs": 2}, ready_seconds=60)
         arrivals = bring_to_lobby(stack, phone, "table", 3)
         first = arrivals[0][1]
         expect(first.locator("#missing")).to_have_text("One more player is needed.")
@@ -122,6 +129,11 @@ def test_four_people_and_a_model_play_to_the_end(stack, phone: OpenPage):
         expect(first).to_have_title("(3/4) waiting · Waiting for other players · Parley")
         check_page(first, "lobby")
         arrivals = arrivals + bring_to_lobby(stack, phone, "table")
+        check_page(first, "ready")
+        seats = {path: page.locator("#seat").inner_text() for path, page in arrivals}
+        press_ready(*[page for _path, page in arrivals])
+        for path, page in arrivals:
+            expect(page.locator(".seats li", has_text="(you)")).to_contain_text(seats[path])
         pages = {stack.call("tests.meeting.role_of", path): page for path, page in arrivals}
         assert sorted(pages) == ["p1", "p2", "p3", "p4"]
         for number in (1, 2):
@@ -260,6 +272,95 @@ def test_withdrawing_leaves_the_lobby_at_once(stack, phone: OpenPage):
     expect(other_page.locator("#missing")).to_have_text("2 more players are needed.")
 
 
+class TestReady:
+    """Pairs who are asked whether they are ready."""
+
+    @pytest.mark.slow
+    def test_two_missed_starts_end_the_study_with_pay(self, stack, phone: OpenPage):
+        launch(stack, "unready", human_seats=2, ready_seconds=12, waiting_rate="36.00")
+        ((_first_path, ready),) = bring_to_lobby(stack, phone, "unready")
+        expect(ready.locator("#missing")).to_have_text("One more player is needed.")
+        photograph(ready, "lobby waiting")
+        ((path, missing),) = bring_to_lobby(stack, phone, "unready")
+        expect(missing.locator("#seat")).to_contain_text("Player")
+        expect(missing).to_have_title(re.compile("^● Ready"))
+        photograph(missing, "lobby ready")
+        press_ready(ready)
+        expect(ready.locator("#others")).to_have_text("You are ready. One other player is not ready yet.")
+        photograph(ready, "lobby pressed")
+        check_page(ready, "pressed")
+        again = ready.get_by_text("This is a new group: please say again that you are ready.")
+        expect(again).to_be_visible(timeout=30_000)
+        expect(missing.get_by_text("Last time, we did not hear in time that you were ready.")).to_be_visible()
+        expect(missing.get_by_text("If we don't hear from you in time, the study ends for you")).to_be_visible()
+        photograph(missing, "lobby ready again")
+        press_ready(ready)
+        expect(missing.get_by_role("heading", level=1)).to_have_text("The study ends here", timeout=30_000)
+        expect(missing.get_by_text("Twice, your group was complete")).to_be_visible()
+        expect(missing.locator(".earnings")).to_contain_text("For waiting")
+        photograph(missing, "lobby two misses")
+        assert float(stack.call("tests.meeting.pay_of", path)["bonus"]) >= 0.24
+        expect(ready.get_by_text("you keep your place in the queue").first).to_be_visible()
+        photograph(ready, "lobby others missed")
+
+    @pytest.mark.slow
+    def test_missing_one_start_leads_back_to_the_queue(self, stack, phone: OpenPage):
+        launch(stack, "sent-back", human_seats=2, ready_seconds=12)
+        (_path, page), (_other_path, other) = bring_to_lobby(stack, phone, "sent-back", 2)
+        press_ready(other)
+        ((_third_path, third),) = bring_to_lobby(stack, phone, "sent-back")
+        told = page.get_by_text("Your group was complete, but we did not hear in time that you were ready.")
+        expect(told).to_be_visible(timeout=30_000)
+        photograph(page, "lobby sent back")
+        check_page(page, "sent back")
+        press_ready(other, third)
+        expect_turn(third)
+        expect(page.locator("#missing")).to_have_text("One more player is needed.")
+
+    @pytest.mark.slow
+    def test_lost_connection_says_how_long_the_place_is_kept(self, stack, phone: OpenPage):
+        launch(stack, "offline", human_seats=2, ready_seconds=30)
+        ((_path, page),) = bring_to_lobby(stack, phone, "offline")
+        expect(page.locator("#missing")).to_have_text("One more player is needed.")
+        page.context.set_offline(True)
+        page.evaluate("socket.close()")
+        expect(page.locator("#lost")).to_contain_text("You are offline. Your place in the queue is kept for 0:1")
+        expect(page.locator("#missing")).to_be_hidden()
+        photograph(page, "lobby offline, kept")
+        expect(page.locator("#lost")).to_contain_text("Other people may now get a group before you.", timeout=30_000)
+        photograph(page, "lobby offline, away")
+        ((_second_path, second),) = bring_to_lobby(stack, phone, "offline")
+        expect(second.locator("#missing")).to_have_text("One more player is needed.")
+        page.context.set_offline(False)
+        press_ready(page, second)
+        expect_turn(page)
+
+    @pytest.mark.slow
+    def test_press_while_our_server_is_down_is_delivered(self, stack, phone: OpenPage):
+        launch(stack, "down", human_seats=2, ready_seconds=30)
+        pages = [page for _path, page in bring_to_lobby(stack, phone, "down", 2)]
+        expect(pages[0].get_by_role("button", name="I'm ready")).to_be_visible()
+        stack.halt("web")
+        try:
+            press_ready(*pages)
+            expect(pages[0].locator("#lost")).to_contain_text("We can’t reach our server. Your group waits for you for")
+            expect(pages[0].locator("#lost")).to_contain_text("Your answer is sent as soon as this page is connected.")
+            photograph(pages[0], "lobby server down, pressed")
+        finally:
+            stack.restart("web")
+        for page in pages:
+            expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=60_000)
+
+    @pytest.mark.slow
+    def test_blind_lobby_shows_no_counts(self, stack, phone: OpenPage):
+        launch(stack, "blind", human_seats=2, lobby_after="agents", fills_in="script:rational", tells_opponent=False)
+        ((_path, page),) = bring_to_lobby(stack, phone, "blind")
+        expect(page.locator("#seats")).to_be_hidden()
+        expect(page.locator("main")).not_to_contain_text("program")
+        photograph(page, "lobby blind")
+        check_page(page, "blind lobby")
+
+
 class TestIncompleteGroup:
     @pytest.mark.slow
     def test_waiting_is_paid(self, stack, phone: OpenPage):
@@ -290,7 +391,7 @@ class TestUnresponsivePlayer:
     @pytest.fixture
     def seated(self, stack, phone: OpenPage) -> Callable[..., dict[str, tuple[str, Page]]]:
         def launch_and_seat(slug: str, **fields: object) -> dict[str, tuple[str, Page]]:
-            clock = {"turn_seconds": 6, "extension_seconds": 0}
+            clock = {"turn_seconds": 6, "extension_seconds": 0, "absence_seconds": 5}
             launch(stack, slug, human_seats=3, config={"players": 4, "runs": 4}, **clock, **fields)
             arrivals = bring_to_lobby(stack, phone, slug, 3)
             for _path, page in arrivals:
@@ -344,7 +445,7 @@ class TestUnresponsivePlayer:
         expect(table["p1"][1].get_by_role("button", name="Continue")).to_be_visible()
         assert stack.call("tests.meeting.movers", path, "p3") == ["script:rational"] * 4
         returned_page = phone(path)
-        expect(returned_page.get_by_role("heading", level=1)).to_have_text("A program is now playing for you")
+        expect(returned_page.get_by_role("heading", level=1)).to_have_text("A program took your seat")
         check_page(returned_page, "replaced")
 
 
@@ -406,7 +507,7 @@ def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     """The clock removes the person who left from the auction, and the others keep bidding."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
-    clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0}
+    clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0, "absence_seconds": 0}
     plain = {"entry": "open", "asks_code_word": False, "asks_quiz": False}
     study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
     stack.launch_study({**study, "lineups": [{"name": "", "seats": seats}]})

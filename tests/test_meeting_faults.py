@@ -10,6 +10,8 @@ import time
 import httpx
 import pytest
 
+from deploy.bench import lobby
+
 pytestmark = pytest.mark.services
 
 GROUPS, RUNS = 20, 3
@@ -88,6 +90,15 @@ async def kill_services(stack, people: list[Person], last_may_arrive: asyncio.Ev
                 while not await asyncio.to_thread(stack.is_healthy):
                     await asyncio.sleep(0.2)
         last_may_arrive.set()
+
+
+@pytest.mark.slow
+def test_nobody_waits_with_a_false_sentence_although_services_are_killed(stack):
+    """The benchmark's crowd in the lobby, and what its pages say; five groups of four."""
+    crowd, outcome = lobby.meet(stack, lobby.Size(groups=5, per_second=1.0, kill_every=4.0))
+    assert set(crowd.kills) == {"web", "redis", "worker"}
+    assert (crowd.false, outcome["not seated"]) == ([], 0)
+    assert len(crowd.begun) == 20 and crowd.samples > 100
 
 
 @pytest.mark.slow

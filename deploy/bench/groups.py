@@ -1,4 +1,4 @@
-"""Groups of people: how soon a group is seated, and how soon everyone sees the end of a sealed round."""
+"""Groups of people: how they meet although services are killed, and how soon everyone sees a sealed round's end."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import json
 import os
 import random
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-import httpx
 import websockets
 
 from config.supervisor import Stack
+from deploy.bench import lobby
 
-ARRIVALS, ARRIVAL_SECONDS, GROUP_SIZE = 200, 10.0, 4
 TABLE_SIZE, ROUNDS = 10, 15
 PATIENCE = 60.0
 
@@ -28,13 +26,7 @@ def report(
     """Print a row for the lobby and one for sealed rounds, for each database, with one web process per core."""
     for database in databases:
         with stack_on(database, os.cpu_count() or 1) as (stack, _database):
-            seated = asyncio.run(_lobby_times(stack))
-            print(
-                f"| {database} | {ARRIVALS} arrivals in {ARRIVAL_SECONDS:g} s, groups of {GROUP_SIZE} "
-                f"| {len(seated)} groups; seated after its last arrival: p50 {_quantile(seated, 0.5):.2f} s, "
-                f"p95 {_quantile(seated, 0.95):.2f} s, maximum {max(seated, default=float('nan')):.2f} s |",
-                flush=True,
-            )
+            print(f"| {database} | {lobby.measure(stack, lobby.Size())} |", flush=True)
             round_times = asyncio.run(_round_times(stack, tables))
             print(
                 f"| {database} | sealed rounds of {TABLE_SIZE} people | {len(round_times)} pages; from the last "
@@ -47,52 +39,6 @@ def report(
 def _quantile(values: Sequence[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
-
-
-async def _lobby_times(stack: Stack) -> list[float]:
-    """Return the seconds from each group's last arrival until all its members are told to begin."""
-    paths = stack.call("deploy.bench.study.people_before_lobby", "bench-lobby", ARRIVALS, GROUP_SIZE)
-    arrived: dict[str, float] = {}
-    started: dict[str, float] = {}
-    started_at = time.monotonic()
-    delays = [ARRIVAL_SECONDS * number / ARRIVALS for number in range(ARRIVALS)]
-    async with httpx.AsyncClient(base_url=stack.url, timeout=PATIENCE) as client:
-
-        async def participant(path: str, position: int, delay: float) -> None:
-            await asyncio.sleep(max(0.0, started_at + delay - time.monotonic()))
-            arrived[path] = time.monotonic()
-            page = await client.post(path, data={"position": str(position)}, follow_redirects=True)
-            if 'id="lobby"' in page.text:
-                await _wait_for_start(stack, path)
-            started[path] = time.monotonic()
-
-        await asyncio.gather(
-            *(participant(path, position, delay) for (path, position), delay in zip(paths, delays, strict=True))
-        )
-    groups: dict[int, list[str]] = defaultdict(list)
-    for path, group in stack.call("deploy.bench.study.groups_of", [path for path, _position in paths]).items():
-        groups[group].append(path)
-    return [
-        max(started[path] for path in group) - max(arrived[path] for path in group)
-        for group in groups.values()
-        if len(group) == GROUP_SIZE
-    ]
-
-
-async def _wait_for_start(stack: Stack, path: str) -> None:
-    address = stack.url.removeprefix("http://")
-    token = path.strip("/").split("/")[1]
-    async with websockets.connect(f"ws://{address}/ws/lobby/{token}/", origin=stack.url, compression=None) as socket:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            try:
-                message = json.loads(await asyncio.wait_for(socket.recv(), 4))
-            except TimeoutError:
-                await socket.send(json.dumps({"type": "sync"}))
-                continue
-            if message["type"] == "begin":
-                return
-    raise TimeoutError(f"no game began at {path}")
 
 
 async def _round_times(stack: Stack, tables: int) -> list[float]:

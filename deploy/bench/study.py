@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from lobby import services as lobby
+from lobby import times
+from lobby.models import Place
+from lobby.services import table_of
 from matches.models import Match, Seat
 from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
@@ -45,8 +54,46 @@ def _launch(slug: str, **values: object) -> None:
 
 def people_before_lobby(slug: str, people: int, group_size: int) -> list[tuple[str, int]]:
     """Launch a study of groups with people on the page before its lobby; return their pages' paths and positions."""
-    _contest(slug, players=group_size, runs=1)
+    _contest(slug, players=group_size, runs=1, ready_seconds=20)
     return [_walk(slug, until="instructions") for _person in range(people)]
+
+
+def lobby_truths(tokens: list[str], seconds: float) -> dict[str, tuple[list[str], str]]:
+    """Return what each page in the lobby may truthfully have said within the last seconds, and who is here for it.
+
+    The words are those of `lobby.Page.sentence` and `counts`; the latter are "" unless the person waits for a group.
+    """
+    places = Place.objects.filter(enrolment__token__in=tokens).select_related("enrolment", "group__match")
+    since = timezone.now() - timedelta(seconds=seconds)
+    prospects: dict[tuple[int, str], dict[int, tuple[int, int]]] = {}
+    truths = {}
+    for place in places:
+        group, sentences, counts = place.group, ["lost, may be over"], ""
+        if group is None or group.made_at > since:
+            sentences.append("waiting")
+        if times.seconds_until(times.kept_until(place)) > 0 or group is not None:
+            sentences.append("lost, kept")
+        if group is not None and (group.match is None or group.match.started_at > since):
+            seat = table_of(place).for_people(group.places.count()).game.role_title(place.role)
+            if place.ready_at is None or place.ready_at > since:
+                sentences.append(f"ready as {seat}, not pressed")
+            if place.ready_at is not None:
+                sentences.append(f"ready as {seat}, pressed")
+        if group is None and not place.enrolment.ended:
+            pool = (place.hall_id, place.pool)
+            if pool not in prospects:
+                prospects[pool] = lobby.pool_prospects(*pool)
+            if place.pk in prospects[pool]:
+                counts = "{} here, {} missing".format(*prospects[pool][place.pk])
+        truths[place.enrolment.token] = (sentences, counts)
+    return truths
+
+
+def lobby_outcome(slug: str) -> dict[str, int]:
+    """Return how many people were not seated in the end, and how often someone was sent back to the queue."""
+    places = Place.objects.filter(enrolment__placement__cell__version__study__slug=slug)
+    missed = places.aggregate(missed=Sum("missed"))["missed"] or 0
+    return {"not seated": places.filter(group__match=None).count(), "missed": missed}
 
 
 def seated_group(slug: str, people: int, runs: int) -> list[str]:
@@ -62,7 +109,7 @@ def groups_of(paths: list[str]) -> dict[str, int]:
     return {path: matches[path.split("/")[2]] for path in paths if path.split("/")[2] in matches}
 
 
-def _contest(slug: str, *, players: int, runs: int) -> None:
+def _contest(slug: str, *, players: int, runs: int, ready_seconds: int = 0) -> None:
     study = Study.objects.create(
         slug=slug,
         title="Together",
@@ -73,6 +120,7 @@ def _contest(slug: str, *, players: int, runs: int) -> None:
         entry=Study.Entry.OPEN,
         quota=1_000,
         asks_code_word=False,
+        ready_seconds=ready_seconds,
     )
     freezing.launch(study)
 

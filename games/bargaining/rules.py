@@ -181,6 +181,10 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     def role_title(self, role: Role) -> str:
         return {ALICE: _("Alice"), BOB: _("Bob")}[role]
 
+    def progress(self, state: Rounds) -> tuple[float, float]:
+        """Return the moves made, of two in each of the most rounds: an offer and its answer."""
+        return 2 * len(state.proposals) - (state.on_table is not None), 2 * self.last_round
+
     def length(self) -> str:
         if self.config.rounds is None:
             return _("a number of rounds that is not announced")

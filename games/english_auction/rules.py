@@ -222,6 +222,12 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     def _with_call(self, state: Bidding, role: Role, move: Bid) -> Bidding:
         return replace(state, calls=(*state.calls, Call(role, move.bid, state.price)))
 
+    def progress(self, state: Bidding) -> tuple[float, float]:
+        """Return how near the end is: by the price, of all assets, or by the seats that dropped out, of all but one."""
+        start, assets = self.config.start_price, self.config.assets
+        raised = ((state.price or start) - start) / (assets - start) if assets > start else 0.0
+        return max(raised, len(state.dropped) / max(1, len(self.roles()) - 1)), 1
+
     def ends(self, state: Bidding, role: Role, move: Any) -> bool:
         """Return whether nobody is left to move after this move."""
         return isinstance(move, Bid) and self.next(self._with_call(state, role, move)) is None

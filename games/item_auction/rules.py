@@ -609,6 +609,10 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     # ---- what players see --------------------------------------------------------------------------
 
+    def progress(self, state: Auction) -> tuple[float, float]:
+        """Return the items sold or withdrawn from sale, of all."""
+        return len(state.over), len(state.order)
+
     def length(self) -> str:
         number = len(self.config.items)
         return _("1 item") if number == 1 else _("{number} items").format(number=number)

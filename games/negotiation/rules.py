@@ -226,6 +226,10 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     def money(self, amount: float) -> str:
         return formatted(amount, self.amounts)
 
+    def progress(self, state: Rounds) -> tuple[float, float]:
+        """Return the moves made, of two in each of the most rounds: an offer and its answer."""
+        return 2 * len(state.proposals) - (state.on_table is not None), 2 * self.last_round
+
     def length(self) -> str:
         if self.config.rounds is None:
             return _("a number of rounds that is not announced")

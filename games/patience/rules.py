@@ -145,6 +145,10 @@ class Patience(Game[PatienceConfig, Answers]):
     def role_title(self, role: Role) -> str:
         return _("You")
 
+    def progress(self, state: Answers) -> tuple[float, float]:
+        """Return the questions answered, of all."""
+        return len(state.choices), len(state.questions)
+
     def length(self) -> str:
         return _("{number} questions").format(number=len(self.later_amounts) * self.config.repetitions)
 

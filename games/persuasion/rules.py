@@ -223,6 +223,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         """Whether every round has a new buyer."""
         return self.config.buyer_type == "myopic"
 
+    def progress(self, state: Market) -> tuple[float, float]:
+        """Return the moves made, of two in each round: what the seller says and what the buyer decides."""
+        return 2 * len(state.played) + (state.now is not None and state.now.offered), 2 * self.last_round
+
     def length(self) -> str:
         if self.config.rounds is None:
             return _("a number of rounds that is not announced")

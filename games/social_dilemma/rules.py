@@ -456,10 +456,20 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     def stage(self, state: Dilemma) -> tuple[int | None, str | None]:
         return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
 
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The turns of a round, in order."""
+        first_phases = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
+        return (*first_phases.get(self.mechanism, ()), "act")
+
+    def progress(self, state: Dilemma) -> tuple[float, float]:
+        """Return the turns played, of all in the most rounds there can be."""
+        phase = 0 if state.stage == "over" else self.phases.index(state.stage)
+        return len(state.rounds) * len(self.phases) + phase, len(self.phases) * self.last_round()
+
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         """Return round and phase of each move: all seats move once per turn, so its number determines the turn."""
-        first_phases = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
-        phases = (*first_phases.get(self.mechanism, ()), "act")
+        phases = self.phases
         turns = (index // self.seats() for index in range(len(moves)))
         return [(turn // len(phases) + 1, phases[turn % len(phases)]) for turn in turns]
 

@@ -20,7 +20,7 @@ REASONS: Mapping[str, str] = {
     "no_partner": "no partner found", "replaced": "an agent took the seat", "screened_out": "screened out",
     "returned": "returned the assignment", "withdrew": "chose to leave", "not_finished": "still under way",
     "no_match": "no match", "not_begun": "not begun", "match_not_finished": "match without a result",
-    "failed_check": "failed another check", "missing_check": "a check was not graded", "pilot": "part of a pilot",
+    "failed_check": "failed another check", "missing_check": "a check was not answered", "pilot": "part of a pilot",
     "demo": "a demonstration", "clock_move": "the clock moved for a player",
     "scripted_fallback": "a script moved for a model", "substituted_move": "a substitute moved",
     "partner_excluded": "the partner is excluded",

@@ -35,7 +35,7 @@ def outcome_for(token: str) -> schemas.Outcome:
         return schemas.Outcome(state="pending")
     person = identity.enrolment
     place = _place_in_lobby(person)
-    if place is not None and place.is_over:
+    if place is not None and place.group is None and lobby.has_waited(place):
         lobby.mark_present(place)
         person.refresh_from_db()
     return outcome_of(Study.objects.get(slug=question.study), person)
@@ -123,4 +123,5 @@ def _place_in_lobby(person: Enrolment) -> Place | None:
     """Return the place in which the participant waits; None if they don't."""
     if person.ended:
         return None
-    return Place.objects.select_related("enrolment").filter(enrolment=person, step=person.position, group=None).first()
+    places = Place.objects.select_related("enrolment", "group").filter(lobby.WAITING)
+    return places.filter(enrolment=person, step=person.position).first()

@@ -98,6 +98,7 @@ class Quiz(_GameStep):
     title = _("After the game")
     template = "participants/quiz.html"
     state = State.QUIZ
+    required = False
 
     def questions(self):
         """Yield each question with its options in this participant's order."""

@@ -16,10 +16,12 @@ from config.origins import SameOrigin  # noqa: E402
 from config.pages import PagesHandler  # noqa: E402
 from lobby import routing as lobby  # noqa: E402
 from matches import routing as matches  # noqa: E402
+from uptime.heartbeat import lifespan  # noqa: E402
 
 sockets = [*matches.websocket_urlpatterns, *lobby.websocket_urlpatterns, re_path("", WebsocketDenier.as_asgi())]
 application = ProtocolTypeRouter(
     {
+        "lifespan": lifespan,
         "http": PagesHandler(),
         "websocket": SameOrigin(AllowedHostsOriginValidator(URLRouter(sockets))),
     }

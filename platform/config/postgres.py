@@ -40,6 +40,8 @@ class PrivatePostgres:
         self.folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
         self.database = database
         self.process: subprocess.Popen[Any] | None = None
+        self._command: list[str] = []
+        self._user: str | None = None
         self.url = f"postgres://postgres@/{database}?host={self.folder}"
 
     @property
@@ -73,15 +75,23 @@ class PrivatePostgres:
         }
         if not self.durable:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-        self.process = children.start(
-            [str(programs / "postgres"), "-D", str(data), *(f"--{name}={value}" for name, value in settings.items())],
-            user=user,
-            log=self.log,
-            cwd=self.folder,
-            death_signal=signal.SIGQUIT,
-        )
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        self._command, self._user = [str(programs / "postgres"), "-D", str(data), *options], user
+        self.resume()
         self._create_database()
         return self.url
+
+    def halt(self) -> None:
+        """Stop the server, which drops every connection, and keep its data until `resume`."""
+        assert self.process is not None
+        # SIGINT: in a crash, a server without durable writes would lose the last commits.
+        children.stop(self.process, stop_signal=signal.SIGINT, patience=10)
+
+    def resume(self) -> None:
+        """Start the server on the data that it has."""
+        self.process = children.start(
+            self._command, user=self._user, log=self.log, cwd=self.folder, death_signal=signal.SIGQUIT
+        )
 
     def stop(self) -> None:
         if self.process is not None:

@@ -94,7 +94,6 @@ def _answer(options: argparse.Namespace) -> None:
         uvicorn.Config(
             options.application,
             workers=1,
-            lifespan="off",
             ws="websockets-sansio",
             ws_max_size=MAX_MESSAGE_BYTES,
             ws_per_message_deflate=False,

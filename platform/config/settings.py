@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
@@ -93,6 +94,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_totp",
     "django_otp.plugins.otp_static",
     "config",
+    "uptime",
     "audit",
     "rights",
     "participants",
@@ -268,6 +270,11 @@ CELERY_BEAT_SCHEDULE = {
     "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
     "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
+    "check people": {
+        "task": "studies.check_people",
+        "schedule": crontab(hour=3, minute=30),
+        "options": {"queue": "default", "expires": 6 * 60 * 60},
+    },
 }
 
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="100")

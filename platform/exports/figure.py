@@ -36,7 +36,7 @@ REASONS: Mapping[str, str] = {
     "not_begun": "not begun",
     "match_not_finished": "match without a result",
     "failed_check": "failed another check",
-    "missing_check": "a check was not graded",
+    "missing_check": "a check was not answered",
     "pilot": "part of a pilot",
     "demo": "a demonstration",
     "clock_move": "the clock moved for a player",

@@ -18,7 +18,7 @@ REASONS: Mapping[str, str] = {
     "opponent_failed": "Another player failed, or the researchers ended the match; not the participant's fault.",
     "our_outage": "The server was unavailable, and the participant or a player of the same match did not come back.",
     "partner_left": "Another person left the match, which ended it.",
-    "no_partner": "Too few people arrived to start a match.",
+    "no_partner": "No match started: too few people arrived, or the participant missed two starts.",
     "replaced": "The participant stopped playing or left, and an agent took the seat.",
     "screened_out": "The participant was screened out.",
     "returned": "The participant returned the assignment to the recruiter.",
@@ -28,7 +28,7 @@ REASONS: Mapping[str, str] = {
     "not_begun": "The match was planned but not started.",
     "match_not_finished": "The match has no result: it was still running or had been ended early.",
     "failed_check": "The participant failed another attention check.",
-    "missing_check": "A check that the study requires was not graded.",
+    "missing_check": "A check that the study asks for was not answered, such as a quiz left open.",
     "pilot": "The match was part of a pilot.",
     "demo": "The match was a demonstration.",
     "clock_move": "The clock made at least one move in place of a player.",
@@ -44,7 +44,7 @@ STAGES: Mapping[str, str] = {
     "instructed": "read the instructions and, if asked, typed the code word",
     "began": "started the game",
     "finished": "finished the game",
-    "completed": "passed the later checks and reached the last page",
+    "completed": "did everything that the study requires and failed no later check",
     "in_dataset": "is in the dataset",
 }
 """Stages that a participant can reach, in order."""

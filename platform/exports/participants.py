@@ -30,7 +30,9 @@ from games.play import configure, restore, stages
 from matches.models import Event, Match, Seat
 from opponents.agents import Agent
 from opponents.models import Call
+from participants import services as people
 from participants.models import Enrolment
+from participants.states import State
 from payouts import rules
 from payouts.models import LedgerRow
 from recruiters import authenticity
@@ -152,6 +154,11 @@ class Participant:
         return _if_by_cutoff(self.enrolment.ended_at, self.reading.cutoff)
 
     @cached_property
+    def unanswered(self) -> list[str]:
+        """Kinds of the steps that the participant left open although they completed."""
+        return people.unanswered(self.enrolment) if self.facts.state == State.COMPLETED else []
+
+    @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         return {verdict.check_name: verdict for verdict in self.enrolment.verdicts.all()}
 
@@ -191,8 +198,9 @@ class Participant:
         if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
             amounts = {row.reason: row.amount for row in self.ledger}
         else:
-            earned = earnings_of(self.enrolment, self.cell.version.content)
-            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, **earned.rule_inputs())
+            rule = self.cell.pay()
+            earned = earnings_of(self.enrolment, self.cell.version.content, rule)
+            amounts = rules.due(rule, ending=self.enrolment.state, **earned.rule_inputs())
         return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
     @cached_property
@@ -390,7 +398,7 @@ class PlayedMatch:
         }
 
     def disclosure_to(self, role: str) -> Mapping[str, Any]:
-        """Return what this seat's person was told about the other players: {told, words, at}; empty for an agent."""
+        """Return what this seat's person was told about the others: {others, told, words, at}; empty for an agent."""
         person = self.seats[role].enrolment
         if person is None or not (disclosed := disclosure.recorded_disclosure(person)):
             return {}

@@ -232,7 +232,15 @@ def matches(shape: Shape) -> Table:
                 ),
             ),
         ]
-    columns.append(
+    columns += [
+        Column(
+            "disclosure",
+            "choice",
+            "What its participants' pages told about the other players during the match.",
+            lambda m: next((told["others"] for role in m.seats if (told := m.disclosure_to(role))), None),
+            values="none: nothing (blind); counts: how many are people and how many are programs; seats: also who is "
+            "which; empty without people",
+        ),
         Column(
             "told_of_players",
             "choice",
@@ -243,8 +251,8 @@ def matches(shape: Shape) -> Table:
                 or None
             ),
             values="told, either, nothing; empty without people or if not recorded",
-        )
-    )
+        ),
+    ]
     columns += [
         Column(
             f"config_{name}",
@@ -1002,6 +1010,14 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
         ),
         Column("arrived_at", "time", "When the participant arrived.", lambda p: p.enrolment.arrived_at, unit="UTC"),
         Column("ended_at", "time", "When the enrolment ended; empty before that.", lambda p: p.ended_at, unit="UTC"),
+        Column(
+            "unanswered",
+            "choice",
+            "Kinds of the steps after the game that a participant who completed left open, separated by semicolons: "
+            "their answers are missing.",
+            lambda p: ";".join(p.unanswered) or None,
+            values="quiz, survey_after; empty if none",
+        ),
     ]
     columns += [
         Column(
@@ -1117,6 +1133,13 @@ def payments() -> Table:
                 "number",
                 "Success score on which the amount is based.",
                 lambda p: p.workings.get("share"),
+                unit="from 0 to 1",
+            ),
+            Column(
+                "played",
+                "number",
+                "Share of the matches played until the ending; empty if the pay does not depend on it.",
+                lambda p: p.workings.get("played"),
                 unit="from 0 to 1",
             ),
             Column("created_at", "time", "When it became due.", lambda p: p.created_at, unit="UTC"),

@@ -1,18 +1,27 @@
 """The socket of a lobby page.
 
-The page sends {"type": "sync"} every few seconds, which shows that it is open. It receives {"type": "lobby"} with
-who is here (`step.status_of`), and {"type": "begin"} when it must reload.
+The server sends {"type": "ask"} every few seconds and when there is news, and the page answers {"type": "sync"},
+which shows that it is open, also in the background, where browsers slow down timers. {"type": "ready", "group"} says
+that the participant is ready. The page receives what it shows (`step.page_status`), {"type": "here", "others",
+"missing"} when others arrive or leave, and {"type": "begin"} when it must reload.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 from lobby import services
-from lobby.announce import channel_of
-from lobby.step import answer_request, place_of, remaining
+from lobby.announce import channel_of, channel_of_place
+from lobby.services import table_of
+from lobby.step import answer_request, place_of, say_ready
 from matches.consumers import PageConsumer, in_thread
+
+ASK_SECONDS = 4
+"""Seconds between the server's questions whether the page is still there."""
+PAGE_CLOSED = 1001
+"""The close code that browsers send when the page is closed or left; a lost connection has another or none."""
 
 
 class LobbyConsumer(PageConsumer):
@@ -20,34 +29,55 @@ class LobbyConsumer(PageConsumer):
 
     async def connect(self) -> None:
         self.token = self.scope["url_route"]["kwargs"]["token"]
+        self.asking: asyncio.Task[None] | None = None
         self.place = await in_thread(place_of, self.token)
         await self.accept()
         if self.place is None:
             await self._send({"type": "begin"})
             await self.close(4404)
             return
-        await self.channel_layer.group_add(self._channel(), self.channel_name)
+        for channel in self._channels():
+            await self.channel_layer.group_add(channel, self.channel_name)
         await self._send(await in_thread(answer_request, self.token))
+        self.asking = asyncio.create_task(self._ask())
 
     async def disconnect(self, code: int) -> None:
-        if getattr(self, "place", None) is not None:
+        if getattr(self, "place", None) is None:
+            return
+        if self.asking is not None:
+            self.asking.cancel()
+        for channel in self._channels():
+            await self.channel_layer.group_discard(channel, self.channel_name)
+        if code == PAGE_CLOSED:
             await in_thread(services.mark_absent, self.place)
-            await self.channel_layer.group_discard(self._channel(), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        try:
+            message = json.loads(text_data or "{}")
+            group = int(message["group"]) if message.get("type") == "ready" else None
+        except (ValueError, TypeError, KeyError, AttributeError):
+            group = None
+        if group is not None:
+            await in_thread(say_ready, self.token, group)
         await self._send(await in_thread(answer_request, self.token))
 
     async def lobby_changed(self, event: dict[str, Any]) -> None:
-        """Handle an arrival, a departure or a new group (sent by `announce`)."""
-        if self.place.pk in event["begun"]:
-            await self._send({"type": "begin"})
-        elif any(seat["place"] == self.place.pk for seat in event["here"]["seats"]):
-            await self._send(
-                {"type": "lobby", "place": self.place.pk, **event["here"], "remaining": remaining(self.place)}
-            )
+        """Handle a group formed, opened or dissolved, or a wait that ended (sent by `announce`)."""
+        await self._send({"type": "ask"})
 
-    def _channel(self) -> str:
-        return channel_of(self.place.hall_id, self.place.pool)
+    async def lobby_here(self, event: dict[str, Any]) -> None:
+        """Handle an arrival or a departure (sent by `announce`)."""
+        numbers = next((numbers for place, *numbers in event["counts"] if place == self.place.pk), None)
+        if numbers is not None and not table_of(self.place).is_blind:
+            await self._send({"type": "here", "others": numbers[0], "missing": numbers[1]})
+
+    async def _ask(self) -> None:
+        while True:
+            await asyncio.sleep(ASK_SECONDS)
+            await self._send({"type": "ask"})
+
+    def _channels(self) -> tuple[str, str]:
+        return channel_of(self.place.hall_id, self.place.pool), channel_of_place(self.place.pk)
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(message))

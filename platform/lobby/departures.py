@@ -1,4 +1,4 @@
-"""Removes participants whose enrolment ends from the lobby immediately and updates the others' pages."""
+"""Removes participants whose enrolment ends from the lobby immediately, and from a group that was not ready yet."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ from participants.signals import enrolment_ended
 
 @receiver(enrolment_ended)
 def leave_the_lobby(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
-    for hall_id, pool in Place.objects.filter(enrolment=enrolment, group=None).values_list("hall", "pool"):
-        transaction.on_commit(partial(services.notify, hall_id, pool))
+    for hall_id, pool in Place.objects.filter(services.WAITING, enrolment=enrolment).values_list("hall", "pool"):
+        transaction.on_commit(partial(services.update_pool, hall_id, pool))

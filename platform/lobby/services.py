@@ -1,23 +1,24 @@
-"""The lobby: arriving, staying present, forming groups and giving up after the waiting time.
+"""The lobby: arriving, staying present, forming groups, getting ready, and giving up after the waiting time.
 
-Groups are formed under the hall's row lock, in the transaction that opens the match: a participant is in at
-most one group. Participants whose page has not sent a request recently join none. Lock halls before enrolments.
+A complete group gets its seats and is asked "Ready?"; its match opens when the last of them has said so. All this
+happens under the hall's row lock: a participant is in at most one group. Participants whose page has not sent a
+request recently join none. Lock halls before enrolments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from random import Random
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from games.interface import Role
-from lobby import announce
-from lobby.grouping import Waiting, find_group, partial_group, seats_for
+from lobby import announce, times
+from lobby.grouping import Waiting, find_group, partial_group, prospects, seats_for
 from lobby.models import Group, Hall, Place
 from lobby.signals import group_made
 from lobby.tables import Table
@@ -31,10 +32,12 @@ from recruiters.models import Identity
 
 REFRESH_SECONDS = 2
 """Presence is not stored again if it was stored within this time."""
-PRESENT_SECONDS = 15
-"""A participant counts as present if their page sent a request within this time."""
 STRANGERS_SHARE = 1 / 3
 """The share of the waiting time during which participants who have met before are kept apart."""
+MOST_MISSED = 2
+"""How many starts a participant may miss before the study ends for them, with pay for waiting."""
+WAITING = Q(left_at=None, group__match=None)
+"""The places of participants who have no match yet: waiting for a group, or asked whether they are ready."""
 
 
 def arrive(enrolment: Enrolment, step: int) -> Place:
@@ -42,17 +45,20 @@ def arrive(enrolment: Enrolment, step: int) -> Place:
 
     Call under the enrolment's row lock.
     """
-    place = Place.objects.filter(enrolment=enrolment, step=step).first()
+    place = Place.objects.select_related("group").filter(enrolment=enrolment, step=step).first()
     if place is None:
         lobby = enrolment.steps[step]
         hall, _new = Hall.objects.get_or_create(key=lobby["hall"])
+        now = timezone.now()
         place = Place.objects.create(
             enrolment=enrolment,
             step=step,
             hall=hall,
             pool=lobby["pool"],
             kind=Table.of(enrolment, step).reserved_kind,
-            until=timezone.now() + timedelta(seconds=lobby["limit"]),
+            since=now,
+            queued_at=now,
+            until=now + timedelta(seconds=lobby["limit"]),
         )
         transaction.on_commit(partial(update_pool, hall.pk, place.pool))
     elif _note_presence(place):
@@ -75,75 +81,111 @@ def mark_present(place: Place) -> bool:
 def _note_presence(place: Place) -> bool:
     """Store that the participant is present; return whether they were absent or have waited long enough."""
     now = timezone.now()
-    needs_update = not _heard_within(place, PRESENT_SECONDS) or place.is_over
-    if not _heard_within(place, REFRESH_SECONDS):
+    ends_at = times.asking_ends(place.group) if place.group is not None else times.wait_ends(place)
+    needs_update = times.is_over(ends_at) or times.seconds_until(times.kept_until(place)) == 0
+    if place.heard_at is None or now - place.heard_at >= timedelta(seconds=REFRESH_SECONDS):
         place.heard_at = now
         Place.objects.filter(pk=place.pk).update(heard_at=now)
     return needs_update
 
 
-def _heard_within(place: Place, seconds: float) -> bool:
-    return place.heard_at is not None and timezone.now() - place.heard_at < timedelta(seconds=seconds)
-
-
 def mark_absent(place: Place) -> None:
     """Record that the page was closed: the participant is absent until a page sends a request again."""
-    if Place.objects.filter(pk=place.pk, group=None).update(heard_at=None):
+    if Place.objects.filter(WAITING, pk=place.pk).update(heard_at=None):
         notify(place.hall_id, place.pool)
 
 
-def notify(hall_id: int, pool: str) -> None:
-    """Send the list of participants present to the pages of a pool."""
-    announce.notify(hall_id, pool, list(present(hall_id, pool)))
+def say_ready(enrolment: Enrolment, step: int, group: int) -> None:
+    """Record that the participant is ready; the match opens after the commit if they were the last of the group.
+
+    If this group is no longer asked, nothing changes. Call under the enrolment's row lock.
+    """
+    asked = Place.objects.filter(enrolment=enrolment, step=step, group=group, group__match=None, ready_at=None)
+    now = timezone.now()
+    if place := asked.first():
+        asked.update(ready_at=now, heard_at=now)
+        transaction.on_commit(partial(update_pool, place.hall_id, place.pool))
+
+
+def notify(hall_id: int, pool: str, *, changed: Iterable[int] = ()) -> None:
+    """Tell the pages of a pool how many are here, and those of the places in `changed` that they have news."""
+    announce.notify(hall_id, pool, pool_prospects(hall_id, pool), changed=changed)
 
 
 def present(hall_id: int, pool: str) -> QuerySet[Place]:
-    """Return the places of participants who wait and are present, in order of arrival."""
-    cutoff = timezone.now() - timedelta(seconds=PRESENT_SECONDS)
+    """Return the places of participants who wait for a group and are present, in the order of the queue."""
     waiting = Place.objects.filter(hall=hall_id, pool=pool, group=None, left_at=None, enrolment__ended_at=None)
-    return waiting.filter(heard_at__gte=cutoff).order_by("since", "pk")
+    return waiting.filter(heard_at__gte=times.present_since()).order_by("queued_at", "pk")
+
+
+def pool_prospects(hall_id: int, pool: str) -> dict[int, tuple[int, int]]:
+    """Return `grouping.prospects` of everyone who waits in the pool and is present, by place."""
+    places = list(present(hall_id, pool))
+    return _prospects(places) if places else {}
+
+
+def prospects_of(place: Place) -> tuple[int, int]:
+    """Return how many others are here for this waiting participant's group, and how many must still arrive."""
+    places = list(present(place.hall_id, place.pool))
+    if place not in places:
+        places.append(place)
+    return _prospects(places)[place.pk]
+
+
+def _prospects(places: Sequence[Place]) -> dict[int, tuple[int, int]]:
+    table = table_of(places[0])
+    return prospects(_waiting(places, table), table.needed)
 
 
 def update_pool(hall_id: int, pool: str) -> None:
-    """Form all possible groups, end waits that are over and notify the pages."""
-    started: list[int] = []
-    while _needs_update(places := list(present(hall_id, pool))):
-        affected_places = _form_group(hall_id, pool, table_of(places[0]))
-        if affected_places is None:
+    """Form, open and dissolve groups and end waits, as far as it is time; then notify the pages."""
+    changed: set[int] = set()
+    while _is_due(hall_id, pool):
+        with transaction.atomic():
+            Hall.objects.select_for_update().get(pk=hall_id)
+            affected = _settle_asked_group(hall_id, pool) or _form_group(hall_id, pool)
+        if not affected:
             break
-        started += affected_places
-    announce.notify(hall_id, pool, places, started=started)
+        changed |= affected
+    notify(hall_id, pool, changed=changed)
 
 
-def _form_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
-    """Form one group or end one participant's wait; return the places affected, or None if there is nothing to do."""
-    with transaction.atomic():
-        Hall.objects.select_for_update().get(pk=hall_id)
-        excluded: set[int] = set()
-        while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=excluded)}:
-            waiting = _waiting(list(places.values()), table)
-            overdue = next((candidate for candidate in waiting if places[candidate.key].is_over), None)
-            group = find_group(waiting, table.needed) or (overdue and partial_group(waiting, table.needed, overdue))
-            if not group:
-                return None
-            members = _lock_members([places[candidate.key] for candidate in group])
-            if len(members) < len(group):
-                excluded |= {candidate.key for candidate in group} - {place.pk for place in members}
-            elif len(group) == len(table.seats):
-                return _open_match(table, members, group)
-            else:
-                return _end_wait(table, members, group)
-    return None
-
-
-def _needs_update(places: Sequence[Place]) -> bool:
-    """Return whether a group can be formed or a wait is over, so that the lock is worth taking."""
+def _is_due(hall_id: int, pool: str) -> bool:
+    """Return whether there may be something to do, so that the lock is worth taking."""
+    if _decided_group(hall_id, pool) is not None:
+        return True
+    places = list(present(hall_id, pool))
     if not places:
         return False
-    if any(place.is_over for place in places):
+    if any(has_waited(place) for place in places):
         return True
     table = table_of(places[0])
     return len(places) >= len(table.seats) and find_group(_waiting(places, table), table.needed) is not None
+
+
+# ---- forming a group --------------------------------------------------------------------------------------
+
+
+def _form_group(hall_id: int, pool: str) -> set[int]:
+    """Form one group or end one participant's wait; return the places affected."""
+    excluded: set[int] = set()
+    while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=excluded)}:
+        table = table_of(next(iter(places.values())))
+        waiting = _waiting(list(places.values()), table)
+        overdue = next((candidate for candidate in waiting if has_waited(places[candidate.key])), None)
+        group = find_group(waiting, table.needed) or (overdue and partial_group(waiting, table.needed, overdue))
+        if not group:
+            return set()
+        members = _lock_members([places[candidate.key] for candidate in group])
+        if len(members) < len(group):
+            excluded |= {candidate.key for candidate in group} - {place.pk for place in members}
+        elif len(group) == len(table.seats) or table.lobby["after"] == "agents":
+            return _ask(table, members, group)
+        elif table.lobby["after"] == "fewer" and (smaller := table.smaller(len(group))) is not None:
+            return _ask(smaller, members, group)
+        else:
+            return _end_wait(members[0])
+    return set()
 
 
 def table_of(place: Place) -> Table:
@@ -169,8 +211,8 @@ def _waiting(places: Sequence[Place], table: Table) -> list[Waiting]:
 
 
 def _waits_for_strangers(place: Place, table: Table) -> bool:
-    waited = (timezone.now() - place.since).total_seconds()
-    return waited < table.lobby["limit"] * STRANGERS_SHARE
+    limit = timedelta(seconds=table.lobby["limit"] * STRANGERS_SHARE)
+    return not times.is_over(times.ends(place.since, place.since + limit))
 
 
 def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
@@ -201,22 +243,106 @@ def _places_by_enrolment(places: Sequence[Place]) -> dict[int, int]:
     return place_of_enrolment
 
 
-def _open_match(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
-    """Open the group's match; empty seats go to the study's agent and are flagged. Return the places."""
+# ---- asking a group, and opening its match ------------------------------------------------------------------
+
+
+def _ask(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> set[int]:
+    """Seat the group and ask its members whether they are ready; return their places."""
     place_by_key = {place.pk: place for place in places}
-    reserved = {place.pk: place.enrolment.steps[place.step + 1]["role"] for place in places}
-    seated = {role: place_by_key[key] for role, key in seats_for(group, table.seats, reserved).items()}
-    first = places[0]
-    number = Group.objects.filter(hall=first.hall_id, pool=first.pool).count() + 1
-    seed = Random(f"{table.lobby['seed']}/{number}").randrange(2**31)
+    reserved = {place.pk: _preferred_role(table, place) for place in places}
+    now, first = timezone.now(), places[0]
+    ready_seconds = table.lobby["ready"]
+    asked = Group.objects.create(
+        hall_id=first.hall_id, pool=first.pool, made_at=now, until=now + timedelta(seconds=ready_seconds)
+    )
+    for role, key in seats_for(group, table.seats, reserved).items():
+        place = place_by_key[key]
+        place.group, place.role, place.ready_at = asked, role, None
+        place.save(update_fields=["group", "role", "ready_at"])
+    if ready_seconds == 0:
+        _open_match(table, asked, places)
+    return set(place_by_key)
+
+
+def _preferred_role(table: Table, place: Place) -> Role:
+    """Return the seat that the participant last had at such a table, to keep their number; else the step's."""
+    own = Place.objects.filter(enrolment=place.enrolment_id, step__lte=place.step).exclude(role="")
+    last_role = own.order_by("-step").values_list("role", flat=True).first()
+    if last_role is not None and table.seats.get(last_role) == place.kind:
+        return last_role
+    role: Role = place.enrolment.steps[place.step + 1]["role"]
+    return role
+
+
+def _decided_group(hall_id: int, pool: str) -> int | None:
+    """Return a group that is no longer waiting: everyone is ready, the time is over, or a member has left."""
+    asked = Place.objects.filter(hall=hall_id, pool=pool, group__isnull=False, group__match=None)
+    members: dict[int, list[bool]] = {}
+    for place in asked.select_related("group").order_by("group"):
+        assert place.group is not None
+        is_over = times.is_over(times.asking_ends(place.group))
+        members.setdefault(place.group.pk, []).append(is_over or place.ready_at is not None)
+    left = asked.exclude(enrolment__ended_at=None).values_list("group", flat=True).first()
+    return left or next((group for group, decided in members.items() if all(decided)), None)
+
+
+def _settle_asked_group(hall_id: int, pool: str) -> set[int]:
+    """Open or dissolve one group that has been asked, if it is time; return the places affected."""
+    decided = _decided_group(hall_id, pool)
+    if decided is None:
+        return set()
+    group = Group.objects.get(pk=decided)
+    _lock_members(list(group.places.all()))
+    places = list(group.places.select_related("enrolment").order_by("queued_at", "pk"))
+    ready = [place for place in places if place.ready_at is not None and not place.enrolment.ended]
+    table = table_of(places[0])
+    absent = [place for place in places if place not in ready]
+    is_over = times.is_over(times.asking_ends(group))
+    fills_in = table.lobby["after"] == "agents" and len(places) < len(table.seats)
+    if len(ready) == len(places):
+        _open_match(table.for_people(len(places)), group, places)
+    elif is_over and ready and fills_in:
+        _send_back(absent, missed=absent)
+        _open_match(table, group, ready)
+    else:
+        _send_back(places, missed=absent if is_over else [])
+        group.delete()
+    return {place.pk for place in places}
+
+
+def _send_back(places: Sequence[Place], *, missed: Sequence[Place]) -> None:
+    """Return participants to the queue: those in `missed` to its end, and out of the study at the last miss."""
+    now = timezone.now()
+    for place in places:
+        is_missing = place in missed and not place.enrolment.ended
+        place.group, place.ready_at = None, None
+        place.until = max(place.until, now)
+        place.setback = Place.Setback.MISSED if is_missing else Place.Setback.OTHERS
+        if is_missing:
+            place.missed += 1
+            place.queued_at = now
+        if place.missed >= MOST_MISSED:
+            place.left_at = now
+        place.save()
+        if place.left_at is not None:
+            people.end(place.enrolment, State.NO_PARTNER)
+
+
+def _open_match(table: Table, group: Group, places: Sequence[Place]) -> None:
+    """Open the group's match; seats without a participant go to the study's agent and are flagged."""
+    seated = {place.role: place for place in places}
+    group.number = Group.objects.filter(hall=group.hall_id, pool=group.pool, number__isnull=False).count() + 1
+    seed = Random(f"{table.lobby['seed']}/{group.number}").randrange(2**31)
     match_step = table.match
-    lineup = table.lineup_for(seated)
     players = Player.agents(
-        parse_agents(match_step["agents"]), lineup, seed=seed, filling_in=set(table.seats) - set(seated)
+        parse_agents(match_step["agents"]),
+        table.lineup_for(seated),
+        seed=seed,
+        filling_in=set(table.seats) - set(seated),
     )
     for role, place in seated.items():
         players[role] = Player(enrolment=place.enrolment, step=place.step + 1)
-    match = open_match(
+    group.match = open_match(
         game=match_step["game"],
         config=match_step["config"],
         players=players,
@@ -226,15 +352,13 @@ def _open_match(table: Table, places: Sequence[Place], group: Sequence[Waiting])
         timers=match_step.get("timers"),
         budget_of=match_step.get("budget_of", ""),
     )
-    group_row = Group.objects.create(hall_id=first.hall_id, pool=first.pool, number=number, match=match)
-    Place.objects.filter(pk__in=place_by_key).update(group=group_row)
+    group.save()
     for role, place in seated.items():
         _move_to_match(place, role, match_step)
     for step in {place.step for place in places}:
         enrolment_ids = [place.enrolment_id for place in places if place.step == step]
         Visit.objects.filter(enrolment__in=enrolment_ids, position=step).update(answered_at=timezone.now())
-    group_made.send(Group, group=group_row, seats={role: place.enrolment for role, place in seated.items()})
-    return list(place_by_key)
+    group_made.send(Group, group=group, seats={role: place.enrolment for role, place in seated.items()})
 
 
 def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -> None:
@@ -254,27 +378,35 @@ def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -
     enrolment.save(update_fields=["steps", "position", "state"])
 
 
-def _end_wait(table: Table, members: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
-    """Apply the study's rule for a participant whose waiting time is over."""
-    if table.lobby["after"] == "agents":
-        return _open_match(table, members, group)
-    if table.lobby["after"] == "fewer" and (smaller := table.smaller(len(group))) is not None:
-        return _open_match(smaller, members, group)
-    overdue = members[0]
-    Place.objects.filter(pk=overdue.pk).update(left_at=min(timezone.now(), overdue.until))
+# ---- waits without a group ----------------------------------------------------------------------------------
+
+
+def has_waited(place: Place) -> bool:
+    """Return whether the participant's waiting time is over."""
+    return times.is_over(times.wait_ends(place))
+
+
+def _end_wait(overdue: Place) -> set[int]:
+    """End the study, with pay for waiting, for a participant whose waiting time is over."""
+    Place.objects.filter(pk=overdue.pk).update(left_at=min(timezone.now(), times.wait_ends(overdue)))
     people.end(overdue.enrolment, State.NO_PARTNER)
-    return [overdue.pk]
+    return {overdue.pk}
 
 
 def waited_seconds(enrolment: Enrolment) -> float:
     """Return how many seconds a participant waited without finding a partner."""
-    place = Place.objects.filter(enrolment=enrolment, group=None, left_at__isnull=False).order_by("-step").first()
+    place = last_unsuccessful_place(enrolment)
     return 0.0 if place is None or place.left_at is None else (place.left_at - place.since).total_seconds()
 
 
+def last_unsuccessful_place(enrolment: Enrolment) -> Place | None:
+    """Return the last place in which a participant waited without finding a partner; None if there is none."""
+    return Place.objects.filter(enrolment=enrolment, group=None, left_at__isnull=False).order_by("-step").first()
+
+
 def sweep() -> None:
-    """Update every pool with waiting participants, so that a lost message or crashed process leaves nobody waiting."""
-    waiting = Place.objects.filter(group=None, left_at=None, enrolment__ended_at=None)
+    """Update every pool where it is time, so that a lost message or crashed process leaves nobody waiting."""
+    waiting = Place.objects.filter(WAITING).filter(Q(enrolment__ended_at=None) | Q(group__isnull=False))
     for hall_id, pool in waiting.order_by().values_list("hall", "pool").distinct():
-        if _needs_update(list(present(hall_id, pool))):
+        if _is_due(hall_id, pool):
             update_pool(hall_id, pool)

@@ -12,6 +12,7 @@ import games.play
 from games import registry
 from games.errors import GameError
 from games.interface import Game, Role
+from matches.models import Match
 from opponents.agents import PERSON, Seats, people_in
 from participants.models import Enrolment
 
@@ -21,7 +22,7 @@ class Table:
     """A match to be opened, as described by the waiting participants' steps.
 
     Attributes:
-        lobby: the lobby step {kind, hall, pool, limit, after, fill, strangers, seed}.
+        lobby: the lobby step {kind, hall, pool, limit, ready, after, fill, strangers, seed}.
         match: the match step (`matches.step.MatchStep`).
     """
 
@@ -53,12 +54,22 @@ class Table:
         """How many participants are needed, by kind of seat."""
         return Counter(self.seats.values())
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether nothing may show participants which of the others are programs, or how many."""
+        return Match(timers=self.match.get("timers") or {}).blind
+
     def lineup_for(self, seated: Mapping[Role, Any]) -> Seats:
         """Return the line-up with the study's agent in the empty seats."""
         seats = self.match["seats"]
         return {
             role: player if player != PERSON or role in seated else self.lobby["fill"] for role, player in seats.items()
         }
+
+    def for_people(self, people: int) -> Table:
+        """Return the table at which a group of this size plays: this one, or a smaller one where the study plays it."""
+        smaller = self.smaller(people) if self.lobby["after"] == "fewer" and people < len(self.seats) else None
+        return smaller or self
 
     def smaller(self, people: int) -> Table | None:
         """Return the same game with fewer seats; None if the rules don't allow it."""

@@ -6,14 +6,16 @@ import asyncio
 import logging
 import time
 import uuid
+from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from random import Random
+from typing import Any
 
 from games.errors import GameError
 from games.interface import MoveData
-from games.play import Play, script_move
+from games.play import Play, form_for, script_move
 from llm_agents.agent import Decision, spec_of
 from llm_agents.errors import AgentError
 from matches import leases, services
@@ -21,8 +23,8 @@ from matches.asking import Host, Question, question_for
 from matches.channels import background_loop
 from matches.drafts import Draft
 from matches.errors import Stale
-from matches.forms import text_fields
-from matches.models import Lease, Match, seated_agents
+from matches.forms import as_posted, text_fields
+from matches.models import Lease, Match, line_up_of
 from matches.pacing import human_delay
 from matches.writers import OUTAGE_ERRORS, Writers
 from opponents.agents import Agent
@@ -51,11 +53,14 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
     Returns:
         A future that is done once the agent or its replacement has moved; None if no thinking is needed.
     """
-    match_id, agents = seated_agents(match_uid)
-    agent = agents.get(role) or Match.objects.get(pk=match_id).agents()[role]
+    line_up = line_up_of(match_uid)
+    match_id = line_up.match_id
+    agent = line_up.agents.get(role) or Match.objects.get(pk=match_id).agents().get(role)
+    if agent is None:  # its participant is back
+        return None
     refresh_if_old(*agent.specs)
     spec = spec_of(agent.spec)
-    if not spec.scripted or agent.delay:
+    if not spec.scripted or agent.delay or line_up.paced:
         return _Thinking(match_id, role, agent, answering).begin()
 
     def choose(play: Play) -> MoveData:
@@ -93,9 +98,9 @@ def _replace(match_id: int, role: str, agent: Agent, answering: int, failure: Ex
 
 
 async def _decide_with_draft(question: Question) -> Decision:
-    """Return the decision, showing drafts of it to participants if the study asks for that."""
+    """Return the decision, showing drafts of it to participants if the study asks for that and pages may show them."""
     match, role = question.match, question.role
-    shows_draft = question.agent.settings.appears == "typed"
+    shows_draft = question.agent.settings.appears == "typed" and match.disclosure().shows_seats
     draft = Draft(
         match.pk,
         role,
@@ -109,15 +114,32 @@ async def _decide_with_draft(question: Question) -> Decision:
         )
 
 
-def _delay(question: Question, decision: Decision) -> float:
-    """Return the seconds from the question until the answer appears."""
-    agent, role = question.agent, question.role
-    if agent.settings.appears != "delayed":
-        return agent.delay
+def _delay(question: Question, outcome: Decision | Exception) -> float:
+    """Return the seconds from the question until the answer, or its replacement, appears.
+
+    In a paced match, they are drawn in the same way whatever the agent and its settings.
+    """
+    agent, match, play, role = question.agent, question.match, question.play, question.role
+    if not match.paced and (isinstance(outcome, Exception) or agent.settings.appears != "delayed"):
+        return 0.0 if isinstance(outcome, Exception) else agent.delay
+    move = _fallback_move(question) if isinstance(outcome, Exception) else outcome.move
     other_moves = [e.data["move"] for e in question.events if e.kind == "move" and e.data["role"] != role]
     message = other_moves[-1].get("message") if other_moves else None
-    rng = Random(f"{question.match.seed}/{role}/{question.answering}/pace")
-    return max(agent.delay, human_delay(decision.move, message if isinstance(message, str) else None, rng))
+    seconds = human_delay(
+        move,
+        message if isinstance(message, str) else None,
+        Random(f"{match.seed}/{role}/{question.answering}/pace"),
+        fields=len(as_posted(form_for(play.forms(role), move).model, move)),
+    )
+    return seconds if match.paced else max(agent.delay, seconds)
+
+
+def _fallback_move(question: Question) -> MoveData:
+    """Return the move of the fallback script; empty if there is none."""
+    script = question.agent.settings.script
+    with suppress(GameError):
+        return script_move(question.play, question.role, script) if script else {}
+    return {}
 
 
 class _Thinking:
@@ -131,37 +153,43 @@ class _Thinking:
         lease = leases.take(match_id=self._match_id, role=self._role, answering=self._answering)
         if lease is None:
             return None
-        question = None
+        thinking = None
         try:
-            question = self._question(lease)
-        except (AgentError, GameError) as failure:
-            _replace(self._match_id, self._role, self._agent, self._answering, failure)
+            thinking = self._thinking(lease)
         finally:
-            if question is None:
+            if thinking is None:
                 leases.give_back(lease)
-        if question is None:
-            return None
-        return asyncio.run_coroutine_threadsafe(self._think_and_move(lease, question), background_loop())
+        return None if thinking is None else asyncio.run_coroutine_threadsafe(thinking, background_loop())
 
-    def _question(self, lease: Lease) -> Question | None:
-        """Return the question to the agent; None if its turn is no longer open."""
-        if lease.attempts > MAX_ATTEMPTS:
-            raise AgentError("the turn was started too often")
+    def _thinking(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
+        """Return what is left to do in the event loop; None if the turn is no longer open."""
         match = Match.objects.get(pk=self._match_id)
         play = match.play()
         if not play.awaits_answer(self._role, self._answering):
             return None
         host = Host(_writers, current_prices, on_note=partial(leases.renumber, lease))
-        return question_for(match, play, self._role, self._agent, host, template=match.texts.get("instructions"))
+        template = match.texts.get("instructions")
+        try:
+            if lease.attempts > MAX_ATTEMPTS:
+                raise AgentError("the turn was started too often")
+            question = question_for(match, play, self._role, self._agent, host, template=template)
+        except (AgentError, GameError) as failure:
+            return self._conclude(lease, Question(match, play, self._role, self._agent, host), failure)
+        return self._decide(lease, question)
 
-    async def _think_and_move(self, lease: Lease, question: Question) -> None:
+    async def _decide(self, lease: Lease, question: Question) -> None:
         started_at = time.monotonic()
         outcome: Decision | Exception
         try:
             outcome = await _decide_with_draft(question)
-            await asyncio.sleep(_delay(question, outcome) - (time.monotonic() - started_at))
         except Exception as error:  # noqa: BLE001  (interpreted where the database is available)
             outcome = error
+        await self._conclude(lease, question, outcome, elapsed=time.monotonic() - started_at)
+
+    async def _conclude(
+        self, lease: Lease, question: Question, outcome: Decision | Exception, *, elapsed: float = 0
+    ) -> None:
+        await asyncio.sleep(_delay(question, outcome) - elapsed)
         await _writers.retry(self._finish, lease, question, outcome)
 
     def _finish(self, lease: Lease, question: Question, outcome: Decision | Exception) -> None:

@@ -60,9 +60,14 @@ def when_committed(
 
 
 def _some_page_needs_update(match: Match, play: Play) -> bool:
-    """Return False if no participant plays, or the only one has just moved and so has the new state already."""
+    """Return False if no participant plays, or the only one has just moved and so has the new state already.
+
+    If pages may not show which seats agents play, every change is announced, as it is between people.
+    """
     people = match.people()
-    return len(people) > 1 or bool(people & set(play.waiting_for()))
+    if len(people) > 1 or not match.disclosure().shows_seats:
+        return bool(people)
+    return bool(people & set(play.waiting_for()))
 
 
 def queue_turn(match: Match, turn: OpenTurn) -> None:

@@ -198,12 +198,11 @@ def question_for(
     """
     question = Question(match, play, role, agent, host, template)
     spec = agent.settings.spec(agent.spec)
-    if not spec.scripted:
-        reads_log = strategies.reads_the_log(play.game, role, spec.strategy)
-        if reads_log or agent.settings.appears == "delayed":
-            question.events = match.log()
-        if reads_log:
-            question.answers = _earlier_answers(question)
+    reads_log = not spec.scripted and strategies.reads_the_log(play.game, role, spec.strategy)
+    if reads_log or match.paced or agent.settings.appears == "delayed":
+        question.events = match.log()
+    if reads_log:
+        question.answers = _earlier_answers(question)
     return question
 
 

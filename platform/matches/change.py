@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.db import connection
@@ -13,13 +14,16 @@ from django.utils import timezone
 import games.play
 from games.interface import Event as GameEvent
 from games.interface import MoveData, Role
+from matches import absences as away
 from matches import announce
-from matches.absences import is_away, is_lost
 from matches.bulk import Row, write_events
-from matches.models import Match
+from matches.models import Match, Seat
 from matches.turns import OpenTurn, dump
 from opponents.agent_settings import GRACE_SECONDS
 from opponents.agents import Agent
+from participants import services as people
+from participants.states import State
+from uptime.services import Uptime
 
 TURN_SECONDS = 180
 EXTENSION_SECONDS = 60
@@ -30,9 +34,13 @@ REQUEUE_SECONDS = 4
 
 
 class Change:
-    """A change of a match between taking its lock and the commit. Nothing is written before `write`."""
+    """A change of a match between taking its lock and the commit. Nothing is written before `write`.
+
+    Everything in it happens at one time, `now`, so that seats that are asked together have the same limit.
+    """
 
     def __init__(self, match: Match, play: games.play.Play, agents: Mapping[Role, Agent]):
+        self.now = timezone.now()
         self.match = match
         self.play = play
         self.agents = agents
@@ -41,10 +49,10 @@ class Change:
         self._rows: list[Row] = []
         self._step_before, self._last_before = play.step, play.last
         self._clock_only = True
-        self._extended: set[Role] = set()
+        self._frames_for: set[Role] = set()
+        self._marks_changed = False
         self._replaced: set[Role] = set()
-        self._returned: set[Role] = set()
-        self.absences = dict(match.absences)
+        self.absences: dict[Role, dict[str, Any]] = dict(match.absences)
 
     @classmethod
     def begin(cls, match_id: int) -> Change:
@@ -61,6 +69,11 @@ class Change:
         change._follow(play, events)
         return change
 
+    @cached_property
+    def uptime(self) -> Uptime:
+        """When participants could be served, as seen now."""
+        return self.match.uptime(self.now)
+
     @property
     def moves(self) -> int:
         """Return how many moves this change makes."""
@@ -69,60 +82,175 @@ class Change:
     def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
         """Make a move in an open turn under the rules.
 
-        A move of a participant who was away means that they are back; an agent that took a participant's seat
-        moves under its own name.
+        A participant's own move means that they are back; an agent that took a participant's seat moves under its own
+        name, and its moves are counted.
 
         Raises:
             Refused: nothing was changed.
         """
-        if by is None and (seated_agent := self.absences.get(role, {}).get("agent")):
-            by = seated_agent["spec"]
+        absence, answered = self.absences.get(role, {}), self.turns[role]
+        if "agent" in absence:
+            by = by or absence["agent"]["spec"]
         elif by is None:
-            self.welcome_back(role)
+            self._is_back(role)
+        elif away.has_lost_connection(absence):
+            self._set_absence(role, used=away.used_seconds(absence, answered, self.uptime))
         next_play, events = games.play.submit(self.play, role, move, by=by)
-        answered = self.turns[role]
         if answered.shown_at is None:
             answered = replace(answered, shown_at=shown_at)
         stays_open = not games.play.ends_turn(self.play, role, move)
+        if "agent" in absence and not stays_open:
+            self._set_absence(role, made=absence.get("made", 0) + 1)
+            if absence.get("returning"):
+                self._take_seat_back(role)
         self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
         self._follow(*games.play.abandon(self.play, reason, role), answered=self.turns.get(role or ""))
 
+    def limit_of(self, role: Role) -> datetime:
+        """Return when the time of the role's open turn is up."""
+        absence, budget = self.absences.get(role, {}), away.budget_of(self.match.timers)
+        return away.limit_of(self.turns[role], absence, budget, self.uptime)
+
+    def is_final(self, role: Role) -> bool:
+        """Return whether a participant's turn gets no extra time: it had it, there is none, or they are absent."""
+        is_absent = away.has_lost_connection(self.absences.get(role, {}))
+        return self.turns[role].extended or is_absent or extension_seconds(self.match) <= 0
+
     def extend(self, role: Role) -> None:
         """Give a turn its extra time."""
-        deadline = timezone.now() + timedelta(seconds=extension_seconds(self.match))
-        self.turns = {**self.turns, role: replace(self.turns[role], extended=True, deadline=deadline)}
-        self._extended.add(role)
+        self._set_clock(role, self.now + timedelta(seconds=extension_seconds(self.match)), extended=True)
 
     def is_away(self, role: Role) -> bool:
         """Return whether the clock answers for this participant at once: they missed turns or have left."""
-        return is_away(self.absences.get(role, {}))
+        return away.is_away(self.absences.get(role, {}))
+
+    def is_playing(self, role: Role) -> bool:
+        """Return whether a participant, even if absent for a while, has the seat."""
+        absence = self.absences.get(role, {})
+        return role in self.match.people() and not away.is_lost(absence) and not away.is_replaced(absence)
 
     def move_by_clock(self, role: Role) -> None:
         """Let the clock move for a participant, and count its moves since they were last heard from."""
-        absence = self.absences.get(role, {})
-        self.absences[role] = {**absence, "missed": absence.get("missed", 0) + 1}
+        self._set_absence(role, missed=self.absences.get(role, {}).get("missed", 0) + 1)
         self.move(role, self.play.game.default(self.play.state, role), by="clock")
 
+    def note_absence(self, role: Role, since: datetime) -> None:
+        """Record that a participant's page has not been heard from since then."""
+        self._set_absence(role, since=since.isoformat())
+        self._show(role)
+
+    def end_absence(self, role: Role, since: datetime) -> None:
+        """Record that a participant's page is heard from again; an open turn then lasts long enough to answer late.
+
+        Args:
+            since: when it was last heard from.
+        """
+        absence, turn = self.absences.get(role, {}), self.turns.get(role)
+        was_noted = away.has_lost_connection(absence)
+        since = datetime.fromisoformat(absence["since"]) if was_noted else since
+        budget = away.budget_of(self.match.timers)
+        if turn is not None and not turn.by_agent and budget > 0:
+            left = timedelta(seconds=max(0.0, budget - absence.get("used", 0.0)))
+            lost = self.uptime.served(since, self.now)
+            until = self.now + min(away.grace_of(self.match.timers), lost, left)
+            if until > turn.limit(self.uptime):
+                self._set_clock(role, until)
+            self._set_absence(role, since=since.isoformat())
+        self._end_count(role)
+        if was_noted:
+            self._show(role)
+        if was_noted or ("agent" in absence and not absence.get("idle")):
+            self.welcome_back(role)
+
     def welcome_back(self, role: Role) -> None:
-        """Record that a participant who had missed turns is back."""
-        if role in self.absences and not is_lost(self.absences[role]):
-            del self.absences[role]
-            self._returned.add(role)
+        """Record that a participant is back: they play again now or, if an agent is answering, from their next turn."""
+        absence = self.absences.get(role, {})
+        if away.is_lost(absence):
+            return
+        self._end_count(role)
+        if "agent" not in absence:
+            self._set_absence(role, missed=0)
+        elif role in self.turns:
+            self._set_absence(role, returning=True)
+        else:
+            self._take_seat_back(role)
+        self._show(role)
+
+    def _end_count(self, role: Role) -> None:
+        """Add what a noted absence has cost to the used part of the budget."""
+        absence, turn = self.absences.get(role, {}), self.turns.get(role)
+        if away.has_lost_connection(absence):
+            used = min(away.budget_of(self.match.timers), away.used_seconds(absence, turn, self.uptime))
+            self.absences[role] = {**absence, "used": round(used, 1)}
+            del self.absences[role]["since"]
+
+    def _is_back(self, role: Role) -> None:
+        """Forget all but the used part of the budget: the participant has moved."""
+        self._end_count(role)
+        absence = self.absences.pop(role, {})
+        if away.is_lost(absence):
+            self.absences[role] = absence
+        elif absence.get("used"):
+            self.absences[role] = {"used": absence["used"]}
+
+    def _take_seat_back(self, role: Role) -> None:
+        """Let the participant play again; the agent's moves are remembered until their own next one."""
+        kept = {name: value for name, value in self.absences.pop(role).items() if name in ("used", "made")}
+        if kept:
+            self.absences[role] = kept
+        self.agents = {seat: agent for seat, agent in self.agents.items() if seat != role}
+        self._marks_changed = True
 
     def mark_left(self, role: Role) -> None:
         """Record that a participant has left for good while the match continues: the clock now answers at once."""
-        self.absences[role] = {**self.absences.get(role, {}), "gone": True}
+        self._set_absence(role, gone=True)
 
     def seat_agent(self, role: Role, agent: Agent) -> None:
-        """Give a participant's seat, with its open question, to an agent."""
+        """Give a participant's seat, with its open question, to an agent for good."""
+        had_agent = "agent" in self.absences.get(role, {})
         self.absences[role] = {"agent": agent.model_dump(mode="json")}
-        self.agents = {**self.agents, role: agent}
         self._replaced.add(role)
+        if not had_agent:
+            self._let_answer(role, agent)
+
+    def lend_seat(self, role: Role, agent: Agent, *, ending: State, is_there: bool) -> None:
+        """Let an agent answer for a participant, with the open question, until they are back.
+
+        Args:
+            ending: how the participant's time ended.
+            is_there: their page is there, so only they themselves can say that they are back.
+        """
+        absence = self.absences.get(role, {})
+        self.absences[role] = {
+            **({"used": absence["used"]} if "used" in absence else {}),
+            "agent": agent.model_dump(mode="json"),
+            "lent": {"ending": str(ending), "at": self.now.isoformat()},
+            **({"idle": True} if is_there else {}),
+        }
+        self._let_answer(role, agent)
+        self._show(role)
+
+    def _let_answer(self, role: Role, agent: Agent) -> None:
+        self.agents = {**self.agents, role: agent}
+        self._marks_changed = True
         if role in self.turns:
-            self.turns = {**self.turns, role: self._opened(role, timezone.now(), None)}
+            self.turns = {**self.turns, role: self._opened(role, None)}
+
+    def _set_absence(self, role: Role, **changes: Any) -> None:
+        self.absences[role] = {**self.absences.get(role, {}), **changes}
+
+    def _set_clock(self, role: Role, deadline: datetime, **changes: Any) -> None:
+        """Set a new deadline from now on; the role's page is told."""
+        turn = replace(self.turns[role], clock_from=self.now, deadline=deadline, **changes)
+        self.turns = {**self.turns, role: turn}
+        self._frames_for.add(role)
+
+    def _show(self, role: Role) -> None:
+        """Show the role's page, and those of the others if they may notice it, what has changed."""
+        self._frames_for |= {role} if self.match.blind else self.match.people()
 
     def pause(self, role: Role, seconds: int) -> None:
         """Extend a turn by `seconds` while its player reports a problem."""
@@ -148,18 +276,17 @@ class Change:
         clock_of: OpenTurn | None = None,
     ) -> None:
         """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
-        now = timezone.now()
-        self._rows += [_row(event, now, answered) for event in events]
+        self._rows += [_row(event, self.now, answered) for event in events]
         self.play = next_play
         self.turns = {
             role: self.turns[role]
             if role in self.turns and self.turns[role].answering == next_play.opened[role]
-            else self._opened(role, now, clock_of)
+            else self._opened(role, clock_of)
             for role in next_play.waiting_for()
         }
         self._clock_only = False
 
-    def _opened(self, role: Role, now: datetime, clock_of: OpenTurn | None) -> OpenTurn:
+    def _opened(self, role: Role, clock_of: OpenTurn | None) -> OpenTurn:
         """Return the question now put to `role`."""
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
@@ -168,7 +295,7 @@ class Change:
         by_agent = agent is not None
         person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
         seconds = person_seconds if agent is None else agent_seconds(agent)
-        return OpenTurn(role, answering, by_agent, opened_at=now, deadline=now + timedelta(seconds=seconds))
+        return OpenTurn(role, answering, by_agent, opened_at=self.now, deadline=self.now + timedelta(seconds=seconds))
 
     def write(self, *, quietly: bool = False) -> None:
         """Write events, snapshot and turns together; on commit, notify the pages and queue the agents.
@@ -181,6 +308,8 @@ class Change:
         Match.objects.filter(pk=self.match.pk).update(**columns)
         for name, value in columns.items():
             setattr(self.match, name, value)
+        if columns.get("status") == Match.Status.FINISHED and not self.match.driven:
+            self._complete_players()
         if quietly or self.match.driven:
             return
         agent_turns = [
@@ -190,23 +319,31 @@ class Change:
             self.match,
             self.play,
             turns=agent_turns,
-            frames_for=self._extended | self._returned
-            if self.play.step == self._step_before and not self.play.over
-            else None,
-            marks_after=self._last_before if self._rows or self._replaced else None,
+            frames_for=self._frames_for if self.play.step == self._step_before and not self.play.over else None,
+            marks_after=self._last_before if self._rows or (self._marks_changed and not self.match.blind) else None,
             replaced=self._replaced,
         )
 
+    def _complete_players(self) -> None:
+        """Complete the enrolments for which this match was the last step; enrolments are locked after the match."""
+        seats = Seat.objects.filter(match=self.match, enrolment__isnull=False, left_at=None).order_by("enrolment")
+        for enrolment_id in seats.values_list("enrolment", flat=True):
+            people.complete_if_last(people.locked(enrolment_id))
+
     def _columns(self) -> dict[str, Any]:
         """Return the match's columns that follow from the play and its open turns."""
-        now = timezone.now()
         waits_for_agent = any(turn.by_agent for turn in self.turns.values()) and not self.match.driven
-        deadlines = [turn.deadline for turn in self.turns.values() if not self.match.driven]
+        budget, served = away.budget_of(self.match.timers), Uptime(self.now)
+        deadlines = [
+            away.limit_of(turn, self.absences.get(role, {}), budget, served)
+            for role, turn in self.turns.items()
+            if not self.match.driven
+        ]
         columns: dict[str, Any] = {
             "turns": dump(self.turns),
             "absences": self.absences,
             "deadline": min(deadlines, default=None),
-            "requeue_at": now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
+            "requeue_at": self.now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
         }
         if self._clock_only:
             return columns
@@ -214,7 +351,7 @@ class Change:
         if self.play.over:
             columns["status"] = Match.Status.ABANDONED if self.play.abandoned else Match.Status.FINISHED
             columns["ending"] = self.play.abandoned or "finished"
-            columns["ended_at"] = now
+            columns["ended_at"] = self.now
         if self.play.finished:
             end = self._rows[-1].data
             columns["payoffs"], columns["metrics"] = end["payoffs"], end["metrics"]

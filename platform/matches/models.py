@@ -7,20 +7,37 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
-from matches import turns
+from matches import absences, turns
+from matches.disclosing import Discloses, Disclosure
 from matches.turns import OpenTurn
 from opponents.agents import Agent
 from participants.models import Enrolment
+from uptime.services import Uptime, uptime
 
 T = TypeVar("T")
+
+
+class LineUp(NamedTuple):
+    """The agents of a match at its start, which never change.
+
+    Attributes:
+        filling_in: the roles among them for which nobody arrived.
+        paced: see `Match.paced`.
+    """
+
+    match_id: int
+    agents: Mapping[str, Agent]
+    filling_in: frozenset[str]
+    paced: bool
 
 
 class Match(models.Model):
@@ -87,9 +104,32 @@ class Match(models.Model):
         return self.purpose == self.Purpose.COLLECTION
 
     @property
+    def simulated(self) -> bool:
+        """Whether simulated participants play, who need no server and whose pages do not call."""
+        return self.purpose == self.Purpose.PILOT
+
+    @property
     def blind(self) -> bool:
-        """Whether participants are not told which of the others are agents, so that nothing may show it."""
-        return bool(self.timers.get("blind"))
+        """Whether participants are not told who the others are, so that nothing may show it."""
+        return bool(self.timers.get("told", {}).get("others") == Discloses.NONE)
+
+    def disclosure(self) -> Disclosure:
+        """Return what the participants may learn about who plays."""
+        told, line_up = self.timers.get("told", {}), self.line_up()
+        return Disclosure(
+            self.configured(),
+            told=told.get("others", ""),
+            seated=line_up.agents,
+            filling_in=line_up.filling_in,
+            absences=self.absences,
+            longest_answer=told.get("longest_answer", 0),
+            turn_seconds=self.timers.get("turn_seconds", 0),
+        )
+
+    @property
+    def paced(self) -> bool:
+        """Whether every agent answers after the time a person would take, so that speed shows nothing."""
+        return self.blind and self.purpose != self.Purpose.PILOT
 
     def configured(self) -> interface.Game[Any, Any]:
         """Return the game with this match's configuration."""
@@ -107,6 +147,31 @@ class Match(models.Model):
         """Return the questions that wait for an answer, by role."""
         return turns.load(self.turns)
 
+    def asked_turn(self, role: str) -> OpenTurn | None:
+        """Return the open question that the role's participant is to answer; None if an agent answers it."""
+        turn = self.open_turns().get(role)
+        return None if turn is None or turn.by_agent else turn
+
+    def seconds_left(self, turn: OpenTurn, uptime: Uptime | None = None) -> int:
+        """Return for how many seconds the match still waits for the answer, at least 0."""
+        uptime = uptime or self.uptime(timezone.now())
+        absence, budget = self.absences.get(turn.role, {}), absences.budget_of(self.timers)
+        limit = absences.limit_of(turn, absence, budget, uptime)
+        return max(0, round((limit - uptime.now).total_seconds()))
+
+    def absence_left(self, role: str, uptime: Uptime) -> int:
+        """Return how many seconds of the participant's absence budget are left."""
+        used = absences.used_seconds(self.absences.get(role, {}), self.open_turns().get(role), uptime)
+        return max(0, round(absences.budget_of(self.timers) - used))
+
+    def lost(self, uptime: Uptime) -> dict[str, int]:
+        """Return the participants who have lost the connection in their turn, with the seconds that the match waits."""
+        return {
+            role: self.seconds_left(turn, uptime)
+            for role, turn in self.open_turns().items()
+            if not turn.by_agent and absences.has_lost_connection(self.absences.get(role, {}))
+        }
+
     def agents(self) -> dict[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
         seated_later = {
@@ -114,12 +179,21 @@ class Match(models.Model):
             for role, absence in self.absences.items()
             if "agent" in absence
         }
-        seated = seated_agents(self.uid)[1]
+        seated = self.line_up().agents
         return {**seated, **seated_later} if seated_later else seated
 
+    def line_up(self) -> LineUp:
+        """Return the agents seated at the start."""
+        return line_up_of(self.uid)
+
     def people(self) -> set[str]:
-        """Return the roles played by participants."""
-        return set(self.configured().roles()) - set(self.agents())
+        """Return the roles of participants, including those who may take their seat back from an agent."""
+        lost = {role for role, absence in self.absences.items() if "agent" in absence and absences.is_lost(absence)}
+        return set(self.configured().roles()) - set(self.line_up().agents) - lost
+
+    def uptime(self, now: datetime) -> Uptime:
+        """Return when this match's participants could be served."""
+        return Uptime(now) if self.simulated else uptime(now)
 
     def log(self) -> list[interface.Event]:
         """Return the whole log as events of the rules."""
@@ -157,14 +231,14 @@ class _Cache(Generic[T]):
 
 _GAMES: _Cache[interface.Game[Any, Any]] = _Cache()
 _RULES: _Cache[dict[str, Any] | None] = _Cache()
-_SEATED_AGENTS: _Cache[tuple[int, dict[str, Agent]]] = _Cache()
+_LINE_UPS: _Cache[LineUp] = _Cache()
 
 
-def cache_players(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
+def cache_players(match: Match, game: interface.Game[Any, Any], line_up: LineUp) -> None:
     """Cache what never changes of a match that begins."""
     _GAMES.put(match.uid, game)
     _RULES.put(match.uid, match.texts.get("pay"))
-    _SEATED_AGENTS.put(match.uid, (match.pk, agents))
+    _LINE_UPS.put(match.uid, line_up)
 
 
 def _read_game(match_uid: uuid.UUID) -> interface.Game[Any, Any]:
@@ -177,16 +251,20 @@ def _read_pay_rule(match_uid: uuid.UUID) -> dict[str, Any] | None:
     return rule
 
 
-def seated_agents(match_uid: uuid.UUID) -> tuple[int, dict[str, Agent]]:
-    """Return a match's primary key and its agents by role."""
-    return _SEATED_AGENTS.get(match_uid, lambda: _read_seated_agents(match_uid))
+def line_up_of(match_uid: uuid.UUID) -> LineUp:
+    """Return the agents seated at the start of a match."""
+    return _LINE_UPS.get(match_uid, lambda: _read_line_up(match_uid))
 
 
-def _read_seated_agents(match_uid: uuid.UUID) -> tuple[int, dict[str, Agent]]:
-    match_id = Match.objects.values_list("pk", flat=True).get(uid=match_uid)
-    seats = Seat.objects.filter(match_id=match_id, enrolment=None)
-    rows = seats.values_list("role", "agent", "delay", "settings")
-    return match_id, {role: Agent(spec=spec, delay=delay, settings=settings) for role, spec, delay, settings in rows}
+def _read_line_up(match_uid: uuid.UUID) -> LineUp:
+    match = Match.objects.only("timers", "purpose").get(uid=match_uid)
+    return line_up_in(match, Seat.objects.filter(match=match))
+
+
+def line_up_in(match: Match, seats: Iterable[Seat]) -> LineUp:
+    """Return the line-up of a match with these seats."""
+    agents = {seat.role: agent for seat in seats if (agent := seat.seated()) is not None}
+    return LineUp(match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced)
 
 
 class Seat(models.Model):

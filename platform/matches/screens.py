@@ -17,7 +17,8 @@ from pydantic import ValidationError
 from games.interface import OBSERVER, Form, Role, Text, View
 from games.play import Play
 from matches import bonus, forms
-from matches.absences import is_away
+from matches.absences import Absence, is_away, must_say_so
+from matches.disclosing import Disclosure
 from matches.models import Match
 from matches.turns import OpenTurn
 from opponents.agents import Agent
@@ -46,8 +47,8 @@ class AwaitedAgent:
 
 
 def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
-    """Return the agents whose answers the match is waiting for; none if participants must not notice them."""
-    agents = {} if match.blind else match.agents()
+    """Return the agents whose answers the match is waiting for, as far as pages may show them."""
+    agents = match.agents() if match.disclosure().shows_seats else {}
     awaited = []
     for role in play.waiting_for():
         if role in agents:
@@ -111,43 +112,17 @@ class SeatMark:
     note: str = ""
 
 
-def seat_marks(play: Play, absences: Mapping[Role, Mapping[str, Any]], *, blind: bool = False) -> tuple[SeatMark, ...]:
-    """Return the seats if several are asked at once or more than two play; otherwise nothing.
-
-    If `blind`, they do not show that an agent has taken a participant's seat.
-    """
+def seat_marks(play: Play, disclosure: Disclosure) -> tuple[SeatMark, ...]:
+    """Return the seats if several are asked at once or more than two play; otherwise nothing."""
     roles = play.game.roles()
     if len(roles) <= 2 and (play.turn is None or len(play.turn.forms) < 2):
         return ()
     waiting = play.waiting_for()
     marks = {**dict.fromkeys(waiting, "asked"), **dict.fromkeys(play.sealed, "answered")}
     return tuple(
-        SeatMark(
-            role,
-            play.game.role_title(role),
-            number,
-            marks.get(role, ""),
-            _seat_note(absences.get(role, {}), blind=blind),
-        )
+        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), disclosure.note(role))
         for number, role in enumerate(roles, start=1)
     )
-
-
-def _seat_note(absence: Mapping[str, Any], *, blind: bool) -> str:
-    if "agent" in absence:
-        return "" if blind else "program"
-    return "away" if is_away(absence) else ""
-
-
-def awaited_text(play: Play) -> str:
-    """Return the text that names the players whose answers are awaited, for those who wait."""
-    waiting = play.waiting_for()
-    names = [play.game.role_title(role) for role in play.game.roles() if role in waiting]
-    if not names:
-        return ""
-    *most, last = names
-    names_text = _("{names} and {last}").format(names=", ".join(most), last=last) if most else last
-    return _("Waiting for {names}. This page updates automatically.").format(names=names_text)
 
 
 def view_for(play: Play, role: Role) -> View:
@@ -168,22 +143,25 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     """Return the message to pages after an answer to a sealed turn: who has answered, and who has not.
 
     `after` and `last` are the numbers of the newest event before and now; `seats` and `notes` are as in
-    `SeatMark`, `awaited` is for those who have answered, and `awaits` lists the questions to agents.
+    `SeatMark`, `awaited` is for those who have answered, `awaits` lists the questions to agents, and `others` tells
+    each participant who the others are.
     """
-    marks = seat_marks(play, match.absences, blind=match.blind)
+    shared = SharedContent.of(play, match.disclosure())
     return {
         "after": after,
         "last": play.last,
-        "seats": {seat.role: seat.mark for seat in marks},
-        "notes": {seat.role: seat.note for seat in marks},
-        "awaited": awaited_text(play),
+        "seats": {seat.role: seat.mark for seat in shared.seats},
+        "notes": {seat.role: seat.note for seat in shared.seats},
+        "awaited": shared.awaited,
         "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match)},
+        "others": {role: shared.disclosure.others(role) for role in play.game.roles()},
     }
 
 
 def _shown_agent_turns(match: Match) -> list[OpenTurn]:
-    """Return the open turns of agents, which pages treat differently from people's unless the match is blind."""
-    return [] if match.blind else [turn for turn in match.open_turns().values() if turn.by_agent]
+    """Return the open turns of agents that pages may treat differently from people's."""
+    shows_seats = match.disclosure().shows_seats
+    return [turn for turn in match.open_turns().values() if turn.by_agent and shows_seats]
 
 
 @dataclass(frozen=True)
@@ -193,16 +171,22 @@ class SharedContent:
     Attributes:
         seats: who has answered.
         awaited: the text that tells those who have answered whom they are waiting for.
+        waits_for: the agents whose answers are awaited, as far as pages may show them.
     """
 
+    disclosure: Disclosure
     seats: tuple[SeatMark, ...]
     awaited: str
+    waits_for: tuple[AwaitedAgent, ...] = ()
 
     @classmethod
-    def of(
-        cls, play: Play, absences: Mapping[Role, Mapping[str, Any]] | None = None, *, blind: bool = False
-    ) -> SharedContent:
-        return cls(seat_marks(play, absences or {}, blind=blind), awaited_text(play))
+    def of(cls, play: Play, disclosure: Disclosure, *, waits_for: tuple[AwaitedAgent, ...] = ()) -> SharedContent:
+        return cls(disclosure, seat_marks(play, disclosure), disclosure.awaited(play), waits_for)
+
+    @classmethod
+    def in_match(cls, match: Match, play: Play) -> SharedContent:
+        waits_for = awaited_agents(match, play) if _shown_agent_turns(match) else ()
+        return cls.of(play, match.disclosure(), waits_for=waits_for)
 
 
 def render_screen(
@@ -211,20 +195,25 @@ def render_screen(
     *,
     posted: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
-    waits_for: tuple[AwaitedAgent, ...] = (),
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
     shared: SharedContent | None = None,
+    lost: Mapping[Role, int] | None = None,
 ) -> str:
-    """Return the game as `role` sees it now, with its forms if it is asked, or else `waits_for`.
+    """Return the game as `role` sees it now, with its forms if it is asked, or else whom it waits for.
 
-    It is built from the role's view, the instructions' `variables`, the pay rule and the awaited agents. It contains
-    no identifier, time or token.
+    It is built from the role's view, the instructions' `variables`, the pay rule and what `shared` tells about the
+    others; without it, they are not described. It contains no identifier, time or token.
+
+    Args:
+        lost: the others who have lost the connection, with the seconds for which the game still waits.
     """
     waiting = play.waiting_for()
-    shared = shared or SharedContent.of(play, absences)
+    shared = shared or SharedContent.of(play, Disclosure(play.game))
+    waits_for = tuple(agent for agent in shared.waits_for if agent.role != role)
     blocks = view_for(play, role)
-    visible_forms = () if play.abandoned else forms.shown_forms(play, role)
+    absence = (absences or {}).get(role, {})
+    visible_forms = () if play.abandoned or "agent" in absence else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
     context = {
         "play": play,
@@ -238,9 +227,12 @@ def render_screen(
         "over": play.over,
         "waits_for": waits_for,
         "seats": shared.seats,
+        "others": shared.disclosure.others(role),
+        "absent": shared.disclosure.absent(lost or {}),
         "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
-        "away": is_away((absences or {}).get(role, {})),
+        "must_say_so": must_say_so(absence),
+        "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
         "promises": bonus.promises(play, role, pay),
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
@@ -262,6 +254,27 @@ def render_screen(
     return get_template("play/screen.html").render(context)
 
 
+def meanwhile_text(absence: Absence, *, is_asked: bool) -> str:
+    """Return what a participant who was away is told about the moves made for them; empty if there were none."""
+    if is_away(absence) and "agent" not in absence:
+        return _("You missed two turns, so we are answering for you until you return.")
+    made = absence.get("made", 0)
+    moves = ngettext("A program made {number} move for you.", "A program made {number} moves for you.", made).format(
+        number=made
+    )
+    if must_say_so(absence):
+        answers = _("You did not answer in time, so a program is answering for you until you return.")
+        return f"{answers} {moves}" if made else answers
+    if "agent" not in absence and not made:
+        return ""
+    if "agent" in absence:
+        moves = moves if made else _("A program is answering this question for you.")
+        next_turn = _("You play again from your next turn.")
+    else:
+        next_turn = _("It is your turn again.") if is_asked else _("You play again from your next turn.")
+    return " ".join([_("You were away."), moves, next_turn])
+
+
 def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | None = None) -> str:
     """Return what anyone may know of the match now, for observers: built from `Game.public_view` alone, without forms.
 
@@ -277,7 +290,7 @@ def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | N
         "role": OBSERVER,
         "over": play.over,
         "stopped": play.abandoned,
-        "seats": seat_marks(play, absences or {}),
+        "seats": seat_marks(play, Disclosure(play.game, absences=absences or {})),
         "game": key,
         "inside": select_template([f"{key}/watch.html", "play/blocks.html"]).template.name,
     }
@@ -312,7 +325,7 @@ class _Endings:
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
     """Return the `frame` of each of these roles."""
     play = match.play()
-    shared = SharedContent.of(play, match.absences, blind=match.blind)
+    shared = SharedContent.in_match(match, play)
     return {role: _frame(match, play, role, shared) for role in roles}
 
 
@@ -322,30 +335,37 @@ def frame(
     """Return what a page is sent: the screen and the data for its clock.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
-    seconds until its deadline, `extended` whether the extra time is running, `awaits` the questions that
-    agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
+    seconds until its time is up, `extended` whether the extra time is running, `absence_left` the seconds of the
+    role's absence budget that are left, `awaits` the questions that agents have to answer before the role is asked
+    again, by role, and `waited` for how many seconds.
     """
     play = match.play()
-    shared = SharedContent.of(play, match.absences, blind=match.blind)
+    shared = SharedContent.in_match(match, play)
     return _frame(match, play, role, shared, posted=posted, errors=errors)
 
 
 def _frame(
     match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    turn = match.open_turns().get(role)
-    agent_turns = _shown_agent_turns(match)
-    waits_for = awaited_agents(match, play) if agent_turns else ()
+    turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
+    agent_turns = [open_turn for open_turn in _shown_agent_turns(match) if open_turn.role != role]
     return {
         "type": "screen",
         "last": play.last,
         "html": render_screen(
-            play, role, waits_for=waits_for, absences=match.absences, pay=match.pay_rule(), shared=shared, **typed
+            play,
+            role,
+            absences=match.absences,
+            pay=match.pay_rule(),
+            shared=shared,
+            lost=match.lost(uptime),
+            **typed,
         ),
         "answering": turn.answering if turn else None,
-        "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,
+        "remaining": match.seconds_left(turn, uptime) if turn else None,
         "extended": turn.extended if turn else False,
         "over": play.over,
+        "absence_left": match.absence_left(role, uptime),
         "awaits": {open_turn.role: open_turn.answering for open_turn in agent_turns} if turn is None else {},
         "waited": _seconds_since(min(open_turn.opened_at for open_turn in agent_turns))
         if agent_turns and turn is None

@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import games.play
@@ -23,10 +22,10 @@ from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
 from llm_agents.match import roles_to_ask
-from matches.absences import is_lost
-from matches.change import Change, extension_seconds
+from matches import absences
+from matches.change import Change
 from matches.errors import Stale
-from matches.models import Match, Seat, cache_players
+from matches.models import Match, Seat, cache_players, line_up_in
 from matches.turns import OpenTurn
 from opponents.agent_settings import DEFAULT, AgentSettings
 from opponents.agents import NO_ANSWER_SUFFIX, Agent, Seats, draw_lineup
@@ -40,6 +39,10 @@ ON_TIMEOUT = "end"
 "end" the match, play the game's "default" move, or let an "agent" take the seat (`timers["standin"]`).
 """
 
+TOLERANCE = timedelta(seconds=2)
+"""How late an answer may be, and how far apart limits may be that are judged together: the time between two sweeps."""
+UNNOTICED = timedelta(seconds=5)
+"""The time between two calls of a page: a shorter loss of connection is not noticed."""
 log = logging.getLogger(__name__)
 Mover = Callable[[Play], MoveData]
 
@@ -148,7 +151,7 @@ def open_match(
         budget_of=budget_of,
         snapshot=games.play.snapshot(play),
     )
-    Seat.objects.bulk_create(
+    seats = Seat.objects.bulk_create(
         Seat(
             match=match,
             role=role,
@@ -162,13 +165,9 @@ def open_match(
         )
         for role, player in players.items()
     )
-    agents = {
-        role: Agent(spec=player.agent, delay=player.delay, settings=player.settings)
-        for role, player in players.items()
-        if player.agent
-    }
-    cache_players(match, configured, agents)
-    change = Change.opening(match, play, events, agents)
+    line_up = line_up_in(match, seats)
+    cache_players(match, configured, line_up)
+    change = Change.opening(match, play, events, line_up.agents)
     if match.driven:
         _let_scripts_play(change)
     change.write()
@@ -205,19 +204,41 @@ def submit_move(
     change = Change.begin(match_id)
     play = change.play
     _refuse_stale(play, role, answering)
+    if made_at is not None:
+        _refuse_late(change, role, made_at)
     change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at)
     while keeps_moving and callable(move) and role in change.play.waiting_for():
         change.move(role, move(change.play), by=by)
     if change.match.driven:
         _let_scripts_play(change)
-    _answer_for_the_absent(change)
-    change.write()
+    _finish(change)
     return MoveResult(change.play, change.moves)
 
 
 def _refuse_stale(play: Play, role: Role, answering: int) -> None:
     if not play.awaits_answer(role, answering):
         raise Stale(_("The game is over.") if play.over else _("The game has moved on. This is the current state."))
+
+
+def _refuse_late(change: Change, role: Role, made_at: datetime) -> None:
+    """Refuse a participant's move that was not made in time, or that an agent makes for them.
+
+    A page cannot claim to have been unable to deliver a move for longer than our last outage was, or the grace period.
+    """
+    turn = change.turns[role]
+    if turn.by_agent:
+        raise Stale(_("A program answers this question for you. You play again from your next turn."))
+    if turn.deadline + TOLERANCE >= change.now or not change.is_final(role):
+        return
+    lost = max([UNNOTICED, *(end - start for start, end in _outages_of(change, turn))])
+    made_at = max(made_at, change.now - min(absences.grace_of(change.match.timers), lost) - TOLERANCE)
+    if min(made_at, change.now) > change.limit_of(role) + TOLERANCE:
+        raise Stale(_("Your time was up before you answered."))
+
+
+def _outages_of(change: Change, turn: OpenTurn) -> list[tuple[datetime, datetime]]:
+    """Return our outages while the turn's present clock has been running."""
+    return change.uptime.touching(turn.clock_from or turn.opened_at, max(change.now, turn.deadline))
 
 
 def _let_scripts_play(change: Change) -> None:
@@ -236,31 +257,109 @@ def _moves_at_once(agent: Agent) -> bool:
 
 @transaction.atomic
 def handle_time_outs(*, match_id: int) -> None:
-    """Handle a match's overdue turns: one extension for participants, then what the study specifies."""
+    """Handle a match's overdue turns: one extension for participants, then what the study specifies.
+
+    All participants whose time is up are judged together: nobody is paid because another was looked at first.
+    """
     change = Change.begin(match_id)
-    overdue = [turn for turn in change.turns.values() if turn.deadline <= timezone.now()]
-    for turn in overdue:
-        if not change.play.over:
-            _handle_time_out(change, turn)
-    if overdue:
-        _answer_for_the_absent(change)
-        change.write()
+    overdue = [turn for turn in change.turns.values() if change.uptime.has_passed(turn.limit(change.uptime))]
+    if not overdue:
+        return
+    seats = _seats_of_people(change)
+    noted = [role for role, seat in seats.items() if _note_absence(change, role, seat)]
+    due = [turn for turn in overdue if _is_due(change, turn, seats)]
+    late = [turn.role for turn in due if not turn.by_agent and change.is_final(turn.role)]
+    for turn in due:
+        if not turn.by_agent and turn.role not in late:
+            change.extend(turn.role)
+    if late and not _someone_is_late_soon(change, late):
+        _end_time(change, {role: seats[role] for role in late})
+    for turn in due:
+        if turn.by_agent and change.turns.get(turn.role) is turn:
+            _replace_agent(change, turn.role)
+    if due or noted:
+        _finish(change)
 
 
-def _handle_time_out(change: Change, turn: OpenTurn) -> None:
-    if turn.by_agent:
-        _replace_agent(change, turn.role)
-    elif not turn.extended and extension_seconds(change.match) > 0:
-        change.extend(turn.role)
-    elif _timeout_policy(change) == "default":
-        change.move_by_clock(turn.role)
-    elif _timeout_policy(change) == "agent" and _others_play(change, turn.role):
-        enrolment_id = _give_seat_to_agent(change, turn.role)
-        people.end(people.locked(enrolment_id), State.REPLACED)
+def _seats_of_people(change: Change) -> dict[Role, Seat]:
+    """Return the seats of participants who are asked, with their enrolments."""
+    asked = [role for role, turn in change.turns.items() if not turn.by_agent]
+    seats = Seat.objects.select_related("enrolment").filter(match=change.match, role__in=asked, enrolment__isnull=False)
+    return {seat.role: seat for seat in seats}
+
+
+def _is_due(change: Change, turn: OpenTurn, seats: Mapping[Role, Seat]) -> bool:
+    """Return whether a turn's time is up and its participant could have delivered an answer given in time.
+
+    After an outage, pages need some time to do so. A page that has not called since the limit may have lost its
+    connection: it calls soon, or its participant is absent.
+    """
+    limit, uptime = change.limit_of(turn.role), change.uptime
+    if turn.by_agent or not uptime.has_passed(limit):
+        return turn.by_agent
+    if change.match.simulated:
+        return True
+    grace = absences.grace_of(change.match.timers)
+    if any(ended + min(grace, ended - began) > change.now for began, ended in _outages_of(change, turn)):
+        return False
+    is_absent = absences.has_lost_connection(change.absences.get(turn.role, {}))
+    last_seen_at = _enrolment_in(seats[turn.role]).last_seen_at
+    return is_absent or last_seen_at >= limit or absences.is_silent(last_seen_at, uptime)
+
+
+def _enrolment_in(seat: Seat) -> Enrolment:
+    assert seat.enrolment is not None
+    return seat.enrolment
+
+
+def _someone_is_late_soon(change: Change, late: Collection[Role]) -> bool:
+    """Return whether another participant's time is about to be up: they are then judged together."""
+    return any(
+        not turn.by_agent and change.is_final(role) and change.limit_of(role) <= change.now + TOLERANCE
+        for role, turn in change.turns.items()
+        if role not in late
+    )
+
+
+def _end_time(change: Change, late: Mapping[Role, Seat]) -> None:
+    """Act, once, on all participants whose time is up."""
+    endings = {role: _ending_of(change, seat) for role, seat in late.items()}
+    policy = _timeout_policy(change)
+    if policy == "default":
+        asked = {role: change.turns[role].answering for role in late}
+        for role in late:
+            if change.play.awaits_answer(role, asked[role]):
+                change.move_by_clock(role)
+    elif policy == "agent" and _others_play(change, late):
+        for role, ending in endings.items():
+            _replace(change, late[role], ending)
     else:
-        enrolment = Seat.objects.select_related("enrolment").get(match=change.match, role=turn.role).enrolment
-        is_present = enrolment is not None and enrolment.recently_seen()
-        _abandon(change, State.TIMED_OUT if is_present else State.DROPPED_OUT, turn.role)
+        _abandon(change, endings)
+
+
+def _ending_of(change: Change, seat: Seat) -> State:
+    """Return how the study ends for a participant whose time is up."""
+    last_seen_at = _enrolment_in(seat).last_seen_at
+    if change.uptime.lost(last_seen_at):
+        return State.OUR_OUTAGE
+    is_absent = absences.has_lost_connection(change.absences.get(seat.role, {}))
+    return State.DROPPED_OUT if is_absent or absences.is_silent(last_seen_at, change.uptime) else State.TIMED_OUT
+
+
+def _replace(change: Change, seat: Seat, ending: State) -> None:
+    """Let the study's agent answer for a participant: until they are back or, if the study says so, for good."""
+    agent = Agent.model_validate(change.match.timers["standin"])
+    if change.match.timers.get("returns", True):
+        change.lend_seat(seat.role, agent, ending=ending, is_there=ending == State.TIMED_OUT)
+    else:
+        change.seat_agent(seat.role, agent)
+        _mark_left(change, seat.role)
+        people.end(people.locked(_enrolment_in(seat).pk), _as_replaced(ending))
+
+
+def _as_replaced(ending: str) -> State:
+    """Return the ending of a participant whose seat an agent has: their own doing, or our outage."""
+    return State.OUR_OUTAGE if ending == State.OUR_OUTAGE else State.REPLACED
 
 
 def _timeout_policy(change: Change) -> str:
@@ -268,35 +367,73 @@ def _timeout_policy(change: Change) -> str:
     return ON_TIMEOUT if policy == "agent" and "standin" not in change.match.timers else policy
 
 
-def _others_play(change: Change, role: Role) -> bool:
-    """Return whether a participant other than `role` would be left in the match."""
-    other_people = change.match.people() - {role}
-    return any(not is_lost(change.absences.get(person, {})) for person in other_people)
+def _others_play(change: Change, late: Collection[Role]) -> bool:
+    """Return whether participants other than these have a seat in the match."""
+    return any(change.is_playing(role) for role in change.match.people() - set(late))
 
 
-def _give_seat_to_agent(change: Change, role: Role) -> int:
-    """Give a participant's seat to the study's agent; return the participant's enrolment."""
-    change.seat_agent(role, Agent.model_validate(change.match.timers["standin"]))
-    return _mark_left(change, role)
+def _mark_left(change: Change, role: Role) -> None:
+    Seat.objects.filter(match=change.match, role=role).update(left_at=change.now)
 
 
-def _mark_left(change: Change, role: Role) -> int:
-    seat = Seat.objects.get(match=change.match, role=role)
-    Seat.objects.filter(pk=seat.pk).update(left_at=timezone.now())
-    enrolment_id = seat.enrolment_id
-    assert enrolment_id is not None
-    return enrolment_id
-
-
-def _answer_for_the_absent(change: Change) -> None:
-    """Let the clock answer at once for participants who are away."""
+def _finish(change: Change) -> None:
+    """Let the clock answer for those who are away, end the study for those who never came back, and write."""
     while (role := next((r for r in change.play.waiting_for() if change.is_away(r)), None)) is not None:
         change.move_by_clock(role)
+    if change.play.over:
+        for role, absence in change.absences.items():
+            if "lent" in absence and absences.is_replaced(absence):
+                seat = Seat.objects.get(match=change.match, role=role)
+                Seat.objects.filter(pk=seat.pk).update(left_at=absence["lent"]["at"])
+                people.end(people.locked(seat.enrolment_id), _as_replaced(absence["lent"]["ending"]))
+    change.write()
+
+
+@transaction.atomic
+def note_absences(*, match_id: int) -> None:
+    """Record which participants' pages have not been heard from for too long."""
+    change = Change.begin(match_id)
+    seats = Seat.objects.select_related("enrolment").filter(match_id=match_id, enrolment__isnull=False)
+    if any([_note_absence(change, seat.role, seat) for seat in seats]):
+        change.write()
+
+
+def _note_absence(change: Change, role: Role, seat: Seat) -> bool:
+    """Record it if the participant is absent and this is not known yet; return whether it was recorded."""
+    enrolment, absence = _enrolment_in(seat), change.absences.get(role, {})
+    if not _may_be_absent(change.match, absence) or enrolment.ended or change.play.over:
+        return False
+    if is_silent := absences.is_silent(enrolment.last_seen_at, change.uptime):
+        change.note_absence(role, enrolment.last_seen_at)
+    return is_silent
+
+
+def may_be_absent(seat: Seat) -> bool:
+    """Return whether an absence of the seat's participant would be news."""
+    return _may_be_absent(seat.match, seat.match.absences.get(seat.role, {}))
+
+
+def _may_be_absent(match: Match, absence: absences.Absence) -> bool:
+    known = absences.has_lost_connection(absence) or absences.is_lost(absence) or "agent" in absence
+    return absences.budget_of(match.timers) > 0 and not match.simulated and not known
+
+
+@transaction.atomic
+def end_absence(*, match_id: int, role: Role, since: datetime) -> None:
+    """Record that a participant's page is heard from again.
+
+    Args:
+        since: when it was last heard from.
+    """
+    change = Change.begin(match_id)
+    if not change.play.over and not absences.is_lost(change.absences.get(role, {})):
+        change.end_absence(role, since)
+        change.write()
 
 
 @transaction.atomic
 def come_back(*, match_id: int, role: Role) -> None:
-    """Record that a participant whose turns the clock answered is back; does nothing for others."""
+    """Record that a participant for whom the clock or an agent answered is back; does nothing for others."""
     change = Change.begin(match_id)
     if not change.play.over and change.absences.get(role):
         change.welcome_back(role)
@@ -311,18 +448,18 @@ def leave(*, match_id: int, role: Role, reason: str) -> None:
         reason: the state in which the enrolment ended.
     """
     change = Change.begin(match_id)
-    if change.play.over or is_lost(change.absences.get(role, {})):
+    if change.play.over or absences.is_lost(change.absences.get(role, {})):
         return
     policy = _timeout_policy(change)
-    if policy == "end" or not _others_play(change, role):
-        _abandon(change, reason, role)
-    elif policy == "agent":
-        _give_seat_to_agent(change, role)
+    if policy == "end" or not _others_play(change, [role]):
+        _abandon(change, {role: State(reason)})
     else:
         _mark_left(change, role)
-        change.mark_left(role)
-        _answer_for_the_absent(change)
-    change.write()
+        if policy == "agent":
+            change.seat_agent(role, Agent.model_validate(change.match.timers["standin"]))
+        else:
+            change.mark_left(role)
+    _finish(change)
 
 
 @transaction.atomic
@@ -337,7 +474,7 @@ def replace_agent(*, match_id: int, role: Role, answering: int) -> MoveResult:
     _replace_agent(change, role)
     if change.match.driven:
         _let_scripts_play(change)
-    change.write()
+    _finish(change)
     return MoveResult(change.play, change.moves)
 
 
@@ -352,7 +489,7 @@ def _replace_agent(change: Change, role: Role) -> None:
             return
     except GameError:
         log.warning("scripted player %s made no legal move in match %s", script, change.match.pk)
-    _abandon(change, State.OPPONENT_FAILED, role)
+    _abandon_for_others(change, State.OPPONENT_FAILED, role)
 
 
 @transaction.atomic
@@ -360,7 +497,7 @@ def pause_turn(*, match_id: int, role: Role) -> int:
     """Extend the role's open turn once while they report a problem; return by how many seconds."""
     change = Change.begin(match_id)
     turn, seconds = change.turns.get(role), int(change.match.timers.get("report_seconds", 0))
-    if turn is None or turn.by_agent or turn.paused or seconds <= 0 or turn.deadline <= timezone.now():
+    if turn is None or turn.by_agent or turn.paused or seconds <= 0 or turn.limit(change.uptime) <= change.now:
         return 0
     change.pause(role, seconds)
     change.write()
@@ -393,15 +530,37 @@ def note_refusal(*, match_id: int, role: Role, answering: int) -> None:
 def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> None:
     """End a live match without a result; `reason` is the state that ended it. Does nothing if it is over."""
     change = Change.begin(match_id)
-    if not change.play.over:
-        _abandon(change, reason, role)
-        change.write()
+    if change.play.over:
+        return
+    if role in change.match.people():
+        _abandon(change, {role: State(reason)})
+    else:
+        _abandon_for_others(change, reason, role)
+    _finish(change)
 
 
-def _abandon(change: Change, reason: str, role: Role | None) -> None:
-    """End the match; `role`'s participant gets the state `reason`, the others that of another player's failure."""
-    others_state = State.PARTNER_LEFT if role in change.match.people() else State.OPPONENT_FAILED
+def _abandon(change: Change, endings: Mapping[Role, State]) -> None:
+    """End the match because of these participants; the others' ending says whose fault it was."""
+    roles, states = list(endings), list(endings.values())
+    others_state = State.OUR_OUTAGE if State.OUR_OUTAGE in states else State.PARTNER_LEFT
+    change.abandon(str(states[0]), roles[0] if len(roles) == 1 else None)
+    _end_people(change, endings, others_state)
+
+
+def _abandon_for_others(change: Change, reason: str, role: Role | None) -> None:
+    """End the match because of an agent or the researchers."""
     change.abandon(str(reason), role)
+    _end_people(change, {}, State.OPPONENT_FAILED)
+
+
+def _end_people(change: Change, endings: Mapping[Role, State], others_state: State) -> None:
+    """End the study for everyone in the match; for those whom an agent replaced, as their time had ended."""
     for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False).order_by("enrolment"):
-        enrolment = people.locked(seat.enrolment_id)
-        people.end(enrolment, State(reason) if seat.role == role else others_state)
+        absence = change.absences.get(seat.role, {})
+        if seat.role in endings:
+            state = endings[seat.role]
+        elif "lent" in absence and absences.is_replaced(absence):
+            state = State(absence["lent"]["ending"])
+        else:
+            state = others_state
+        people.end(people.locked(seat.enrolment_id), state)

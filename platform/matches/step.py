@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from games import registry
 from games.interface import Role
 from matches import screens, services
+from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
 from matches.change import extension_seconds
-from matches.models import Match, Seat, seated_agents
+from matches.models import Match, Seat
 from opponents.agent_settings import settings_of
 from opponents.agents import parse_agents
 from participants.markdown import to_html
@@ -31,6 +32,7 @@ class MatchStep(Step):
     title = _("The game")
     template = "participants/match.html"
     state = State.PLAYING
+    shows_result = True
     _seat: Seat | None = None
 
     def seat(self) -> Seat | None:
@@ -76,15 +78,31 @@ class MatchStep(Step):
         """Return the waiting state while someone else has to move."""
         seat = self.seat()
         is_waiting = (
-            seat is not None and seat.match.status == Match.Status.LIVE and seat.role not in seat.match.open_turns()
+            seat is not None and seat.match.status == Match.Status.LIVE and seat.match.asked_turn(seat.role) is None
         )
         return State.WAITING if is_waiting else self.state
+
+    def hold(self) -> None:
+        seat = self.seat()
+        if seat is not None:
+            seat.match = Match.objects.select_for_update().get(pk=seat.match_id)
+
+    def is_done(self, *, present: bool) -> bool:
+        """Return whether the match has a result; for those who are away, also whether they played to its end."""
+        seat = self.seat()
+        if seat is None or seat.match.status != Match.Status.FINISHED:
+            return False
+        return present or not is_answered_for(seat.match.absences.get(seat.role, {}))
 
     def context(self) -> dict[str, Any]:
         seat = self.seat()
         assert seat is not None
         match = seat.match
-        if seat.role in match.absences and not self.posted:
+        absence = match.absences.get(seat.role, {})
+        if has_lost_connection(absence):
+            services.end_absence(match_id=match.pk, role=seat.role, since=timezone.now())
+            match.refresh_from_db()
+        elif not self.posted and (is_away(absence) or is_replaced(absence)):
             services.come_back(match_id=match.pk, role=seat.role)
             match.refresh_from_db()
         frame = screens.frame(match, seat.role, posted=self.posted, errors=self.errors)
@@ -101,11 +119,10 @@ class MatchStep(Step):
 
     def clock(self) -> Mapping[str, Any] | None:
         seat = self.seat()
-        turn = seat.match.open_turns().get(seat.role) if seat is not None else None
-        if turn is None or turn.deadline is None:
+        turn = seat.match.asked_turn(seat.role) if seat is not None else None
+        if seat is None or turn is None:
             return None
-        remaining = max(0, round((turn.deadline - timezone.now()).total_seconds()))
-        return {"remaining": remaining, "extended": turn.extended}
+        return {"remaining": seat.match.seconds_left(turn), "extended": turn.extended}
 
     def pause(self) -> int:
         seat = self.seat()
@@ -133,13 +150,12 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
 
 
 def names_in(match: Match, role: Role, *, own_name: str) -> list[tuple[str, str, bool]]:
-    """Return (seat, chosen name, whether it is `role`): of all seats if no agent plays, else of the role's own.
+    """Return (seat, chosen name, whether it is `role`): of all participants as far as pages may show their names.
 
-    If an agent plays or participants are not told whether one does, nobody else is named, since a name would reveal
-    who is a participant. A single player needs no name.
+    A single player needs no name.
     """
     names = {role: own_name}
-    if not match.blind and not seated_agents(match.uid)[1]:
+    if match.disclosure().shows_names:
         names = dict(match.seats.values_list("role", "enrolment__display_name"))
     game = match.configured()
     if len(game.roles()) == 1:

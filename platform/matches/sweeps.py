@@ -7,13 +7,15 @@ from datetime import timedelta
 from django.utils import timezone
 
 from matches import announce, leases, services
+from matches.absences import ABSENT_AFTER
 from matches.change import REQUEUE_SECONDS
 from matches.models import Match, Seat
 
 
 def sweep() -> None:
-    """Queue agents' turns without a lease, and handle overdue turns."""
+    """Queue agents' turns without a lease, note absences, and handle overdue turns."""
     requeue_waiting()
+    note_absences()
     time_out_overdue()
     leave_for_ended_enrolments()
 
@@ -33,6 +35,20 @@ def requeue_waiting() -> int:
                 announce.queue_turn(match, turn)
                 queued += 1
     return queued
+
+
+def note_absences() -> None:
+    """Record in each live match which participants' pages have not been heard from for too long."""
+    seats = Seat.objects.filter(
+        match__status=Match.Status.LIVE,
+        left_at=None,
+        enrolment__ended_at=None,
+        enrolment__last_seen_at__lt=timezone.now() - ABSENT_AFTER,
+    )
+    columns = ("role", "match__absences", "match__timers", "match__purpose")
+    silent = {seat.match for seat in seats.select_related("match").only(*columns) if services.may_be_absent(seat)}
+    for match in silent:
+        services.note_absences(match_id=match.pk)
 
 
 def time_out_overdue() -> None:

@@ -11,11 +11,16 @@ from datetime import datetime
 from typing import Any
 
 from games.interface import Role
+from uptime.services import Uptime
 
 
 @dataclass(frozen=True)
 class OpenTurn:
-    """One question to one seat, opened by event `answering`, until the seat answers or its time is up."""
+    """One question to one seat, opened by event `answering`, until the seat answers or its time is up.
+
+    Attributes:
+        clock_from: when the deadline was set, if not when the question was opened. Outages since extend it.
+    """
 
     role: Role
     answering: int
@@ -24,10 +29,15 @@ class OpenTurn:
     deadline: datetime
     extended: bool = False
     shown_at: datetime | None = None
+    clock_from: datetime | None = None
     paused: bool = False
     """Whether it was extended once for reporting a problem."""
     refused: int = 0
     """The number of refused attempts."""
+
+    def limit(self, uptime: Uptime) -> datetime:
+        """Return the deadline, extended by our outages."""
+        return uptime.extended(self.clock_from or self.opened_at, self.deadline)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -37,6 +47,7 @@ class OpenTurn:
             "deadline": self.deadline.isoformat(),
             "extended": self.extended,
             "shown_at": self.shown_at.isoformat() if self.shown_at else None,
+            **({"clock_from": self.clock_from.isoformat()} if self.clock_from else {}),
             **({"paused": True} if self.paused else {}),
             **({"refused": self.refused} if self.refused else {}),
         }
@@ -53,6 +64,7 @@ def load(saved: Mapping[Role, Mapping[str, Any]]) -> dict[Role, OpenTurn]:
             deadline=datetime.fromisoformat(turn["deadline"]),
             extended=turn["extended"],
             shown_at=datetime.fromisoformat(turn["shown_at"]) if turn["shown_at"] else None,
+            clock_from=datetime.fromisoformat(turn["clock_from"]) if "clock_from" in turn else None,
             paused=turn.get("paused", False),
             refused=turn.get("refused", 0),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from statistics import median
 from typing import Any
 
@@ -15,6 +15,7 @@ from matches.models import Event, Match, Seat
 from opponents.health import percentile
 from opponents.models import Call
 from studies.models import Study
+from uptime.services import Uptime, uptime
 
 RECENT_PERIOD = timedelta(minutes=15)
 MAX_TIMED = 2_000
@@ -81,13 +82,13 @@ def budget_of(study: Study) -> str:
 
 def live_of(study: Study) -> LiveMatches:
     """Return the study's live matches, with two queries."""
-    now = timezone.now()
+    seen = uptime()
     rows = Match.objects.filter(status=Match.Status.LIVE, budget_of=budget_of(study)).order_by()
     waiting: list[LiveMatch] = []
     number = 0
     for pk, uid, stored_turns in rows.values_list("pk", "uid", "turns"):
         number += 1
-        waiting += [_waiting(pk, str(uid), turn, now) for turn in turns.load(stored_turns).values()]
+        waiting += [_waiting(pk, str(uid), turn, seen) for turn in turns.load(stored_turns).values()]
     waiting.sort(key=lambda match: (not match.late, -match.seconds))
     return LiveMatches(
         number=number,
@@ -97,9 +98,9 @@ def live_of(study: Study) -> LiveMatches:
     )
 
 
-def _waiting(pk: int, uid: str, turn: turns.OpenTurn, now: datetime) -> LiveMatch:
-    seconds = max(0.0, (now - turn.opened_at).total_seconds())
-    is_late = now > turn.deadline or (turn.by_agent and seconds > SLOW_AGENT)
+def _waiting(pk: int, uid: str, turn: turns.OpenTurn, seen: Uptime) -> LiveMatch:
+    seconds = max(0.0, (seen.now - turn.opened_at).total_seconds())
+    is_late = seen.now > turn.limit(seen) or (turn.by_agent and seconds > SLOW_AGENT)
     return LiveMatch(pk, uid, turn.role, turn.by_agent, seconds, is_late)
 
 

@@ -21,6 +21,7 @@ from matches import turns
 from matches.models import Lease, Match
 from monitoring import alive
 from monitoring.storage import Storage, check_storage
+from studies.recomputing import stored_differences
 
 log = logging.getLogger(__name__)
 CHECK_INTERVAL = 60.0
@@ -37,6 +38,8 @@ class Readiness:
     running_processes: dict[str, int] | None = None
     waiting: float | None = None
     live: int | None = None
+    pay_differences: int | None = None
+    """What the last nightly check of everybody's pay found; it does not make the installation unready."""
     storage: Storage = field(default_factory=Storage)
 
 
@@ -45,6 +48,7 @@ def check_health() -> Readiness:
     health = Readiness()
     try:
         health.live = Match.objects.filter(status=Match.Status.LIVE).count()
+        health.pay_differences = len(stored_differences())
         health.waiting = oldest_waiting_seconds()
         if health.waiting > MAX_WAIT_SECONDS:
             health.problems.append("an agent's turn has waited too long for a worker")
@@ -103,6 +107,7 @@ def ready(request: HttpRequest) -> JsonResponse:
         "problems": health.problems,
         "processes": health.running_processes,
         "oldest_waiting_turn_seconds": None if health.waiting is None else round(health.waiting, 1),
+        "pay_differences": health.pay_differences,
         "free_bytes": health.storage.free_bytes,
         "database_bytes": health.storage.database_bytes,
         "last_backup_seconds": None if health.storage.backup_seconds is None else round(health.storage.backup_seconds),
@@ -127,6 +132,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
         for kind, number in health.running_processes.items():
             processes.labels(kind).set(number)
     _add_storage(health.storage, registry)
+    if health.pay_differences is not None:
+        title = "Differences between pay and the log, found by the last nightly check"
+        Gauge("parley_pay_differences", title, registry=registry).set(health.pay_differences)
     if health.waiting is not None and health.live is not None:
         Gauge("parley_live_matches", "Live matches", registry=registry).set(health.live)
         Gauge("parley_oldest_waiting_turn_seconds", "Age of the oldest agent's turn without a worker",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import redis
 from django.utils import timezone
@@ -19,6 +19,11 @@ from participants.states import ENDED, State
 from payouts.services import Waiting, waiting
 from studies import faults
 from studies.models import Study
+from uptime.services import Interval, uptime
+
+OUTAGES_PERIOD = timedelta(hours=24)
+MAX_OUTAGES = 3
+"""The monitor shows this many outages within `OUTAGES_PERIOD`."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class StudyStatus:
     preview: Preview | None
     no_worker: bool
     """Whether no worker is running, so that agents never answer."""
+    outages: list[Interval]
+    """When participants could not be served lately, the latest first."""
 
     @property
     def recent_minutes(self) -> int:
@@ -83,10 +90,17 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         why_closed=faults.why_closed(version) if version else "",
         over_cap=faults.over_its_cap(study),
         no_worker=_no_worker(),
+        outages=_recent_outages(),
         waiting=waiting([study.slug]).get(study.slug),
         cell_map=charts.cell_map(people.cells) if len(people.cells) > MAX_CELLS_LISTED else None,
         preview=preview_of(study, people),
     )
+
+
+def _recent_outages() -> list[Interval]:
+    seen = uptime()
+    recent = [interval for interval in seen.gaps if interval[1] > seen.now - OUTAGES_PERIOD]
+    return recent[: -MAX_OUTAGES - 1 : -1]
 
 
 def _no_worker() -> bool:

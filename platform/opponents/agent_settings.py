@@ -158,7 +158,7 @@ class AgentSettings(BaseModel):
         "at_once",
         title="Answer display",
         description="How the answer appears to participants: at once, as the model types it, or after the time a "
-        "person would take.",
+        "person would take. Without effect in a blind study, where every answer appears after such a time.",
     )
     cap_match: Annotated[float, Field(gt=0)] | None = Field(
         None,

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from participants.states import ENDED, State
+from uptime.services import has_passed, uptime
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 CODE_WORDS = (
@@ -102,6 +103,16 @@ class Enrolment(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("participants:page", args=[self.token])
+
+    @property
+    def expired(self) -> bool:
+        """Whether the study's time limit, extended by our outages, has passed."""
+        return self.expires_at < timezone.now() and has_passed(self.arrived_at, self.expires_at)
+
+    @property
+    def state_when_expired(self) -> State:
+        """How the enrolment ends when its time is up: its page may have been lost in an outage of ours."""
+        return State.OUR_OUTAGE if uptime().lost(self.last_seen_at) else State.DROPPED_OUT
 
     def recently_seen(self, within: timedelta = timedelta(seconds=60)) -> bool:
         return timezone.now() - self.last_seen_at < within

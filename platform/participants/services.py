@@ -24,8 +24,11 @@ def locked(enrolment_id: int) -> Enrolment:
 
 
 def prepare_steps(enrolment: Enrolment) -> None:
-    """Let the current step and the next one do their slow work before any row is locked."""
+    """Let the current step and the next one do their slow work before any row is locked; end an expired enrolment."""
     if enrolment.ended:
+        return
+    if enrolment.expired:
+        _end_if_expired(enrolment.pk)
         return
     for position, step in _enterable(enrolment):
         step.prepare(position)
@@ -41,7 +44,7 @@ def _enterable(enrolment: Enrolment) -> list[tuple[int, steps.Step]]:
 
 
 class Unprepared(Exception):
-    """Raised when slow work must be done before this `enrolment` is locked; nothing was changed."""
+    """Raised when something must be done before this `enrolment` is locked; nothing was changed."""
 
     def __init__(self, enrolment: Enrolment):
         super().__init__(enrolment)
@@ -49,7 +52,7 @@ class Unprepared(Exception):
 
 
 def _lock_current(enrolment_id: int | None, token: str, prepared: bool) -> Enrolment:
-    """Return the enrolment under its row lock; end it as dropped out if the study's time limit has passed.
+    """Return the enrolment under its row lock.
 
     Raises:
         Enrolment.DoesNotExist: there is no enrolment with this token.
@@ -58,10 +61,10 @@ def _lock_current(enrolment_id: int | None, token: str, prepared: bool) -> Enrol
     if enrolment_id is not None:
         return locked(enrolment_id)
     enrolment = Enrolment.objects.select_for_update().get(token=token)
-    if not enrolment.ended and enrolment.expires_at < timezone.now():
-        end(enrolment, State.DROPPED_OUT)
-    if not prepared and not enrolment.ended and any(step.slow for _position, step in _enterable(enrolment)):
-        raise Unprepared(enrolment)
+    if not prepared and not enrolment.ended:
+        is_expired = enrolment.expired
+        if is_expired or any(step.slow for _position, step in _enterable(enrolment)):
+            raise Unprepared(enrolment)
     return enrolment
 
 
@@ -80,7 +83,7 @@ def answer_step(
 
     Args:
         enrolment_id, token: identify the enrolment; give one of them.
-        prepared: if False, raise Unprepared when the steps have slow work to do first.
+        prepared: if False, raise Unprepared when the steps have slow work to do first, or the time limit has passed.
 
     Raises:
         Enrolment.DoesNotExist, Unprepared
@@ -88,7 +91,10 @@ def answer_step(
     """
     with transaction.atomic():
         enrolment = _lock_current(enrolment_id, token, prepared)
-        if enrolment.ended or enrolment.step is None or enrolment.position != position:
+        if enrolment.step is None or enrolment.position != position:
+            return enrolment
+        if enrolment.ended:
+            _leave_result(enrolment)
             return enrolment
         try:
             with transaction.atomic():
@@ -114,7 +120,7 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     if enrolment.state == State.ARRIVED:
         consented.send(Enrolment, enrolment=enrolment)
     enrolment.last_seen_at = timezone.now()
-    if enrolment.ended:
+    if enrolment.ended or not step.ends_with_answer:
         return
     Visit.objects.filter(enrolment=enrolment, position=position, answered_at=None).update(answered_at=timezone.now())
     enrolment.position += 1
@@ -127,6 +133,23 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     changed = ["position", "state", "last_seen_at", "refusal", "display_name"]
     enrolment.save(update_fields=changed if enrolment.steps is original_steps else [*changed, "steps"])
     next_step.enter()
+
+
+def result_step(enrolment: Enrolment) -> steps.Step | None:
+    """Return the step whose result is still shown to a participant who has completed; None if there is none."""
+    if enrolment.state != State.COMPLETED or enrolment.step is None:
+        return None
+    step = steps.step_object(enrolment, enrolment.step)
+    is_last = enrolment.position == len(enrolment.steps) - 1
+    return step if is_last and step.shows_result and is_finished(enrolment) else None
+
+
+def _leave_result(enrolment: Enrolment) -> None:
+    """Let a participant who has completed go on from the result to the last page."""
+    if result_step(enrolment) is None:
+        return
+    enrolment.position = len(enrolment.steps)
+    enrolment.save(update_fields=["position"])
 
 
 def keep_refusal(*, enrolment_id: int, position: int, posted: Mapping[str, str], errors: Mapping[str, object]) -> None:
@@ -152,7 +175,9 @@ def take_refusal(enrolment: Enrolment) -> dict[str, Any] | None:
 def show_step(
     *, enrolment_id: int | None = None, token: str = "", prepared: bool = True
 ) -> tuple[Enrolment, steps.Step | None]:
-    """Return the participant's current step, prepared and marked as seen; None if the enrolment has ended.
+    """Return the participant's current step, prepared and marked as seen.
+
+    If the enrolment has ended, return the step whose result is still to be shown; None if there is none.
 
     Args:
         enrolment_id, token: identify the enrolment; give one of them.
@@ -163,7 +188,7 @@ def show_step(
     """
     enrolment = _lock_current(enrolment_id, token, prepared)
     if enrolment.ended or enrolment.step is None:
-        return enrolment, None
+        return enrolment, result_step(enrolment)
     step = steps.step_object(enrolment, enrolment.step)
     step.enter()
     if enrolment.ended:
@@ -187,10 +212,56 @@ def end(enrolment: Enrolment, state: State) -> None:
     enrolment_ended.send(Enrolment, enrolment=enrolment)
 
 
+def is_finished(enrolment: Enrolment, *, present: bool = True) -> bool:
+    """Return whether every step that is required for being finished is done, from the current one on.
+
+    Args:
+        present: whether the participant is there now; what was done for them while they were away does not count.
+    """
+    rest = [steps.step_object(enrolment, step) for step in enrolment.steps[enrolment.position :]]
+    return all(step.is_done(present=present) if n == 0 else not step.required for n, step in enumerate(rest))
+
+
+def unanswered(enrolment: Enrolment) -> list[str]:
+    """Return the kinds of the steps after the game that are still open, or that a finished participant left open."""
+    rest = enrolment.steps[enrolment.position :]
+    return [step["kind"] for step in rest if not steps.step_object(enrolment, step).required]
+
+
+def complete_if_last(enrolment: Enrolment) -> None:
+    """Complete an enrolment whose current step has just been finished by its last move, if no other step follows.
+
+    Call it under the enrolment's lock.
+    """
+    is_last = enrolment.position == len(enrolment.steps) - 1
+    if not enrolment.ended and is_last and is_finished(enrolment, present=False):
+        Visit.objects.filter(enrolment=enrolment, position=enrolment.position).update(answered_at=timezone.now())
+        end(enrolment, State.COMPLETED)
+
+
+def end_early(enrolment: Enrolment, state: State) -> None:
+    """End the enrolment in `state`, or as completed if only steps that are not required are left.
+
+    Call it under the enrolment's lock, taken with `held`; if it has ended, nothing changes.
+    """
+    if enrolment.ended:
+        return
+    present = state == State.WITHDREW
+    end(enrolment, State.COMPLETED if is_finished(enrolment, present=present) else state)
+
+
+def held(enrolment_id: int) -> Enrolment:
+    """Return the enrolment under its row lock, taken after the locks of what its current step depends on."""
+    enrolment = Enrolment.objects.get(pk=enrolment_id)
+    if not enrolment.ended and enrolment.step is not None:
+        steps.step_object(enrolment, enrolment.step).hold()
+    return locked(enrolment_id)
+
+
 @transaction.atomic
 def withdraw(*, enrolment_id: int) -> None:
     """End the enrolment because the participant chose to stop."""
-    end(locked(enrolment_id), State.WITHDREW)
+    end_early(held(enrolment_id), State.WITHDREW)
 
 
 @transaction.atomic
@@ -204,8 +275,10 @@ def record_return(*, enrolment_id: int) -> bool:
 
 
 def touch(enrolment_id: int) -> bool:
-    """Record that the participant's page is still open; return False if the enrolment has ended."""
-    return bool(Enrolment.objects.filter(pk=enrolment_id, ended_at=None).update(last_seen_at=timezone.now()))
+    """Record that the participant's page is still open; return False if the enrolment ended before it was completed."""
+    if Enrolment.objects.filter(pk=enrolment_id, ended_at=None).update(last_seen_at=timezone.now()):
+        return True
+    return Enrolment.objects.filter(pk=enrolment_id, state=State.COMPLETED).exists()
 
 
 def report_problem(*, enrolment_id: int, text: str) -> None:
@@ -213,20 +286,26 @@ def report_problem(*, enrolment_id: int, text: str) -> None:
     ProblemReport.objects.create(enrolment_id=enrolment_id, text=text.replace("\x00", "")[:2000])
 
 
-def end_expired(now=None) -> int:
+def end_expired() -> int:
     """End every enrolment whose time limit has passed; return how many. One error does not stop the others."""
-    now = now or timezone.now()
     ended = 0
-    for enrolment_id in Enrolment.objects.filter(ended_at=None, expires_at__lt=now).values_list("pk", flat=True):
+    expired = Enrolment.objects.filter(ended_at=None, expires_at__lt=timezone.now())
+    for enrolment_id in expired.values_list("pk", flat=True):
         try:
-            with transaction.atomic():
-                enrolment = locked(enrolment_id)
-                if not enrolment.ended:
-                    end(enrolment, State.DROPPED_OUT)
-                    ended += 1
+            ended += _end_if_expired(enrolment_id)
         except Exception as error:  # noqa: BLE001  (one error must not stop the others)
             log.error("ending the enrolment of participant %s failed: %s", enrolment_id, type(error).__name__)
     return ended
+
+
+@transaction.atomic
+def _end_if_expired(enrolment_id: int) -> bool:
+    """End the enrolment if its time limit has passed; return whether it did."""
+    enrolment = held(enrolment_id)
+    if enrolment.ended or not enrolment.expired:
+        return False
+    end_early(enrolment, enrolment.state_when_expired)
+    return True
 
 
 def expiry_after(minutes: int):

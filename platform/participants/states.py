@@ -75,7 +75,7 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.TIMED_OUT: Ending(
         _("Your time ran out"),
-        _("You did not answer your turn within the time limit and the extra time, so the game ended."),
+        _("You did not answer your turn in time, so the game ended."),
         _RETURN,
     ),
     State.DROPPED_OUT: Ending(
@@ -108,10 +108,10 @@ ENDINGS: dict[str, Ending] = {
         gives_code=True,
     ),
     State.REPLACED: Ending(
-        _("A program is now playing for you"),
+        _("A program took your seat"),
         _(
-            "You did not answer within the time limit and the extra time. A computer program took your seat so that "
-            "the others could continue. You can't rejoin the game."
+            "You did not answer in time, so a computer program took your seat and the others could continue. You can't "
+            "rejoin the game."
         ),
         _RETURN,
     ),
@@ -137,7 +137,16 @@ WITHOUT_ASSIGNMENT = frozenset({"codes", "open"})
 """Entries without a recruiter's page to go back to."""
 
 
-def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = (), by_hand: bool = False) -> Ending:
+def ending_of(
+    state: str,
+    *,
+    paid: bool,
+    entry: str,
+    kinds: Collection[str] = (),
+    unanswered: bool = False,
+    by_hand: bool = False,
+    missed: int = 0,
+) -> Ending:
     """Return the text of the ending's page for a participant who came by `entry`.
 
     Participants who are paid always get the completion code, which identifies their work.
@@ -145,16 +154,22 @@ def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = ()
     Args:
         paid: whether this participant is paid anything.
         kinds: the kinds of the path's steps; the text mentions only what the participant was asked.
+        unanswered: whether steps were left at the end.
         by_hand: whether the researchers ended the game.
+        missed: how many starts of a game the participant missed in the lobby.
     """
     ending = ENDINGS[state]
+    if missed and state == State.NO_PARTNER:
+        ending = replace(ending, title=_("The study ends here"), what_happened=_missed_starts(missed))
     if by_hand and state == State.OPPONENT_FAILED:
         ending = replace(
             ending,
             title=_("The game was ended"),
             what_happened=_("The people who run this study ended the game. This is not your fault."),
         )
-    if state == State.COMPLETED and "quiz" in kinds:
+    if state == State.COMPLETED and unanswered:
+        ending = replace(ending, what_happened=_("You played the whole game. The questions after it stay unanswered."))
+    elif state == State.COMPLETED and "quiz" in kinds:
         ending = replace(ending, what_happened=_("You played the whole game and answered correctly after it."))
     if entry in WITHOUT_ASSIGNMENT:
         return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)
@@ -162,3 +177,15 @@ def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = ()
         return replace(ending, what_next=_GIVE_CODE, gives_code=True)
     needs_return_code = ending.what_next is _GIVE_CODE and state != State.COMPLETED
     return replace(ending, what_next=_RETURN_WITH_CODE) if needs_return_code else ending
+
+
+def _missed_starts(missed: int) -> str | Promise:
+    if missed > 1:
+        return _(
+            "Twice, your group was complete, and we did not hear in time that you were ready. The study ends for you, "
+            "and we pay you for waiting."
+        )
+    return _(
+        "Your group was complete, and we did not hear in time that you were ready. No other group was complete before "
+        "the waiting time ended. We pay you for waiting."
+    )

@@ -40,6 +40,12 @@ class Step(ABC):
     """The state of a participant at this step."""
     done_state: ClassVar[State | None] = None
     """The state after this step, if it differs from the next step's."""
+    ends_with_answer: ClassVar[bool] = True
+    """Whether an answer leads to the next step; otherwise the participant stays until the step's app moves them on."""
+    required: ClassVar[bool] = True
+    """Whether a participant must have done this step to be finished, and paid in full."""
+    shows_result: ClassVar[bool] = False
+    """Whether the page is shown until the participant continues, even if the enrolment has completed at this step."""
 
     def __init__(self, enrolment: Enrolment, step: Mapping[str, Any]):
         self.enrolment = enrolment
@@ -63,6 +69,17 @@ class Step(ABC):
         """Return the participant's state while the page is shown; called after `enter`."""
         return self.state
 
+    def hold(self) -> None:  # noqa: B027  (most steps depend on no other row)
+        """Lock the rows that decide whether this step is done; called before the enrolment is locked."""
+
+    def is_done(self, *, present: bool) -> bool:
+        """Return whether nothing is left to do at this step but to continue.
+
+        Args:
+            present: whether the participant is there now.
+        """
+        return not self.required
+
     def clock(self) -> Mapping[str, Any] | None:
         """Return the clock that runs while the participant is on another page: {remaining (seconds), extended}."""
         return None
@@ -77,7 +94,7 @@ class Step(ABC):
 
     @abstractmethod
     def answer(self, data: Mapping[str, str]) -> None:
-        """Take the posted answer; on return the participant moves to the next step.
+        """Take the posted answer; on return the participant moves to the next step if it `ends_with_answer`.
 
         Raises:
             StepRefused: the answer is incomplete or invalid; the page is shown again.

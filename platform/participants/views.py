@@ -12,7 +12,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -45,7 +44,7 @@ def participant_page(view):
         enrolment = Enrolment.objects.filter(token=token).first()
         if enrolment is None:
             return _invalid_link(request)
-        if not enrolment.ended and enrolment.expires_at < timezone.now():
+        if not enrolment.ended and enrolment.expired:
             services.end_expired()
             enrolment.refresh_from_db()
         return view(request, enrolment, **kwargs)
@@ -125,7 +124,9 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         paid=bool(earnings.get("amounts")),
         entry=earnings.get("entry", ""),
         kinds={step["kind"] for step in enrolment.steps},
+        unanswered=bool(services.unanswered(enrolment)),
         by_hand=earnings.get("by_hand", False),
+        missed=earnings.get("missed_starts", 0),
     )
     debriefing = earnings.get("debriefing", "")
     instructions = return_instructions(enrolment)
@@ -177,7 +178,14 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         (step["leaving"] for step in enrolment.steps if "leaving" in step),
         _("You are not paid if you leave before the end."),
     )
-    context = {**_page_context(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pay_notice}
+    context = {
+        **_page_context(enrolment),
+        **_clock(enrolment),
+        "title": _("Leave the study?"),
+        "pays": pay_notice,
+        "finished": services.is_finished(enrolment),
+        "unanswered": services.unanswered(enrolment),
+    }
     return render(request, "participants/leave.html", context)
 
 

@@ -20,6 +20,7 @@ from payouts.payers import Unreachable, method_of
 from payouts.rules import cents
 from recruiters import arrivals
 from studies.models import Study
+from studies.recomputing import stored_differences
 
 State = LedgerRow.State
 ROWS_SHOWN = 100
@@ -132,8 +133,9 @@ def counts_of(study: Study) -> dict[str, int]:
 
 
 def book_errors(study: Study) -> list[str]:
-    """Return the errors in the books; empty if they agree."""
-    return [discrepancy.message for discrepancy in books.check(study.slug, journals=False)]
+    """Return the errors in the books, and what the last nightly check of everybody's pay found."""
+    errors = [discrepancy.message for discrepancy in books.check(study.slug, journals=False)]
+    return errors + stored_differences(study.slug)
 
 
 def shown_rows(rows: Iterable[LedgerRow]) -> list[ShownRow]:

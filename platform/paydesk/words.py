@@ -44,6 +44,10 @@ def workings_in_words(row: LedgerRow) -> str:
         rule = PayRule.model_validate(stored.get("rule"))
     except ValidationError:
         return ending
+    if row.reason != "bonus" and "played" in stored:
+        return _("{amount} {currency} for “{ending}”, after {percent} % was played").format(
+            amount=rule.base, currency=rule.currency, ending=ending, percent=round(100 * float(stored["played"]))
+        )
     if row.reason != "bonus":
         return _("{amount} {currency} for “{ending}”").format(amount=rule.base, currency=rule.currency, ending=ending)
     average = rule.announced_average

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
@@ -56,6 +56,22 @@ def check(study: str | None = None, *, journals: bool = True) -> list[Discrepanc
     """
     rows = LedgerRow.objects.order_by() if study is None else LedgerRow.objects.order_by().filter(study=study)
     return [*_sum_discrepancies(rows, balances(study)), *(_row_discrepancies(rows) if journals else ())]
+
+
+Check = Callable[[str | None], Iterable[Discrepancy]]
+_further_checks: list[Check] = []
+
+
+def register(check: Check) -> None:
+    """Register a check that needs more than the ledger; it gets a study's short name, or None for all."""
+    _further_checks.append(check)
+
+
+def check_everything(study: str | None = None) -> Iterator[Discrepancy]:
+    """Yield every error that `check` and the registered checks find."""
+    yield from check(study)
+    for further_check in _further_checks:
+        yield from further_check(study)
 
 
 def _sum_discrepancies(rows: QuerySet[LedgerRow], actual: dict[Key, dict[str, Decimal]]) -> Iterator[Discrepancy]:

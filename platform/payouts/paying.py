@@ -465,8 +465,14 @@ def status_problem(status: AssignmentStatus) -> str:
     """Return why this assignment status rules out paying."""
     return {
         AssignmentStatus.REJECTED: _("The participant's assignment was rejected."),
-        AssignmentStatus.RETURNED: _("The participant returned the assignment."),
-        AssignmentStatus.TIMED_OUT: _("The assignment timed out before the participant submitted it."),
+        AssignmentStatus.RETURNED: _(
+            "The participant returned the assignment or never submitted it. If they are owed this, pay it on the "
+            "recruiter's own site, then mark it as paid."
+        ),
+        AssignmentStatus.TIMED_OUT: _(
+            "The assignment timed out before the participant submitted it. If they are owed this, pay it on the "
+            "recruiter's own site, then mark it as paid."
+        ),
         AssignmentStatus.UNKNOWN: _("The recruiter has no such assignment."),
         AssignmentStatus.SOMEBODY_ELSE: _(
             "The recruiter reports that the assignment belongs to someone else or to another study."

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 CENT = Decimal("0.01")
 Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, decimal_places=2)]
-EndingPay = Literal["nothing", "base", "base_and_average", "base_and_bonus"]
+EndingPay = Literal["nothing", "base_after_half", "base", "base_and_average", "base_and_bonus"]
 ENDINGS_PAY: Mapping[str, EndingPay] = {
     "completed": "base_and_bonus",
     "failed_quiz": "base",
@@ -21,11 +21,11 @@ ENDINGS_PAY: Mapping[str, EndingPay] = {
     "our_outage": "base_and_average",
     "partner_left": "base_and_average",
     "no_partner": "base",
-    "replaced": "nothing",
+    "replaced": "base_after_half",
     "screened_out": "nothing",
     "failed_code_word": "nothing",
-    "timed_out": "nothing",
-    "dropped_out": "nothing",
+    "timed_out": "base_after_half",
+    "dropped_out": "base_after_half",
     "withdrew": "nothing",
     "returned": "nothing",
 }
@@ -37,15 +37,17 @@ CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "our_outage": ("base", "base_and_average"),
     "partner_left": ("base", "base_and_average"),
     "no_partner": ("base",),
-    "replaced": ("nothing", "base"),
+    "replaced": ("nothing", "base_after_half", "base"),
     "screened_out": ("nothing", "base"),
-    "timed_out": ("nothing", "base"),
-    "dropped_out": ("nothing", "base"),
+    "timed_out": ("nothing", "base_after_half", "base"),
+    "dropped_out": ("nothing", "base_after_half", "base"),
     "withdrew": ("nothing", "base"),
 }
 """What a study may choose to pay for each ending. Completing always pays base pay and bonus. A game that fails through
 no fault of the player is always paid; a returned assignment never is.
 """
+HALF = 0.5
+"""The share of the matches that must have been played for "base_after_half" to pay."""
 
 
 class PayRule(BaseModel):
@@ -53,7 +55,8 @@ class PayRule(BaseModel):
 
     bonus = clip(rule(payoff), 0, cap): "share" pays 2 · announced average · g with g in [0, 1] (the
     game's `bonus_share`), "linear" pays rate · payoff, "fixed" pays the announced average.
-    `endings` gives what each ending pays; endings not named pay nothing. `waiting_rate` is paid per hour of
+    `endings` gives what each ending pays; endings not named pay nothing. "base_after_half" pays the base pay once half
+    of the matches was played, and nothing before. `waiting_rate` is paid per hour of
     waiting for a group that never formed, as a bonus on top of what that ending pays.
     """
 
@@ -125,7 +128,7 @@ def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...])
 
 
 def due(
-    rule: PayRule, *, ending: str, payoff: float | None, share: float | None, waited: float = 0
+    rule: PayRule, *, ending: str, payoff: float | None, share: float | None, waited: float = 0, played: float = 0
 ) -> dict[str, Decimal]:
     """Return the amounts owed by reason ("base", "bonus"); reasons without an amount are omitted.
 
@@ -133,10 +136,11 @@ def due(
         ending: the participant's terminal state.
         payoff, share: of the finished match; None if there is none.
         waited: seconds spent waiting for a group that never formed.
+        played: how much of their matches the participant has played, from 0 to 1.
     """
     pays = rule.endings.get(ending, "nothing")
     owed: dict[str, Decimal] = {}
-    if pays != "nothing":
+    if pays != "nothing" and (pays != "base_after_half" or played >= HALF):
         owed["base"] = cents(rule.base)
     if pays == "base_and_average":
         owed["bonus"] = cents(min(rule.announced_average, rule.cap))
@@ -160,7 +164,7 @@ def endings_with(chosen: Mapping[str, str]) -> dict[str, EndingPay]:
 
 
 def least_of(rule: PayRule, *, ending: str) -> Decimal:
-    """Return the least that an ending pays: everything except a bonus that depends on the game."""
+    """Return the least that an ending pays: everything that does not depend on the game."""
     return sum(due(rule, ending=ending, payoff=None, share=None).values(), Decimal(0))
 
 
@@ -170,6 +174,6 @@ def workings(
     """Return the rule and the numbers behind an amount, to be stored with it.
 
     Args:
-        numbers: further numbers, if any: the seconds `waited`, the matches of a session.
+        numbers: further numbers, if any: the seconds `waited`, how much was `played`, the matches of a session.
     """
     return {"rule": rule.model_dump(mode="json"), "ending": ending, "payoff": payoff, "share": share, **numbers}

@@ -28,6 +28,7 @@ def record_due(
     payoff: float | None,
     share: float | None,
     waited: float = 0,
+    played: float = 0,
     games: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Decimal]:
     """Add the ledger rows of an enrolment that has ended, and return the amounts owed; a second call adds nothing.
@@ -35,10 +36,12 @@ def record_due(
     Args:
         study: its short name.
         waited: seconds spent waiting for a group that never formed.
+        played: how much of their matches the participant has played, from 0 to 1.
         games: for a session, each match's number, payoff, share and whether it counts; stored in the workings.
     """
-    owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share, waited=waited)
-    further = {**({"waited": waited} if waited else {}), **({"games": list(games)} if games else {})}
+    owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share, waited=waited, played=played)
+    numbers = {"waited": waited, "played": played, "games": list(games)}
+    further = {name: number for name, number in numbers.items() if number}
     workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **further)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
     method = method_of(recruiter)

@@ -22,7 +22,7 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
     cell = cell_of(walker)
     rule = cell.pay()
     content = cell.version.content
-    earnings = earnings_of(enrolment, content)
+    earnings = earnings_of(enrolment, content, rule)
     amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
     show_earnings(
         enrolment,
@@ -31,7 +31,7 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
         purpose=Match.Purpose.PILOT,
         debriefing=content["texts"].get("debriefing"),
         entry=content["entry"],
-        result=(earnings.payoff, earnings.share),
+        earned=earnings,
     )
     Walker.objects.filter(pk=walker.pk).update(
         payoff=earnings.payoff, owed={reason: str(amount) for reason, amount in amounts_due.items()}

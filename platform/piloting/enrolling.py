@@ -17,9 +17,9 @@ from studies.models import Cell, Version
 
 ENROLMENT_HOURS = 24
 """Hours until a simulated participant's enrolment expires; an interrupted pilot can be resumed until then."""
-QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1}
+QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1, "absence": 0}
 """Time limits if a participant stops answering: the clock runs out as usual, only sooner."""
-QUICK_IN_GROUPS = {"turn_seconds": 10, "extension_seconds": 1}
+QUICK_IN_GROUPS = {"turn_seconds": 10, "extension_seconds": 1, "absence": 0}
 """The same in groups, whose other members need some time to answer."""
 LOBBY_SECONDS = 45
 """Maximum wait in the lobby for a group to become complete."""

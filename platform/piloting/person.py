@@ -7,7 +7,7 @@ from a scripted player or a model and are posted as the page's form would post t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +26,7 @@ from llm_agents.errors import AgentError
 from matches import agents, forms, services
 from matches.models import Match, Seat
 from opponents.agents import Agent
+from participants import services as people
 from participants import steps
 from participants.models import Enrolment
 from piloting import enrolling, pace, reading
@@ -81,7 +82,7 @@ class Person:
             if step.kind == "match":
                 estimate = self._play(page)
                 form_page = self._open_page()
-            if not self._refreshed().ended:
+            if not self._refreshed().ended or people.result_step(self.enrolment) is not None:
                 self._answer(form_page)
             self._record_page(step, page, started_at, estimate)
         raise Stuck(_("No ending after {most} pages.").format(most=MAX_PAGES))
@@ -139,15 +140,17 @@ class Person:
         )
 
     def _wait_for_others(self) -> None:
-        """Stay on the lobby's page, which signals presence, until a match begins or the wait ends."""
+        """Stay on the lobby's page, saying when asked that they are ready, until a match begins or the wait ends."""
         position, started_at = self.enrolment.position, time.monotonic()
         while not self._refreshed().ended and self.enrolment.position == position:
             if not self._may_continue():
                 raise Interrupted
-            if time.monotonic() - started_at > self.enrolment.steps[position]["limit"] + EXTRA_SECONDS:
+            if time.monotonic() - started_at > _longest_lobby(self.enrolment.steps[position]):
                 raise Stuck(_("The wait in the lobby never ended."))
             time.sleep(POLL_SECONDS)
-            self._open_page()
+            page = self._open_page()
+            if (group := page.fields.get("group")) and group.value:
+                self._request(self.url, {"position": str(position), "group": group.value})
 
     # ---- the game ----------------------------------------------------------------------------------------
 
@@ -224,6 +227,11 @@ class Person:
                     player=spec, reason=error
                 )
             ) from None
+
+
+def _longest_lobby(step: Mapping[str, Any]) -> float:
+    """Return the seconds within which a lobby step ends, if its last group is asked twice."""
+    return step["limit"] + 2 * step["ready"] + EXTRA_SECONDS
 
 
 def _without_empty(move: MoveData) -> dict[str, Any]:

@@ -9,9 +9,11 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         from opponents.uses import register
-        from studies import endings, names, parts, uses  # noqa: F401  (endings and names register themselves)
+        from payouts import books
+        from studies import endings, names, parts, recomputing, uses  # noqa: F401  (endings and names register themselves)
         from studies.frozen import create_trigger
 
         parts.declare()
         register(uses.uses_of)
+        books.register(recomputing.discrepancies)
         post_migrate.connect(create_trigger, sender=self, dispatch_uid="studies.frozen")

@@ -1,90 +1,169 @@
-"""What participants are told about the other players: before the match and, if anything was withheld, afterwards.
+"""What participants are told about the other players: before the match and, in a blind study, afterwards.
 
-The text is frozen with each participant's steps, so it is on record for every match. By default, participants
-are told that they play with a program, even if the consent text is the researchers' own.
+What they see during the match is in `matches.disclosing`. The text is frozen with each participant's steps, so it is
+on record for every match.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from llm_agents.agent import is_scripted
+from matches.change import agent_seconds
+from matches.disclosing import Discloses, listed
 from matches.models import Seat
-from opponents.agents import PERSON
+from opponents.agents import PERSON, Agent
 from participants.models import Enrolment
+from studies.design import plan_cells
 from studies.formats import seats_in
 
+if TYPE_CHECKING:
+    from studies.models import Study
+
 TOLD, MIXED, NOTHING = "told", "either", "nothing"
-"""Participants were told who the others are, only that they may be people or programs, or nothing."""
+"""Participants were told before consenting who the others are, only that they may be people or programs, or nothing."""
 
 
-def disclosure_of(lineups: Iterable[Mapping[str, Any]], *, tells: bool) -> dict[str, str]:
-    """Return what participants are told about the other players as {told, words}; empty if there are none.
+def disclosure_of(
+    lineups: Iterable[Mapping[str, Any]], *, discloses: str, lobby_after: Collection[str] = ()
+) -> dict[str, str]:
+    """Return what participants are told before they consent, as {others, told, words}; empty if nobody else plays.
 
     Args:
         lineups: who takes which seat in every cell.
-        tells: if False, say only that others may be people or programs, and only if both occur.
+        discloses: what the study discloses (`matches.disclosing.Discloses`).
+        lobby_after: what may happen if too few people arrive: "agents" take the free seats, or "fewer" play.
     """
-    seated = [list(seats.values()) for seats in lineups]
-    other_count = max((len(seats) - 1 for seats in seated), default=0)
-    if not other_count:
+    numbers = {
+        (seats.count(PERSON) - 1, len(seats) - seats.count(PERSON))
+        for seats in (list(seats.values()) for seats in lineups)
+    }
+    count = max((people + programs for people, programs in numbers), default=0)
+    if not count:
         return {}
-    with_people = any(seats.count(PERSON) > 1 for seats in seated)
-    with_agents = any(seats.count(PERSON) < len(seats) for seats in seated)
-    if not tells and not (with_people and with_agents):
-        return {"told": NOTHING, "words": ""}
-    if with_people and with_agents:
-        both_certain = tells and other_count > 1 and all(1 < seats.count(PERSON) < len(seats) for seats in seated)
-        return {
-            "told": TOLD if both_certain else MIXED,
-            "words": _mixed_text(other_count, tells=tells, both_certain=both_certain),
-        }
-    if with_people:
+    with_people, with_programs = any(people for people, _n in numbers), any(programs for _n, programs in numbers)
+    fills = with_people and "agents" in lobby_after
+    if discloses == Discloses.NONE:
+        both = with_people and (with_programs or fills)
+        return {"others": discloses, "told": MIXED if both else NOTHING, "words": _either_text(count) if both else ""}
+    either = with_people and with_programs and not all(people and programs for people, programs in numbers)
+    sentences = [_either_text(count) if either else _numbers_text(numbers)]
+    if fills:
+        sentences.append(_("If too few people come, computer programs take the free seats."))
+    elif with_people and "fewer" in lobby_after:
+        sentences.append(_("If too few people come, you play with fewer others."))
+    both_kinds = with_people and (with_programs or fills)
+    if both_kinds and discloses == Discloses.SEATS:
+        sentences.append(_("Before the first move, you will see who is a person and who is a program."))
+    elif both_kinds and (either or fills or len(numbers) > 1):
+        sentences.append(
+            ngettext(
+                "Before the first move, you will see which.",
+                "Before the first move, you will see how many are people and how many are programs.",
+                count,
+            )
+        )
+    return {"others": discloses, "told": MIXED if either or fills else TOLD, "words": " ".join(sentences)}
+
+
+def _either_text(count: int) -> str:
+    return ngettext(
+        "The other player may be a person taking part in this study, like you, or a computer program, possibly a "
+        "language model.",
+        "The other players may be people taking part in this study, like you, or computer programs, possibly language "
+        "models.",
+        count,
+    )
+
+
+def _numbers_text(numbers: Collection[tuple[int, int]]) -> str:
+    """Return who the others are if this is certain; without numbers if they differ between the cells."""
+    people, programs = max(numbers)
+    count, certain = people + programs, len(numbers) == 1
+    if people and programs:
+        if not certain:
+            return _(
+                "Some of the other players are people taking part in this study, like you; the others are computer "
+                "programs, possibly language models."
+            )
+        people_text = ngettext(
+            "one person taking part in this study, like you,",
+            "{n} people taking part in this study, like you,",
+            people,
+        )
+        programs_text = ngettext(
+            "one computer program, possibly a language model",
+            "{n} computer programs, possibly language models",
+            programs,
+        )
+        return _("The other players are {others}.").format(
+            others=listed([people_text.format(n=people), programs_text.format(n=programs)])
+        )
+    if count > 1 and not certain:
+        if people:
+            return _("The other players are people taking part in this study, like you.")
+        return _("The other players are computer programs, possibly language models.")
+    if people:
         text = ngettext(
             "The other player is a person taking part in this study, like you.",
-            "The other players are people taking part in this study, like you.",
-            other_count,
+            "The {n} other players are people taking part in this study, like you.",
+            count,
         )
     else:
         text = ngettext(
             "The other player is a computer program, possibly a language model.",
-            "The other players are computer programs, possibly language models.",
-            other_count,
-        )
-    return {"told": TOLD, "words": text}
-
-
-def _mixed_text(count: int, *, tells: bool, both_certain: bool) -> str:
-    if both_certain:
-        return _(
-            "Some of the other players are people taking part in this study, like you; the others are computer "
-            "programs, possibly language models."
-        )
-    if not tells or count == 1:
-        return ngettext(
-            "The other player may be a person or a computer program.",
-            "The other players may be people or computer programs.",
+            "The {n} other players are computer programs, possibly language models.",
             count,
         )
-    return _(
-        "The other players may be people taking part in this study, like you, or computer programs, possibly "
-        "language models."
-    )
+    return text.format(n=count)
+
+
+def told_in(content: Mapping[str, Any]) -> str:
+    """Return what a frozen version discloses."""
+    told: str = content.get("told", {}).get("others", Discloses.COUNTS)
+    return told
 
 
 def version_disclosure(content: Mapping[str, Any]) -> dict[str, str]:
     """Return what a frozen version tells about the other players, in the form that `disclosure_of` returns."""
-    cells = [cell for part in (content, *content.get("further", ())) for cell in part["cells"]]
-    return disclosure_of(map(seats_in, cells), tells=content.get("tells_opponent", True))
+    parts = (content, *content.get("further", ()))
+    return disclosure_of(
+        [seats_in(cell) for part in parts for cell in part["cells"]],
+        discloses=told_in(content),
+        lobby_after={part["lobby"]["after"] for part in parts if "lobby" in part},
+    )
+
+
+def study_disclosure(study: Study) -> dict[str, str]:
+    """Return what a study as it is now would tell about the other players, in the form that `disclosure_of` returns."""
+    parts = [(part, plan_cells(part)) for part in (study, *study.other_game_studies())]
+    return disclosure_of(
+        [cell.seats for _part, cells in parts for cell in cells],
+        discloses=study.discloses,
+        lobby_after={part.lobby_after for part, cells in parts if any(len(cell.people) > 1 for cell in cells)},
+    )
+
+
+def longest_answer(timers: Mapping[str, Any], agents: Iterable[Agent]) -> float:
+    """Return the seconds after which no player's answer is awaited any longer, whoever plays.
+
+    It does not depend on who plays in a match, so that pages may show it in a blind study.
+    """
+    person = sum(
+        timers.get(name, 0) for name in ("turn_seconds", "extension_seconds", "report_seconds", "absence", "grace")
+    )
+    if "standin" in timers:
+        person += agent_seconds(Agent.model_validate(timers["standin"]))
+    return max([person, *map(agent_seconds, agents)])
 
 
 def recorded_disclosure(enrolment: Enrolment) -> dict[str, str]:
-    """Return what this participant was told, as {told, words}; empty for enrolments older than this record."""
+    """Return what this participant was told, as {others, told, words}."""
     disclosure: dict[str, str] = next(
         (step.get("others", {}) for step in enrolment.steps if step["kind"] == "consent"), {}
     )
@@ -92,29 +171,26 @@ def recorded_disclosure(enrolment: Enrolment) -> dict[str, str]:
 
 
 def late_disclosure(enrolment: Enrolment) -> list[str]:
-    """Return the last page's sentences, one per match, for a participant who was not told who the others were."""
-    disclosure = recorded_disclosure(enrolment).get("told", TOLD)
-    if disclosure == TOLD:
+    """Return the last page's sentences, one per match, for a participant of a blind study."""
+    disclosure = recorded_disclosure(enrolment)
+    if disclosure.get("others") != Discloses.NONE:
         return []
     own_seats = list(Seat.objects.filter(enrolment=enrolment).order_by("step"))
     others = Seat.objects.filter(match__in=[seat.match_id for seat in own_seats]).exclude(enrolment=enrolment)
     by_match: dict[int, list[Seat]] = {}
-    for seat in others:
+    for seat in others.select_related("match"):
         by_match.setdefault(seat.match_id, []).append(seat)
-    descriptions = [_describe(by_match[seat.match_id]) for seat in own_seats if seat.match_id in by_match]
-    if not descriptions:
+    sentences = [_describe(by_match[seat.match_id]) for seat in own_seats if seat.match_id in by_match]
+    if not sentences:
         return []
     opening = (
         _("Before the game, we did not tell you who the other players were.")
-        if disclosure == NOTHING
+        if disclosure["told"] == NOTHING
         else _("Before the game, we told you only that the other players might be people or computer programs.")
     )
-    if len(set(descriptions)) == 1:
-        return [opening, _("You played with {others}.").format(others=descriptions[0])]
-    games = [
-        _("Game {number}: you played with {others}.").format(number=number, others=description)
-        for number, description in enumerate(descriptions, 1)
-    ]
+    if len(set(sentences)) == 1:
+        return [opening, sentences[0]]
+    games = [_("Game {number}: {sentence}").format(number=n, sentence=text) for n, text in enumerate(sentences, 1)]
     return [opening, *games]
 
 
@@ -128,6 +204,13 @@ def _describe(seats: Sequence[Seat]) -> str:
         ),
     }
     used_phrases = [phrase.format(n=kinds[kind]) for kind, phrase in phrases.items() if kinds[kind]]
-    return (
-        _(" and ").join([", ".join(used_phrases[:-1]), used_phrases[-1]]) if len(used_phrases) > 1 else used_phrases[0]
-    )
+    sentences = [_("You played with {others}.").format(others=listed(used_phrases))]
+    if taken_over := sum("agent" in seat.match.absences.get(seat.role, {}) for seat in seats):
+        sentences.append(
+            ngettext(
+                "A computer program took over for a participant who stopped playing.",
+                "Computer programs took over for {n} participants who stopped playing.",
+                taken_over,
+            ).format(n=taken_over)
+        )
+    return " ".join(sentences)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -12,9 +12,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import receiver
 
-from lobby.services import waited_seconds
+from checks.steps import Quiz
+from lobby.services import last_unsuccessful_place, waited_seconds
 from matches.models import Event, Match, Seat
 from opponents.agents import counted_movers
+from participants import services as people
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
@@ -33,7 +35,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     if placement is None:
         return
     rule, content = placement.cell.pay(), placement.cell.version.content
-    earnings = earnings_of(enrolment, content)
+    earnings = earnings_of(enrolment, content, rule)
     if content["purpose"] == Match.Purpose.STUDY:
         slug = placement.cell.version.study.slug
         amounts_due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
@@ -45,7 +47,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         amounts_due,
         purpose=content["purpose"],
         debriefing=content["texts"].get("debriefing"),
-        result=(earnings.payoff, earnings.share),
+        earned=earnings,
         entry=_entry_kind(enrolment) or content["entry"],
     )
     if enrolment.state == State.OPPONENT_FAILED:
@@ -53,7 +55,8 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         transaction.on_commit(partial(faults.pause_after_failure, placement.cell.version.study, enrolment), robust=True)
         faults.pause_over_cap(placement.cell.version.study)
     counts = counted_movers(placement.cell.version.agents().values())
-    if enrolment.state != State.COMPLETED or has_substitute_moves(enrolment, counts):
+    left_check = Quiz.kind in people.unanswered(enrolment)
+    if enrolment.state != State.COMPLETED or left_check or has_substitute_moves(enrolment, counts):
         enrolling.release(enrolment)
 
 
@@ -65,13 +68,13 @@ def show_earnings(
     purpose: str,
     debriefing: str | None,
     entry: str,
-    result: tuple[float | None, float | None],
+    earned: Earnings,
 ) -> None:
     """Write what the last page shows: the pay and, for those who played, the debriefing and the disclosure.
 
     Args:
         entry: the kind of link the participant came by, which determines how they are paid.
-        result: payoff and share of the match, from `earnings_of`.
+        earned: from `earnings_of`.
     """
     zero = rules.cents(rule.base * 0)
     lines = [
@@ -81,8 +84,11 @@ def show_earnings(
         }
         for reason in ("base", "bonus")
     ]
-    lines[1]["because"] = texts.bonus_reason(rule, ending=enrolment.state, payoff=result[0], game=_last_game(enrolment))
-    lost_pay = _lost_pay(rule, enrolment, amounts_due, result)
+    lines[0]["because"] = texts.base_reason(rule, ending=enrolment.state, played=earned.played)
+    lines[1]["because"] = texts.bonus_reason(
+        rule, ending=enrolment.state, payoff=earned.payoff, game=_last_game(enrolment)
+    )
+    lost_pay = _lost_pay(rule, enrolment, amounts_due, earned)
     amounts = [
         {"reason": _shown_reason(enrolment, reason), "amount": texts.in_currency(amount, rule.currency)}
         for reason, amount in amounts_due.items()
@@ -95,6 +101,10 @@ def show_earnings(
         "purpose": purpose,
         "entry": entry,
     }
+    if enrolment.state == State.NO_PARTNER and (place := last_unsuccessful_place(enrolment)):
+        enrolment.earnings["missed_starts"] = place.missed
+    if earned.until:
+        enrolment.earnings |= {"played": earned.played, "until": dict(earned.until)}
     if debriefing and enrolment.seats.exists():
         enrolment.earnings["debriefing"] = debriefing
     if enrolment.seats.exists() and (sentences := disclosure.late_disclosure(enrolment)):
@@ -112,12 +122,12 @@ def _lost_pay(
     rule: rules.PayRule,
     enrolment: Enrolment,
     amounts_due: Mapping[str, Decimal],
-    result: tuple[float | None, float | None],
+    earned: Earnings,
 ) -> Decimal:
     """Return what a wrong quiz answer cost: the pay for completing, less what is paid."""
     if enrolment.state != State.FAILED_QUIZ:
         return Decimal(0)
-    completing_pay = rules.due(rule, ending=State.COMPLETED, payoff=result[0], share=result[1])
+    completing_pay = rules.due(rule, ending=State.COMPLETED, payoff=earned.payoff, share=earned.share)
     return sum(completing_pay.values(), Decimal(0)) - sum(amounts_due.values(), Decimal(0))
 
 
@@ -155,19 +165,23 @@ class Earnings:
         payoff, share: of the matches that count; None if no match was finished.
         waited: seconds of waiting for a group that never formed.
         games: with several matches, each one's number, payoff, share and whether it counts.
+        played: how much of all matches of the session was played, from 0 to 1; 0 if the ending's pay does not ask.
+        until: the number of the last event that `played` counts, by the match's uid.
     """
 
     payoff: float | None
     share: float | None
     waited: float = 0
     games: tuple[Mapping[str, Any], ...] = ()
+    played: float = 0
+    until: Mapping[str, int] = field(default_factory=dict)
 
     def rule_inputs(self) -> dict[str, Any]:
         """Return the numbers that `payouts.rules.due` reads."""
-        return {"payoff": self.payoff, "share": self.share, "waited": self.waited}
+        return {"payoff": self.payoff, "share": self.share, "waited": self.waited, "played": self.played}
 
 
-def earnings_of(enrolment: Enrolment, content: Mapping[str, Any]) -> Earnings:
+def earnings_of(enrolment: Enrolment, content: Mapping[str, Any], rule: rules.PayRule) -> Earnings:
     """Return the results that a participant's pay is computed from, under their version."""
     session = session_of(content)
     results = _results_of(enrolment)
@@ -179,7 +193,25 @@ def earnings_of(enrolment: Enrolment, content: Mapping[str, Any]) -> Earnings:
             for number, payoff, share in results
         )
     waited = waited_seconds(enrolment) if enrolment.state == State.NO_PARTNER else 0
-    return Earnings(payoff, share, waited, games)
+    played, until = 0.0, {}
+    if rule.endings.get(enrolment.state) == "base_after_half":
+        played, until = _played(enrolment, session.matches)
+    return Earnings(payoff, share, waited, games, played, until)
+
+
+def _played(enrolment: Enrolment, matches: int) -> tuple[float, dict[str, int]]:
+    """Return how much of the session's matches was played until the enrolment ended, and the last events counted.
+
+    Others may play on without the participant, so this is computed once, when the enrolment ends.
+    """
+    if enrolment.earnings and "until" in enrolment.earnings:
+        return enrolment.earnings["played"], enrolment.earnings["until"]
+    shares, until = 0.0, {}
+    for seat in Seat.objects.select_related("match").filter(enrolment=enrolment):
+        play = seat.match.play()
+        shares += play.game.share_played(play.state)
+        until[str(seat.match.uid)] = play.last
+    return shares / matches, until
 
 
 def _results_of(enrolment: Enrolment) -> list[Result]:

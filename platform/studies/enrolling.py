@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -19,6 +19,7 @@ from games.interface import Game, Role
 from games.play import configure
 from lobby.models import Group
 from lobby.signals import group_made
+from matches.disclosing import Discloses, shows_names
 from matches.models import Match, Seat
 from opponents.agents import Seats, labels_in, people_in
 from participants.consent import NO_PLACE_LEFT
@@ -33,6 +34,7 @@ from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
 from studies import disclosure, faults, participations, sessions, texts
+from studies.formats import seats_in
 from studies.models import Cell, Placement, Study, Version
 from studies.sessions import Leg, Session, legs_of, session_of, starting_cells
 
@@ -347,7 +349,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
         code_word=content["checks"]["code_word"],
         quiz=content["checks"]["quiz"],
         screens=False,  # participants who reach the instructions have passed the screening
-        groups=any(leg.cell.group_size > 1 for leg in legs),
+        groups=_meets_people(content, legs),
     )
     endings = texts.endings_table(rule, endings_possible)
 
@@ -371,7 +373,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
         {
             "kind": "name",
             "reserved": reserved,
-            "shown": not _is_blind(content) and any(names_visible(leg.cell.seats) for leg in legs),
+            "shown": any(names_visible(leg.cell.seats, disclosure.told_in(content)) for leg in legs),
         },
         *({"kind": "survey_before", "questions": questions} for questions in [surveys.get("before")] if questions),
         {
@@ -408,14 +410,18 @@ def _game_data(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
     return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": match_texts}
 
 
-def _is_blind(content: Mapping[str, Any]) -> bool:
-    """Return whether participants are not told which of the others are agents."""
-    return not content.get("tells_opponent", True)
+def names_visible(seats: Seats, told: str) -> bool:
+    """Return whether participants in these seats see each other's names."""
+    people = len(people_in(seats))
+    return people > 1 and shows_names(told, programs=len(seats) - people)
 
 
-def names_visible(seats: Seats) -> bool:
-    """Return whether players see each other's names: only if all are people, so no name reveals a program."""
-    return len(seats) > 1 and len(people_in(seats)) == len(seats)
+def _meets_people(content: Mapping[str, Any], legs: Sequence[Leg]) -> bool:
+    """Return whether participants play with others; in a blind study, whether any of them do."""
+    if disclosure.told_in(content) != Discloses.NONE:
+        return any(leg.cell.group_size > 1 for leg in legs)
+    parts = (content, *content.get("further", ()))
+    return any(len(people_in(seats_in(cell))) > 1 for part in parts for cell in part["cells"])
 
 
 def _match_steps(
@@ -439,13 +445,17 @@ def _match_steps(
     fills_in = [label for label in [lobby.get("fill")] if label and cell.group_size > 1]
     own_pool = f"/{together}" if together else ""
     seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "") + own_pool
+    told = {
+        "others": disclosure.told_in(content),
+        "longest_answer": disclosure.longest_answer(leg.part["timers"], agents.values()),
+    }
     match_step = {
         "kind": "match",
         **_game_data(version, leg, rule),
         "seats": cell.seats,
         "agents": {label: agents[label].frozen() for label in [*labels_in(cell.seats), *fills_in]},
         "purpose": content["purpose"],
-        "timers": {**leg.part["timers"], **({"blind": True} if _is_blind(content) else {})},
+        "timers": {**leg.part["timers"], "told": told},
         "budget_of": f"study:{version.study.slug}",
     }
     if cell.group_size == 1:

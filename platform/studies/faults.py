@@ -69,7 +69,10 @@ def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
 
 
 def cost_of_failures(study: Study) -> Decimal:
-    """Return the amounts owed and paid to participants whose opponent failed."""
+    """Return the amounts owed and paid to participants whose opponent failed.
+
+    Our own outages are not counted: pausing a study because of its models would not prevent them.
+    """
     rows = LedgerRow.objects.filter(study=study.slug, enrolment__state=State.OPPONENT_FAILED)
     return rows.exclude(state=LedgerRow.State.WRITTEN_OFF).aggregate(all=Sum("amount"))["all"] or Decimal(0)
 

@@ -89,7 +89,7 @@ def content_of(study: Study) -> dict[str, Any]:
         "cells": part["cells"],
         "purpose": study.purpose,
         "texts": {"consent": study.consent or texts.default_consent(study), **part["texts"]},
-        "tells_opponent": study.tells_opponent,
+        "told": {"others": study.discloses},
         "checks": {
             "code_word": study.asks_code_word,
             "code_word_again": study.code_word_again,
@@ -150,11 +150,19 @@ def _game_part(study: Study) -> dict[str, Any]:
             "extension_seconds": study.extension_seconds,
             "report_seconds": study.report_seconds,
             "on_timeout": study.on_timeout,
+            "absence": study.absence_seconds,
+            "grace": study.grace_seconds,
+            "returns": study.returns,
             "minutes": study.minutes,
         },
     }
     if any(len(people_in(cell["seats"])) > 1 for cell in cells):
-        part["lobby"] = {"limit": study.lobby_seconds, "after": study.lobby_after, "fill": study.fills_in}
+        part["lobby"] = {
+            "limit": study.lobby_seconds,
+            "ready": study.ready_seconds,
+            "after": study.lobby_after,
+            "fill": study.fills_in,
+        }
     if study.on_timeout == "agent":
         part["timers"]["standin"] = agents[study.fills_in].frozen()
     return part

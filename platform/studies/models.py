@@ -19,6 +19,7 @@ import games.play
 from games import registry
 from games.errors import BadText, GameError
 from games.interface import Role
+from matches.disclosing import Discloses
 from matches.models import Match
 from opponents.agents import Agent, agent_problem, agents_from_specs, parse_agents, people_in, problems_in
 from opponents.endpoints import refresh_if_old
@@ -101,13 +102,16 @@ class Study(models.Model):
         ),
     )
 
-    tells_opponent = models.BooleanField(
-        _("tell participants about agents"),
-        default=True,
+    discloses = models.CharField(
+        _("what participants learn about the other players"),
+        max_length=10,
+        default=Discloses.COUNTS,
+        choices=Discloses.choices,
         help_text=_(
-            "Participants are told before they consent which other players are computer programs: in the "
-            "default consent text, or beside your own. If you switch this off, the last page tells them "
-            "afterwards. The dataset records what each participant was told."
+            "Before they consent, in the default text or beside your own, and on the game's page. If you choose "
+            "nothing, people, models and scripts look alike and every agent answers after the time that a person "
+            "would take; the last page tells participants afterwards. The dataset records what each participant was "
+            "told."
         ),
     )
     amounts = models.CharField(
@@ -191,11 +195,46 @@ class Study(models.Model):
             ("agent", _("an agent takes over the seat, if others are playing")),
         ],
     )
+    absence_seconds = models.PositiveIntegerField(
+        _("seconds of lost connection"),
+        default=120,
+        validators=[MaxValueValidator(3600)],
+        help_text=_(
+            "How long a match waits for a participant who loses the connection during their turns, in total per "
+            "match. After that, the time counts as up. Enter 0 not to wait longer than for others."
+        ),
+    )
+    grace_seconds = models.PositiveIntegerField(
+        _("seconds to deliver an answer late"),
+        default=60,
+        validators=[MaxValueValidator(600)],
+        help_text=_(
+            "After a lost connection or an outage of your server, an answer that was given in time still counts if it "
+            "arrives within this time, but never longer than the connection was lost."
+        ),
+    )
+    returns = models.BooleanField(
+        _("participants may return to their seat"),
+        default=True,
+        help_text=_(
+            "A participant whose seat an agent has taken over plays again from their next turn if they come back. "
+            "The agent's moves are flagged in the data."
+        ),
+    )
     lobby_seconds = models.PositiveIntegerField(
         _("seconds in the lobby"),
         default=300,
         validators=[MinValueValidator(10), MaxValueValidator(3600)],
         help_text=_("The longest a participant waits for others."),
+    )
+    ready_seconds = models.PositiveSmallIntegerField(
+        _("seconds to get ready"),
+        default=20,
+        validators=[MaxValueValidator(300)],
+        help_text=_(
+            "When a group is complete, everyone in it is asked “Ready?” for this long. Anyone who does not press the "
+            "button goes back to the queue, once. Enter 0 to start at once."
+        ),
     )
     lobby_after = models.CharField(
         _("if too few participants arrive"),
@@ -651,3 +690,19 @@ class Placement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.enrolment} in {self.cell}"
+
+
+class PeopleCheck(models.Model):
+    """The result of the last nightly check of everybody's pay (`studies.recomputing`).
+
+    Attributes:
+        differences: [study's short name, sentence] for each.
+    """
+
+    at = models.DateTimeField(default=timezone.now)
+    people = models.PositiveIntegerField()
+    seconds = models.FloatField()
+    differences = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d}: {len(self.differences)}"

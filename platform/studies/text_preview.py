@@ -20,10 +20,9 @@ from llm_agents.prompting import number
 from matches.screens import render_screen
 from opponents.agents import PERSON, Agent, Seats, candidates
 from participants.markdown import to_html
-from studies import texts
+from studies import disclosure, texts
 from studies.comparing import Line, difference
 from studies.design import plan_cells
-from studies.disclosure import disclosure_of
 from studies.models import Study
 from surveys.questions import BadQuestions, field_of, questions_of
 from surveys.steps import PageQuestion
@@ -108,7 +107,7 @@ def preview(study: Study, configuration: int = 1) -> Preview:
         problem = str(error)
     default_text = texts.default_consent(study)
     consent = study.consent or default_text
-    disclosure_text = disclosure_of((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
+    disclosure_text = disclosure.study_disclosure(study).get("words", "")
     return Preview(
         game=study.game,
         problem=problem,

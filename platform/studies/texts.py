@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from games import registry
 from games.interface import Game, Role
 from games.play import configure
-from payouts.rules import PayRule, in_currency, least_of, shown_bonus
+from payouts.rules import HALF, PayRule, in_currency, least_of, shown_bonus
 from studies.design import plan_cells
-from studies.disclosure import disclosure_of
+from studies.disclosure import study_disclosure
 from studies.models import Study
 
 _ENDINGS = {
@@ -23,7 +23,7 @@ _ENDINGS = {
     "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
     "our_outage": gettext_lazy("our server is unavailable for too long"),
     "partner_left": gettext_lazy("another player leaves the game"),
-    "no_partner": gettext_lazy("not enough people arrive to start the game"),
+    "no_partner": gettext_lazy("not enough people arrive to start the game, or you miss its start twice"),
     "replaced": gettext_lazy("a program takes your seat because you don't answer"),
     "screened_out": gettext_lazy("your answers show that the study is not for you"),
     "timed_out": gettext_lazy("your time runs out"),
@@ -58,35 +58,41 @@ def _has_groups(study: Study) -> bool:
 
 def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
     """Return one sentence on what the other endings pay, highest first."""
-    by_pay: dict[tuple[Decimal, bool], list[str]] = {}
-    for ending in endings:
-        with_bonus = rule.endings.get(ending) == "base_and_bonus"
-        by_pay.setdefault((least_of(rule, ending=ending), with_bonus), []).append(str(_ENDINGS[ending]))
+    by_pay: dict[str, list[str]] = {}
+    for ending in sorted(endings, key=lambda ending: _rank(rule, ending), reverse=True):
+        by_pay.setdefault(_pay_of(rule, ending), []).append(str(_ENDINGS[ending]))
     phrases = []
-    for (amount, with_bonus), reasons in sorted(by_pay.items(), reverse=True):
-        *earlier, last = reasons
+    for pay, (*earlier, last) in by_pay.items():
         listed = _("{reasons} or {last}").format(reasons=", ".join(earlier), last=last) if earlier else last
-        if with_bonus:
-            template = _("{amount} and the bonus if {reasons}")
-        else:
-            template = _("{amount} if {reasons}") if amount else _("nothing if {reasons}")
-        phrases.append(template.format(amount=_amount(rule, amount), reasons=listed))
+        phrases.append(_("{pay} if {reasons}").format(pay=pay, reasons=listed))
     return _("If the study ends in any other way, you are paid {parts}.").format(parts="; ".join(phrases))
 
 
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
     """Return what each ending pays, as rows of (ending, pay), completing first and then highest first."""
-    finishing = _("{base} and the bonus").format(base=_amount(rule, rule.base))
-    rows = sorted(endings, key=lambda ending: -least_of(rule, ending=ending))
-    table = [[_("You finish"), finishing]]
+    rows = sorted(endings, key=lambda ending: _rank(rule, ending)[0], reverse=True)
+    table = [[_("You finish"), _pay_of(rule, "completed")]]
     for ending in rows:
-        amount = least_of(rule, ending=ending)
-        pay = _amount(rule, amount) if amount else _("nothing")
-        if rule.endings.get(ending) == "base_and_bonus":
-            pay = finishing
         text = str(_ENDINGS[ending])
-        table.append([text[:1].upper() + text[1:], pay])
+        table.append([text[:1].upper() + text[1:], _pay_of(rule, ending)])
     return table
+
+
+def _pay_of(rule: PayRule, ending: str) -> str:
+    """Return what an ending pays, within a sentence: "$1.00 and the bonus", "nothing"."""
+    pays, amount = rule.endings.get(ending), least_of(rule, ending=ending)
+    if pays == "base_and_bonus":
+        return _("{amount} and the bonus").format(amount=_amount(rule, amount))
+    if pays == "base_after_half" and rule.base:
+        return _("{amount} once you have played half, and nothing before").format(amount=_amount(rule, rule.base))
+    return _amount(rule, amount) if amount else _("nothing")
+
+
+def _rank(rule: PayRule, ending: str) -> tuple[Decimal, bool]:
+    """Return the order of endings by their pay."""
+    pays = rule.endings.get(ending)
+    half = rule.base / 2 if pays == "base_after_half" else Decimal(0)
+    return half or least_of(rule, ending=ending), pays == "base_and_bonus"
 
 
 def as_markdown(table: list[list[str]], head: tuple[str, str]) -> str:
@@ -154,9 +160,8 @@ def key_facts(
     if timers["on_timeout"] == "default":
         absence = _("a default answer is given for you, and the game continues")
     else:
-        amount = least_of(rule, ending="timed_out")
-        pay = _("you are paid {amount}").format(amount=_amount(rule, amount)) if amount else _("you are paid nothing")
-        absence = _("the game ends, and {pays}").format(pays=pay)
+        ending = "replaced" if timers["on_timeout"] == "agent" else "timed_out"
+        absence = _("the game ends, and you are paid {pay}").format(pay=_pay_of(rule, ending))
     rows.append([_("If you are away longer than that"), absence])
     return rows
 
@@ -170,6 +175,13 @@ def seconds_in_words(seconds: int) -> str:
     if seconds_left or not minutes:
         phrases.append(ngettext("{number} second", "{number} seconds", seconds_left).format(number=seconds_left))
     return " ".join(phrases)
+
+
+def base_reason(rule: PayRule, *, ending: str, played: float) -> str:
+    """Return the short reason shown beside the base pay on the last page; empty if none is needed."""
+    if rule.endings.get(ending) != "base_after_half":
+        return ""
+    return _("you had played half or more") if played >= HALF else _("you had played less than half")
 
 
 def bonus_reason(rule: PayRule, *, ending: str, payoff: float | None, game: Game[Any, Any] | None) -> str:
@@ -242,7 +254,7 @@ def waiting_promise(study: Study, longest_wait: Study) -> str:
         minutes,
     ).format(minutes=minutes)
     if longest_wait.lobby_after == "agents":
-        return f"{limit_text} {_('After that, a computer program takes each free seat.')}"
+        return f"{limit_text} {_('After that, the game starts.')}"
     pay_sentence = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
     ).format(base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency))
@@ -279,8 +291,7 @@ def default_consent(study: Study) -> str:
     waiting_sentence = (
         waiting_promise(study, max(in_groups, key=lambda game_study: game_study.lobby_seconds)) if in_groups else ""
     )
-    all_cells = [cell for _study, game_cells in games for cell in game_cells]
-    disclosure_text = disclosure_of((cell.seats for cell in all_cells), tells=study.tells_opponent).get("words")
+    disclosure_text = study_disclosure(study).get("words")
     tasks = " ".join(filter(None, [tasks, disclosure_text, waiting_sentence]))
     alike = all(game.pays_alike() for game in configured)
     pay = [pay_promise(study.pay(), averages, alike=alike)]

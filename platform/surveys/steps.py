@@ -86,3 +86,4 @@ class SurveyAfter(Survey):
     survey = Response.Survey.AFTER
     title = _("A few final questions")
     state = State.QUIZ
+    required = False

@@ -216,6 +216,7 @@ function mark(news) {
   const mark = news.seats[news.you];
   if (mark === "answered" && isOwnTurn()) waitForOthers(news);
   for (const words of screen.querySelectorAll("[data-awaited]")) if (news.awaited) words.textContent = news.awaited;
+  for (const words of screen.querySelectorAll("[data-others]")) words.textContent = news.others[news.you];
 }
 
 // The player's own answer was accepted: remove the form and show who is still deciding.

@@ -127,6 +127,7 @@ def pairs(study):
     """Two treatments in which alice and bob are participants."""
     pair = {"name": "a pair", "seats": {"alice": "person", "bob": "person"}}
     changes = {"lineups": [pair], "agents": {}, "design": {"grid": {"rounds": [3, 6]}}, "most_participations": 2}
+    changes["ready_seconds"] = 0
     building.launch_with(study, **changes)
     return study
 

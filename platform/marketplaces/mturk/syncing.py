@@ -153,9 +153,9 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
         if not (taken_over or _is_absent(identity.enrolment, hit, asked_at)):
             continue
         with transaction.atomic():
-            enrolment = services.locked(identity.enrolment_id)
+            enrolment = services.held(identity.enrolment_id)
             if taken_over or _is_absent(enrolment, hit, asked_at):
-                services.end(enrolment, State.RETURNED)
+                services.end_early(enrolment, State.RETURNED)
 
 
 def _is_absent(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:

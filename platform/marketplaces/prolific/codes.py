@@ -11,8 +11,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from marketplaces.prolific.client import hundredths
-from participants.models import new_code
-from participants.states import ENDED, State
+from participants.models import Enrolment, new_code
+from participants.states import State
 from payouts.rules import PayRule
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
@@ -29,15 +29,20 @@ def new_codes(*, parts: bool = False) -> dict[str, str]:
     return {ending: new_code() for ending in ((*endings, PARTIAL_PAYMENT) if parts else endings)}
 
 
-def code_of(state: str, rule: PayRule) -> str:
-    """Return the kind of code that a participant with this final state receives."""
-    if state == State.SCREENED_OUT:
+def code_of(enrolment: Enrolment) -> str:
+    """Return the kind of code that a participant receives at the end."""
+    if enrolment.state == State.SCREENED_OUT:
         return SCREENED_OUT
-    return COMPLETED if pays(state, rule) else RETURNED
+    return COMPLETED if is_paid(enrolment) else RETURNED
 
 
-def pays(state: str, rule: PayRule) -> bool:
-    return state in ENDED and rule.endings.get(state, "nothing") != "nothing"
+def is_paid(enrolment: Enrolment) -> bool:
+    """Return whether a participant has ended and is paid anything."""
+    return bool((enrolment.earnings or {}).get("amounts"))
+
+
+def pays_screened_out(rule: PayRule) -> bool:
+    return rule.endings.get(State.SCREENED_OUT, "nothing") != "nothing"
 
 
 def entered(codes: dict[str, str], text: Any) -> str:
@@ -68,7 +73,7 @@ def for_prolific(
         or {
             "code": codes[SCREENED_OUT],
             "code_type": "OTHER",
-            "actions": review if pays(State.SCREENED_OUT, rule) else give_back,
+            "actions": review if pays_screened_out(rule) else give_back,
         },
         {"code": codes[RETURNED], "code_type": "FAILED_ATTENTION_CHECK", "actions": give_back},
         *(
@@ -115,7 +120,7 @@ def of_prolific(completion_codes: Any, rule: PayRule) -> tuple[dict[str, str], l
         )
     if not return_code:
         problems.append(_("There is no code for endings that pay nothing. Add one that requests a return."))
-    wanted_action = "MANUALLY_REVIEW" if pays(State.SCREENED_OUT, rule) else "REQUEST_RETURN"
+    wanted_action = "MANUALLY_REVIEW" if pays_screened_out(rule) else "REQUEST_RETURN"
     fallback = completed_code if wanted_action == "MANUALLY_REVIEW" else return_code
     screen_out_code = next(
         (row["code"] for row in rows if row.get("code_type") == "OTHER" and wanted_action in _actions(row)), fallback

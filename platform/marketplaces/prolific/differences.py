@@ -60,17 +60,13 @@ def status_counts(publication: Publication) -> list[tuple[str, int]]:
 def differences(publication: Publication) -> list[Difference]:
     """Return all discrepancies, participants known here first."""
     submissions = list(publication.submissions.select_related("enrolment").order_by("started_at", "pk"))
-    version = publication.study.latest_version()
-    if version is None:
+    if publication.study.latest_version() is None:
         return []
-    rule = version.pay()
     payable = payable_in_part(publication)
     rows: list[Difference] = []
     for submission in submissions:
         if submission.enrolment is not None:
-            difference = _difference_of(
-                submission, submission.enrolment, paid=codes.pays(submission.enrolment.state, rule)
-            )
+            difference = _difference_of(submission, submission.enrolment, paid=codes.is_paid(submission.enrolment))
             if difference is None and submission.enrolment_id in payable:
                 difference = _unpaid_ending()
             if difference is not None:

@@ -32,7 +32,7 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
         return ReturnInstructions(
             _("You have returned your submission on Prolific. You do not need to do anything else.")
         )
-    kind = codes.code_of(enrolment.state, cell.pay())
+    kind = codes.code_of(enrolment)
     code = publication.codes[kind]
     address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
     if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
@@ -42,7 +42,7 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
         )
         amount = in_currency(publication.screen_out_reward, publication.currency)
         return ReturnInstructions(text.format(amount=amount), address, _("Back to Prolific"), code=code)
-    if codes.pays(enrolment.state, cell.pay()):
+    if codes.is_paid(enrolment):
         text = _(
             "Return to Prolific with this button so that your work is recorded. If Prolific asks for a code, copy this "
             "one."

@@ -32,7 +32,6 @@ from marketplaces.prolific.client import (
     units,
 )
 from marketplaces.prolific.models import Publication
-from participants.states import State
 from payouts.rules import PayRule
 from recruiters.terms import Stated, with_share
 from studies.costs import Costs, shown_costs
@@ -238,7 +237,7 @@ def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
     """Refuse a screen-out payment that would be paid twice, or that Prolific does not accept."""
     if offer.screen_out is None:
         return
-    if codes.pays(State.SCREENED_OUT, rule):
+    if codes.pays_screened_out(rule):
         raise NotPossible(
             _("The study itself already pays screened-out participants. Choose either the study or Prolific, not both.")
         )

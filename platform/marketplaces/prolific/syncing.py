@@ -159,14 +159,11 @@ def unlink_erased(sender: type[Identity], instance: Identity, **_signal: Any) ->
 
 def _end(enrolment: Enrolment, status: str) -> None:
     """End an enrolment that ended on Prolific; after a time-out there, a game in progress may be finished."""
-    if status == RETURNED:
-        ending = State.RETURNED
-    elif status == TIMED_OUT and not enrolment.recently_seen():
-        ending = State.TIMED_OUT
-    else:
-        return
     with transaction.atomic():
-        people.end(people.locked(enrolment.pk), ending)
+        if status == RETURNED:
+            people.end(people.locked(enrolment.pk), State.RETURNED)
+        elif status == TIMED_OUT and not enrolment.recently_seen():
+            people.end_early(people.held(enrolment.pk), State.TIMED_OUT)
 
 
 def _parsed_time(value: Any) -> datetime | None:

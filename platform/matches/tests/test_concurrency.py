@@ -15,8 +15,10 @@ from matches import agents, announce, asking, leases, services, sweeps
 from matches.errors import Stale
 from matches.models import Event, Lease, Match
 from matches.turns import OpenTurn
+from participants import services as people
 from participants.models import Enrolment
 from participants.services import expiry_after
+from participants.states import State
 
 pytestmark = [pytest.mark.services, pytest.mark.both, pytest.mark.django_db(transaction=True)]
 
@@ -178,3 +180,28 @@ class TestLeases:
         leases.give_back_all()
         sweeps.requeue_waiting()
         assert [(queued_turn.role, queued_turn.answering) for queued_turn in queued_long_ago] == [("bob", 2)]
+
+
+def test_last_move_and_leaving_at_once_agree_on_the_ending():
+    matches = [new_match() for _ in range(4)]
+    for match in matches:
+        services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
+    enrolments = [Enrolment.objects.get(seats__match=match) for match in matches]
+
+    def act(i: int) -> None:
+        way, number = divmod(i, len(matches))
+        match, enrolment = matches[number], enrolments[number]
+        if way == 0:
+            services.submit_move(match_id=match.pk, role="bob", move={"decision": "accept"}, answering=2)
+        elif way == 1:
+            people.withdraw(enrolment_id=enrolment.pk)
+        else:
+            people.show_step(token=enrolment.token)
+
+    unexpected = [result for result in at_once(3 * len(matches), act) if result is not None]
+    assert all(isinstance(error, Stale) for error in unexpected), unexpected
+    for match, enrolment in zip(matches, enrolments, strict=True):
+        match.refresh_from_db()
+        enrolment.refresh_from_db()
+        ending = {State.COMPLETED: Match.Status.FINISHED, State.WITHDREW: Match.Status.ABANDONED}
+        assert match.status == ending[State(enrolment.state)]

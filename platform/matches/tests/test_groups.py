@@ -188,6 +188,16 @@ class TestEnd:
         ]
 
 
+def test_the_last_round_completes_everyone_who_played_it_themselves():
+    match = open_contest(runs=1, on_timeout="default")
+    finish_round(match, ["p1", "p2"])
+    assert not person_in(match, "p1").ended
+    expire_turns(match)
+    assert match.status == Match.Status.FINISHED
+    assert {person_in(match, role).state for role in ("p1", "p2")} == {State.COMPLETED}
+    assert not person_in(match, "p3").ended, "the clock answered for them"
+
+
 class TestDefault:
     """`on_timeout` is "default"."""
 
@@ -250,7 +260,7 @@ class TestAgent:
 
     @pytest.fixture
     def match(self) -> Match:
-        return open_contest(on_timeout="agent", standin=STANDIN)
+        return open_contest(on_timeout="agent", standin=STANDIN, returns=False)
 
     def test_agent_takes_a_silent_participants_seat(self, match: Match):
         finish_round(match, ["p1", "p2"])

@@ -33,6 +33,11 @@ def test_only_messages_take_typing_time():
     assert human_delay(move, None, Random(1)) == without_message
 
 
+@given(st.integers(0, 10), SEEDS)
+def test_more_fields_never_take_less_time(fields, seed):
+    assert human_delay({}, None, Random(seed), fields=fields + 1) >= human_delay({}, None, Random(seed), fields=fields)
+
+
 def test_a_sentence_takes_seconds():
     seconds = [human_delay({"message": "Let us share it evenly."}, "What do you offer?", Random(n)) for n in range(300)]
     assert 5 < sum(seconds) / len(seconds) < 15

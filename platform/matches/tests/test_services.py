@@ -164,6 +164,7 @@ class TestClock:
         assert person.state == State.TIMED_OUT
 
     def test_a_participant_with_a_silent_page_has_dropped_out(self, match, person):
+        Match.objects.filter(pk=match.pk).update(timers={"absence": 0})
         Enrolment.objects.filter(pk=person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
         self.expire_turn_twice(match)
         person.refresh_from_db()

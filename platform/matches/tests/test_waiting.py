@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from matches import screens, services
 from matches.drafts import Draft
-from matches.models import _SEATED_AGENTS, Event, Match, Seat
+from matches.models import _LINE_UPS, Event, Match, Seat
 from matches.tests.test_consumer import GREEDY, answered_by_agent, in_other_thread, new_match, page, until
 from matches.tests.test_consumer import connections_closed as connections_closed
 from matches.tests.test_consumer import patient as patient
@@ -97,7 +97,7 @@ def frame_while_waiting(*, appears: str = "typed", **timers: Any) -> dict[str, A
     _person, match = new_match()
     Seat.objects.filter(match=match, role="bob").update(agent="vllm:model", settings={"appears": appears})
     Match.objects.filter(pk=match.pk).update(timers=timers)
-    _SEATED_AGENTS.clear()
+    _LINE_UPS.clear()
     services.submit_move(
         match_id=match.pk, role="alice", answering=1, move={"alice_gain": 9000, "bob_gain": 1000, "message": None}
     )
@@ -122,7 +122,7 @@ def test_a_fallback_script_is_announced():
 
 
 def test_a_model_is_awaited_like_a_person_in_a_blind_study():
-    frame = frame_while_waiting(blind=True, agent_limit_seconds=30, after_limit="script")
+    frame = frame_while_waiting(told={"others": "none"}, agent_limit_seconds=30, after_limit="script")
     match = Match.objects.get()
     assert "Waiting for Bob" in frame["html"]
     assert frame["html"] == screens.render_screen(match.play(), "alice")

@@ -27,6 +27,8 @@ from payouts.models import LedgerRow
 from rights.members import give
 from rights.roles import Role
 from studies.models import Placement, Study
+from uptime import services as uptime
+from uptime.models import Heartbeat, Outage
 
 pytestmark = pytest.mark.django_db
 
@@ -379,3 +381,14 @@ def test_states_are_coloured_by_kind():
     kinds = {row.state: row.kind for row in current_status(building.new_study()).states}
     assert kinds[State.COMPLETED] == "good" and kinds[State.WAITING] == "live"
     assert all(kinds[state] == "bad" for state in ENDED if state != State.COMPLETED)
+
+
+def test_the_monitor_shows_our_last_outages(client, owner):
+    study, now = building.new_study(), timezone.now()
+    for minutes in (60 * 30, 20):
+        began_at = now - timedelta(minutes=minutes)
+        Outage.objects.create(began_at=began_at, ended_at=began_at + timedelta(seconds=30))
+    Heartbeat.objects.create(pk=Heartbeat.ONLY, at=now)
+    uptime.forget()
+    page = client.get(url("now", study)).content.decode()
+    assert page.count("This server was unavailable to participants from") == 1

@@ -14,6 +14,7 @@ from payouts.rules import CAN_PAY, ENDINGS_PAY
 PREFIX = "ending_"
 _PAY_LABELS = {
     "nothing": _("nothing"),
+    "base_after_half": _("base pay once half of the game was played"),
     "base": _("base pay"),
     "base_and_average": _("base pay and the announced average bonus"),
     "base_and_bonus": _("base pay and the bonus earned in the match"),

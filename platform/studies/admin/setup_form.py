@@ -377,7 +377,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Agents"),
             {
                 "classes": ["step-agents"],
-                "fields": ["agents", "tells_opponent"],
+                "fields": ["agents", "discloses"],
                 "description": _(
                     "The players that are not participants. Scripted players follow a fixed rule, are free and "
                     "need no key. Language models are called at one of your endpoints, which stores the key."
@@ -399,7 +399,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Playing together"),
             {
                 "classes": ["step-people"],
-                "fields": [("lobby_seconds", "lobby_after"), "fills_in", "whole_groups"],
+                "fields": [("lobby_seconds", "ready_seconds"), ("lobby_after", "fills_in"), "whole_groups"],
                 "description": _(
                     "Participants who play in the same match meet in a lobby. Use the timers below to choose what "
                     "happens when someone stops answering. Each participant has their own data and pay."
@@ -468,7 +468,16 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Timers"),
             {
                 "classes": ["step-checks"],
-                "fields": ["turn_seconds", "extension_seconds", "report_seconds", "on_timeout", "minutes"],
+                "fields": [
+                    "turn_seconds",
+                    "extension_seconds",
+                    "report_seconds",
+                    "absence_seconds",
+                    "grace_seconds",
+                    "on_timeout",
+                    "returns",
+                    "minutes",
+                ],
             },
         ),
         (_("When opponents fail"), {"classes": ["step-checks"], "fields": ["pauses_on_failure", "failure_cap"]}),
@@ -492,7 +501,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "description": _(
                     "What participants receive if they don't complete the study. They see these amounts in the "
                     "consent text, before the match and on their last page. Participants who return the task to "
-                    "the recruiter are paid nothing."
+                    "the recruiter are paid nothing. Those who made every move complete the study, even if they leave "
+                    "before its last page."
                 ),
             },
         ),

@@ -14,7 +14,7 @@ from games.errors import GameError
 from games.interface import Role
 from games.play import Play
 from matches.models import Event, Match
-from matches.screens import awaited_agents, render_screen
+from matches.screens import SharedContent, awaited_agents, render_screen
 from opponents.models import Call
 from studies.admin.transcript import Line, Transcript, line_of
 
@@ -88,7 +88,8 @@ def screen_of(match: Match, role: Role, number: int, side: str) -> str:
         play = play_until(match, number - 1 if side == BEFORE else number)
         if role not in play.game.roles():
             raise NoScreen(_("This game has no such role."))
-        return render_screen(play, role, waits_for=() if play.forms(role) else awaited_agents(match, play))
+        waits_for = () if play.forms(role) else awaited_agents(match, play)
+        return render_screen(play, role, shared=SharedContent.of(play, match.disclosure(), waits_for=waits_for))
     except GameError as error:
         raise NoScreen(
             _("The current rules cannot replay this match up to this event: {reason}").format(reason=error)

@@ -211,11 +211,11 @@ def test_groups_fill_seat_by_seat_and_count_as_matches():
 @pytest.mark.parametrize(
     ("seats", "message"),
     [
-        ({"p1": "person", "others": "calm"}, "The other players are computer programs"),
-        ({"others": "person"}, "The other players are people taking part in this study, like you."),
+        ({"p1": "person", "others": "calm"}, "The 4 other players are computer programs"),
+        ({"others": "person"}, "The 4 other players are people taking part in this study, like you."),
         (
             {"p1": "person", "p2": "person", "others": "calm"},
-            "Some of the other players are people taking part in this study, like you; the others are",
+            "The other players are one person taking part in this study, like you, and 3 computer programs, possibly",
         ),
     ],
 )

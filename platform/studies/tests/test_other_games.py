@@ -41,6 +41,7 @@ def other_game_draft(slug: str = "divide", **fields: object) -> Study:
         "game": "bargaining",
         "config": {"rounds": 2},
         "roles": ["alice"],
+        "ready_seconds": 0,
         "agents": agents_from_specs("script:fair"),
     }
     return Study.objects.create(**{"title": slug, "slug": slug, "instructions": "Divide it.", **defaults, **fields})

@@ -26,11 +26,15 @@ def arrived_visitor(**fields: object) -> Visitor:
     return Visitor(arrived_participant(launched_study(**fields)))
 
 
-def test_consent_states_duration_and_effect_of_absence():
-    page = text_of(arrived_visitor().see())
+@pytest.mark.parametrize(
+    ("endings", "pay"),
+    [({}, "$1.00 once you have played half, and nothing before"), ({"timed_out": "nothing"}, "nothing")],
+)
+def test_consent_states_duration_and_effect_of_absence(endings, pay):
+    page = text_of(arrived_visitor(endings=endings).see())
     for phrase in ("at most 120 minutes", "3 minutes for each answer, plus 1 minute more once", "up to 12 rounds"):
         assert phrase in page
-    assert "the game ends, and you are paid nothing" in page
+    assert f"the game ends, and you are paid {pay} " in page
 
 
 def test_study_without_a_quiz_mentions_none():

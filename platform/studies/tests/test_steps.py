@@ -18,7 +18,7 @@ from django.utils import timezone
 from exports.tests import building
 from matches import services
 from matches.models import Event, Match
-from matches.screens import render_screen
+from matches.screens import SharedContent, render_screen
 from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Call
@@ -125,7 +125,8 @@ def test_roles_are_shown_their_own_screens(client, match):
             for role in ("alice", "bob"):
                 html = screen(client, match, event.number, side, role).content.decode()
                 if play.forms(role):
-                    assert render_screen(play, role) in html
+                    shown = SharedContent.of(play, match.disclosure())
+                    assert render_screen(play, role, shared=shown) in html
                 assert f'data-game="{match.game}"' in html
 
 

@@ -45,6 +45,7 @@ def study(**fields: object) -> Study:
             "lineups": THREE_PEOPLE,
             "asks_code_word": False,
             "asks_quiz": False,
+            "ready_seconds": 0,
             **fields,
         }
     )

@@ -206,7 +206,7 @@ def test_last_page_of_each_ending_returns_with_its_code(desk, state):
     page = Client().get(person.get_absolute_url()).content.decode()
     codes = desk.publication.codes
     expected_kind = {"completed": "completed", "failed_quiz": "completed", "opponent_failed": "completed",
-             "partner_left": "completed", "no_partner": "completed",
+             "our_outage": "completed", "partner_left": "completed", "no_partner": "completed",
              "screened_out": "screened_out", "returned": ""}.get(state, "returned")  # fmt: skip
     for kind, code in codes.items():
         address = f"{desk.standin.address}/submissions/complete?cc={code}"

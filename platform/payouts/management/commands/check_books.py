@@ -1,4 +1,4 @@
-"""`manage.py check_books`: check that the sums of the ledger and its journal agree."""
+"""`manage.py check_books`: check that ledger and journal agree, and that every amount follows from the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from payouts.models import Account
 
 
 class Command(BaseCommand):
-    help = "Checks that the sums of the ledger and its journal agree, for one study or for all."
+    help = "Checks that ledger and journal agree and that every amount follows from the log, for one study or for all."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", nargs="?", help="the study's short name (default: all studies)")
@@ -25,6 +25,6 @@ class Command(BaseCommand):
         for (study_name, currency), accounts in sorted(books.balances(study).items()):
             account_balances = [f"{Account(name).label} {amount}" for name, amount in accounts.items() if amount]
             self.stdout.write(f"{study_name} ({currency}): {', '.join(account_balances)}")
-        if discrepancies := books.check(study):
+        if discrepancies := list(books.check_everything(study)):
             raise CommandError("\n".join(map(str, discrepancies)))
         self.stdout.write(self.style.SUCCESS("The books are in order."))

@@ -1,0 +1,289 @@
+"""A crowd that meets in the lobby while services are killed, and whether what their pages say is true.
+
+Every participant is a page as `static/parley/lobby.js` runs it: a socket, or requests without one. Once a second, what
+each page says is compared with what the database said within the last `TOLERANCE` seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import websockets
+
+from config.supervisor import Stack
+
+GROUP_SIZE = 4
+PRESSING = (0.5, 4.0)
+"""Seconds until a person presses the button."""
+MISSING_SHARE = 0.02
+"""The share of people who miss their first start."""
+KILLED = ("web", "redis", "worker")
+TOLERANCE = 10.0
+"""How many seconds a page may lag behind the database: it asks every 4 seconds, and a dead socket shows after 7."""
+PATIENCE = 240.0
+"""Seconds after the last arrival within which everyone must be seated."""
+POLL, SILENCE, TIMEOUT = 4.0, 7.0, 8.0
+
+
+@dataclass
+class Crowd:
+    """What happened to the people, by their token.
+
+    Attributes:
+        arrived, begun: when each person came to the lobby and was told that the game starts (monotonic seconds).
+        silent: samples of people in the lobby whose page had not loaded yet, such as during a kill.
+        false: sentences that were not true, with what was.
+    """
+
+    pages: dict[str, Page] = field(default_factory=dict)
+    arrived: dict[str, float] = field(default_factory=dict)
+    begun: dict[str, float] = field(default_factory=dict)
+    samples: int = 0
+    silent: int = 0
+    false: list[str] = field(default_factory=list)
+    kills: Counter[str] = field(default_factory=Counter)
+
+
+class Page:
+    """One person's lobby page, and what it says."""
+
+    def __init__(self, stack: Stack, client: httpx.AsyncClient, path: str, position: int):
+        self.stack, self.client, self.path, self.position = stack, client, path, position
+        self.token = path.strip("/").split("/")[1]
+        self.rng = random.Random(path)
+        self.misses = self.rng.random() < MISSING_SHARE
+        self.state: Mapping[str, Any] = {}
+        self.kept_until = self.ends_at = self.heard_at = 0.0
+        self.lost = self.begun = False
+        self.asked_for = self.press_for = 0
+        self.pressing: asyncio.Task[None] | None = None
+        self.socket: Any = None
+
+    @property
+    def sentence(self) -> str:
+        """What the page says, as a key that `_truths` uses too; "" if nothing."""
+        if self.begun:
+            return "begun"
+        if not self.state:
+            return ""
+        if self.lost:
+            end = self.kept_until if self.state["stage"] == "waiting" else self.ends_at
+            return "lost, kept" if time.monotonic() < end else "lost, may be over"
+        if self.state["stage"] == "ready":
+            return f"ready as {self.state['seat']}, {'pressed' if self.state['pressed'] else 'not pressed'}"
+        return "waiting"
+
+    @property
+    def counts(self) -> str:
+        """What the page says about who is here; "" if it says nothing about it."""
+        return f"{self.state['others']} here, {self.state['missing']} missing" if self.sentence == "waiting" else ""
+
+    async def wait(self) -> None:
+        """Continue from the page before the lobby until the game begins or the study ends."""
+        while not self.state and not self.begun:
+            try:
+                await self.client.post(self.path, data={"position": str(self.position)}, follow_redirects=True)
+                await self._request()
+            except (httpx.HTTPError, ValueError):
+                await asyncio.sleep(0.5)
+        while not self.begun:
+            with contextlib.suppress(OSError, TimeoutError, websockets.WebSocketException):
+                await self._listen()
+            self.socket = None
+            if not self.begun:
+                await self._poll()
+
+    async def _listen(self) -> None:
+        address = f"ws://{self.stack.url.removeprefix('http://')}/ws/lobby/{self.token}/"
+        async with websockets.connect(address, origin=self.stack.url, compression=None, open_timeout=TIMEOUT) as socket:
+            self.socket = socket
+            while not self.begun:
+                sent_at = time.monotonic()
+                message = json.loads(await asyncio.wait_for(socket.recv(), SILENCE))
+                self.lost = False
+                if message["type"] == "ask":
+                    await self._send()
+                else:
+                    self._show(message, sent_at)
+
+    async def _send(self) -> None:
+        message = {"type": "ready", "group": self.press_for} if self.press_for else {"type": "sync"}
+        await self.socket.send(json.dumps(message))
+
+    async def _poll(self) -> None:
+        """Ask once without a socket, and pause."""
+        try:
+            await self._request()
+        except (httpx.HTTPError, ValueError):
+            self.lost = True
+        await asyncio.sleep(self.rng.uniform(0.4, 1.2))
+
+    async def _request(self) -> None:
+        sent_at = time.monotonic()
+        fields = {"group": str(self.press_for)} if self.press_for else None
+        address = f"{self.path}lobby"
+        response = await (self.client.post(address, data=fields) if fields else self.client.get(address))
+        message = response.raise_for_status().json()
+        self.lost = False
+        self._show(message, sent_at)
+
+    def _show(self, message: Mapping[str, Any], sent_at: float) -> None:
+        if message["type"] == "begin":
+            self.begun = True
+            return
+        if message["type"] == "here":
+            self.state = {**self.state, "others": message["others"], "missing": message["missing"]}
+            return
+        self.state = message
+        self.kept_until, self.ends_at = sent_at + message["kept"], sent_at + message["remaining"]
+        if message["stage"] != "ready" or message["pressed"]:
+            self.press_for = 0
+        elif self.asked_for != message["group"]:
+            self.asked_for, is_missed, self.misses = message["group"], self.misses, False
+            if not is_missed:
+                self.pressing = asyncio.create_task(self._press(self.asked_for))
+
+    async def _press(self, group: int) -> None:
+        """Press the button after a while; without a socket, the next request says so."""
+        await asyncio.sleep(self.rng.uniform(*PRESSING))
+        if self.state.get("group") == group:
+            self.press_for = group
+            with contextlib.suppress(AttributeError, websockets.WebSocketException):
+                await self._send()
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a crowd is.
+
+    Attributes:
+        groups: of four.
+        per_second: how many people arrive per second.
+        kill_every: seconds from the recovery after one kill to the next; 0: nothing is killed.
+    """
+
+    groups: int = 200
+    per_second: float = 20.0
+    kill_every: float = 10.0
+
+
+def measure(stack: Stack, size: Size) -> str:
+    """Return two cells of the benchmark's table on how a crowd met."""
+    crowd, outcome = meet(stack, size)
+    seated = [crowd.begun[token] - crowd.arrived[token] for token in crowd.begun]
+    last = _seconds_after_last_arrival(stack, crowd)
+    kills = ", ".join(f"{name} {number}x" for name, number in sorted(crowd.kills.items()))
+    for sentence, number in Counter(crowd.false).most_common(5):
+        print(f"  false {number}x: {sentence}", flush=True)
+    return (
+        f"{len(crowd.pages)} people in {size.groups} groups of {GROUP_SIZE}, {size.per_second:g} arrivals per second; "
+        f"killed: {kills or 'nothing'} | {len(last)} groups filled; {outcome['not seated']} people not seated, "
+        f"{outcome['missed']} sent back; from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, "
+        f"p95 {quantile(last, 0.95):.1f} s, maximum {max(last, default=float('nan')):.1f} s; from their own arrival: "
+        f"p50 {quantile(seated, 0.5):.1f} s; {crowd.samples} samples of pages: {len(crowd.false)} false, "
+        f"{crowd.silent} not loaded"
+    )
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the value below which this share lies."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+
+def _seconds_after_last_arrival(stack: Stack, crowd: Crowd) -> list[float]:
+    """Return the seconds from each group's last arrival until all of its pages have said that the game starts."""
+    groups: dict[int, list[str]] = {}
+    for path, match in stack.call("deploy.bench.study.groups_of", [page.path for page in crowd.pages.values()]).items():
+        groups.setdefault(match, []).append(path.strip("/").split("/")[1])
+    full = [tokens for tokens in groups.values() if len(tokens) == GROUP_SIZE and crowd.begun.keys() >= set(tokens)]
+    return [max(crowd.begun[one] for one in group) - max(crowd.arrived[one] for one in group) for group in full]
+
+
+def meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
+    """Let a crowd meet; return what happened, and how many were "not seated" and "missed" a start."""
+    return asyncio.run(_meet(stack, size))
+
+
+async def _meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
+    slug, people = f"bench-lobby-{size.groups}", size.groups * GROUP_SIZE
+    paths = await asyncio.to_thread(stack.call, "deploy.bench.study.people_before_lobby", slug, people, GROUP_SIZE)
+    crowd, started_at, all_seated = Crowd(), time.monotonic(), asyncio.Event()
+    limits = httpx.Limits(max_connections=100)
+    async with httpx.AsyncClient(base_url=stack.url, timeout=TIMEOUT, limits=limits) as client:
+
+        async def participant(path: str, position: int, delay: float) -> None:
+            await asyncio.sleep(max(0.0, started_at + delay - time.monotonic()))
+            page = Page(stack, client, path, position)
+            crowd.pages[page.token] = page
+            crowd.arrived[page.token] = time.monotonic()
+            await page.wait()
+            crowd.begun[page.token] = time.monotonic()
+
+        sampling = asyncio.create_task(_sample(stack, crowd, all_seated))
+        killing = asyncio.create_task(_kill(stack, crowd, all_seated, size.kill_every))
+        walks = [
+            asyncio.create_task(participant(path, position, number / size.per_second))
+            for number, (path, position) in enumerate(paths)
+        ]
+        await asyncio.wait(walks, timeout=people / size.per_second + PATIENCE)
+        all_seated.set()
+        for walk in walks:
+            walk.cancel()
+        await asyncio.gather(sampling, killing)
+    truths = await asyncio.to_thread(stack.call, "deploy.bench.study.lobby_outcome", slug)
+    return crowd, truths
+
+
+async def _kill(stack: Stack, crowd: Crowd, all_seated: asyncio.Event, every: float) -> None:
+    """Kill one service after the other while people meet, each after the stack has answered for a while."""
+    number = 0
+    while every and not all_seated.is_set():
+        try:
+            await asyncio.wait_for(all_seated.wait(), every)
+        except TimeoutError:
+            name = KILLED[number % len(KILLED)]
+            await asyncio.to_thread(stack.kill, name)
+            crowd.kills[name] += 1
+            number += 1
+            while not all_seated.is_set() and not await asyncio.to_thread(stack.is_healthy):
+                await asyncio.sleep(0.2)
+
+
+async def _sample(stack: Stack, crowd: Crowd, all_seated: asyncio.Event) -> None:
+    """Compare what every page says with what is, once a second.
+
+    What a page says is false if it was not true at any time within the last `TOLERANCE` seconds. How many are here
+    changes faster than it is sampled: a page's counts are false if they differ from counts that did not change.
+    """
+    recent: deque[tuple[float, dict[str, tuple[list[str], str]]]] = deque()
+    known_since: dict[str, float] = {}
+    while not all_seated.is_set():
+        await asyncio.sleep(1)
+        said = {token: (page.sentence, page.counts) for token, page in crowd.pages.items()}
+        asked_at = time.monotonic()
+        truths = await asyncio.to_thread(stack.call, "deploy.bench.study.lobby_truths", list(said), TOLERANCE)
+        recent.append((asked_at, truths))
+        while recent[0][0] < asked_at - TOLERANCE:
+            recent.popleft()
+        for token, (sentence, counts) in said.items():
+            if token in crowd.begun:
+                continue
+            is_new = asked_at - known_since.setdefault(token, asked_at) < TOLERANCE
+            crowd.samples += 1
+            crowd.silent += not sentence and not is_new and token in truths
+            true = {one for _at, each in recent for one in each.get(token, ([], ""))[0]}
+            if sentence and sentence not in true and not is_new:
+                crowd.false.append(f"{sentence}; but {sorted(true)}")
+            true_counts = {each[token][1] for _at, each in recent if token in each}
+            if counts and not is_new and len(true_counts) == 1 and counts not in true_counts:
+                crowd.false.append(f"{counts}; but {true_counts}")

@@ -1,0 +1,189 @@
+"""What participants learn about who plays: decides every word, mark, socket field and delay that depends on it.
+
+What is said before and after the match is in `studies.disclosure`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from games.interface import Game, Role
+from games.play import Play
+from matches.absences import Absence, is_away
+from opponents.agents import Agent
+
+
+class Discloses(TextChoices):
+    """What a study tells its participants about the other players."""
+
+    NONE = "none", gettext_lazy("Nothing (blind): they don't learn whether the others are people or programs")
+    COUNTS = "counts", gettext_lazy("Numbers: how many of the others are people and how many are programs")
+    SEATS = "seats", gettext_lazy("Seats: also which of the others are people and which are programs")
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A line about a participant who has lost the connection: the game waits for `seconds` more."""
+
+    text: str
+    seconds: int
+
+    @property
+    def time(self) -> str:
+        return f"{self.seconds // 60}:{self.seconds % 60:02}"
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """What the participants of one match may learn about who plays in it now.
+
+    Attributes:
+        told: what the study discloses; empty outside studies, where pages show everything without words about it.
+        seated: the agents of the line-up by role.
+        filling_in: those of them for whose seats nobody arrived.
+        longest_answer: seconds after which the game waits for nobody's answer any longer, at the usual time per
+            turn; 0 if unknown.
+        turn_seconds: the usual time per turn.
+    """
+
+    game: Game[Any, Any]
+    told: str = ""
+    seated: Mapping[Role, Agent] = field(default_factory=dict)
+    filling_in: Collection[Role] = ()
+    absences: Mapping[Role, Absence] = field(default_factory=dict)
+    longest_answer: float = 0
+    turn_seconds: float = 0
+
+    @property
+    def shows_seats(self) -> bool:
+        """Whether pages may show which seats agents play.
+
+        If only numbers are disclosed, they may if the others of every participant were all of one kind at the start.
+        """
+        if self.told != Discloses.COUNTS:
+            return self.told != Discloses.NONE
+        return not self.seated or len(self.game.roles()) - len(self.seated) == 1
+
+    @property
+    def shows_names(self) -> bool:
+        """Whether pages show the names that participants chose, and so who is one."""
+        return shows_names(self.told, programs=len(self.seated))
+
+    @property
+    def taken_over(self) -> list[Role]:
+        """The seats in which an agent plays for a participant who stopped playing."""
+        return [role for role in self.game.roles() if "agent" in self.absences.get(role, {})]
+
+    def note(self, role: Role) -> str:
+        """Return what everyone sees of a seat: "program" if an agent took it over, "away" if the clock moves in it."""
+        absence = self.absences.get(role, {})
+        if not self.shows_seats or not absence:
+            return ""
+        return "program" if "agent" in absence else "away" if is_away(absence) else ""
+
+    def others(self, role: Role) -> str:
+        """Return the sentences that tell `role` who the others are; empty if blind, or if there are no others."""
+        others = [seat for seat in self.game.roles() if seat != role]
+        if self.told not in (Discloses.COUNTS, Discloses.SEATS) or not others:
+            return ""
+        taken_over = [seat for seat in self.taken_over if seat != role]
+        programs = [seat for seat in others if seat in self.seated or seat in taken_over]
+        people = [seat for seat in others if seat not in programs]
+        by_seat = self.told == Discloses.SEATS and people and programs
+        sentences = [
+            self._seats_sentence(people, programs) if by_seat else numbers_sentence(len(people), len(programs))
+        ]
+        if filling_in := len([seat for seat in self.filling_in if seat != role]):
+            sentences.append(
+                ngettext(
+                    "Too few people came, so a program plays in the free seat.",
+                    "Too few people came, so programs play in the {n} free seats.",
+                    filling_in,
+                ).format(n=filling_in)
+            )
+        if taken_over:
+            sentences.append(self._takeover_sentence(taken_over))
+        return " ".join(sentences)
+
+    def _seats_sentence(self, people: Sequence[Role], programs: Sequence[Role]) -> str:
+        people_text = ngettext("{names} is a person", "{names} are people", len(people))
+        programs_text = ngettext("{names} is a computer program", "{names} are computer programs", len(programs))
+        return _("{people}; {programs}.").format(
+            people=people_text.format(names=self._names(people)),
+            programs=programs_text.format(names=self._names(programs)),
+        )
+
+    def _takeover_sentence(self, seats: Sequence[Role]) -> str:
+        if self.shows_seats:
+            return _("{names} stopped playing; a program plays instead.").format(names=self._names(seats))
+        return ngettext(
+            "One of the people stopped playing; a program plays instead.",
+            "{n} of the people stopped playing; programs play instead.",
+            len(seats),
+        ).format(n=len(seats))
+
+    def _names(self, seats: Sequence[Role]) -> str:
+        return listed([self.game.role_title(seat) for seat in seats])
+
+    def awaited(self, play: Play) -> str:
+        """Return the text that names the players whose answers are awaited, for those who wait.
+
+        If pages may not show which seats agents play, it also gives the limit that applies to every kind of player.
+        """
+        waiting = [role for role in play.game.roles() if role in play.waiting_for()]
+        if not waiting:
+            return ""
+        text = _("Waiting for {names}.").format(names=self._names(waiting))
+        updates = _("This page updates automatically.")
+        if self.shows_seats or not self.longest_answer:
+            return f"{text} {updates}"
+        factor = max(play.game.time_factor(play.state, role) for role in waiting)
+        minutes = math.ceil((self.longest_answer + (factor - 1) * self.turn_seconds) / 60)
+        limit = ngettext(
+            "An answer takes at most {minutes} minute; after that, the game goes on without it or ends.",
+            "An answer takes at most {minutes} minutes; after that, the game goes on without it or ends.",
+            minutes,
+        )
+        return f"{text} {limit.format(minutes=minutes)} {updates}"
+
+    def absent(self, away: Mapping[Role, int]) -> tuple[Absent, ...]:
+        """Return a line for each participant who has lost the connection: what everyone who waits may read.
+
+        Args:
+            away: for how many seconds the game still waits, by role.
+        """
+        if not away or self.told == Discloses.NONE:
+            return ()
+        if not self.shows_seats:
+            text = ngettext(
+                "One of the others has lost the connection.", "{n} others have lost the connection.", len(away)
+            )
+            return (Absent(text.format(n=len(away)), max(away.values())),)
+        text = _("{name} has lost the connection.")
+        return tuple(Absent(text.format(name=self.game.role_title(role)), away[role]) for role in away)
+
+
+def shows_names(told: str, *, programs: int) -> bool:
+    """Return whether participants' pages show the names of those who play with that many agents."""
+    return told == Discloses.SEATS or (told != Discloses.NONE and not programs)
+
+
+def numbers_sentence(people: int, programs: int) -> str:
+    """Return whom a participant plays with, as numbers."""
+    people_text = ngettext("another person", "{n} other people", people).format(n=people)
+    programs_text = ngettext("a computer program", "{n} computer programs", programs).format(n=programs)
+    phrases = [*([people_text] if people else []), *([programs_text] if programs else [])]
+    return _("You play with {others}.").format(others=listed(phrases))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the names as "A, B and C"."""
+    *most, last = names
+    return _("{names} and {last}").format(names=", ".join(most), last=last) if most else last
