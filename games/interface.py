@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from games import texts
 from games.words import Amounts, in_amounts
+from games.words import gettext as _
 
 Role = str
 Json = Any
@@ -341,6 +342,8 @@ class Game(ABC, Generic[C, S]):
     """Scripts that may use information hidden from their role: benchmarks, never the default against people."""
     slow_setup: ClassVar[bool] = False
     """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
+    unseated_title: ClassVar[str] = "a player"
+    """What instructions call a player whose seat among several of the same kind is not yet known."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -393,13 +396,19 @@ class Game(ABC, Generic[C, S]):
         """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
         return texts.read(cls.key, "instructions.md")
 
-    def instructions(self, role: Role, template: str | None = None) -> str:
+    def instructions(self, role: Role, template: str | None = None, *, seated: bool = True) -> str:
         """Return the rules for this role in Markdown: a person's page and a model's system prompt.
+
+        Args:
+            seated: whether the seat is final; otherwise the text does not name it if there are others of its kind.
 
         Raises:
             BadText: the template does not parse or uses an unknown variable.
         """
-        return texts.render(template or self.instruction_template(), self.template_variables(role))
+        variables = self.template_variables(role)
+        if not seated and sum(self.kind(seat) == self.kind(role) for seat in self.roles()) > 1:
+            variables = {**variables, "you": _(self.unseated_title)}
+        return texts.render(template or self.instruction_template(), variables)
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:
         """Return all variables of this role's texts: the game's own, and how amounts are written."""

@@ -28,6 +28,12 @@ def bids(page: Page):
     return page.locator("form[data-move=bid]")
 
 
+def withdraw(page: Page) -> None:
+    """Withdraw from the item, and confirm it."""
+    bids(page).locator(".withdraw").click()
+    bids(page).locator("[data-warning]").get_by_role("button", name="Withdraw from this item").click()
+
+
 def check_first_screen(page: Page, page_name: str) -> None:
     """Check that a phone shows the item, the highest bid, the player's budget and the buttons without scrolling."""
     page.evaluate("scrollTo(0, 0)")
@@ -82,7 +88,7 @@ def test_person_bids_on_ten_items_against_both_protocols(stack, phone: OpenPage,
                 0, timeout=60_000
             )
             if bids(page).locator(".withdraw").count() and "round 2" in page.locator(".lot .place").inner_text():
-                bids(page).locator(".withdraw").click()
+                withdraw(page)
         expect(page.get_by_role("button", name="Continue")).to_be_visible(timeout=60_000)
         expect(page.locator(".lots li.sold")).to_have_count(10)
         check_page(page, "over")
@@ -142,13 +148,13 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPag
     expect(researcher.locator(".lot .fact-standing")).to_contain_text("Bidder 1")
     photograph(researcher, "watched")
     photograph(pages["p1"], "leading")
-    bids(pages["p2"]).locator(".withdraw").click()
+    withdraw(pages["p2"])
     expect(pages["p1"].locator(".hammer")).to_contain_text("Sold to you", timeout=15_000)
     expect(researcher.locator(".hammer")).to_contain_text("Sold to Bidder 1")
     check_page(pages["p1"], "bought")
     photograph(pages["p1"], "bought")
     for role in ("p1", "p2"):
-        bids(pages[role]).locator(".withdraw").click()
+        withdraw(pages[role])
     for role in ("p1", "p2"):
         expect(pages[role].get_by_role("button", name="Continue")).to_be_visible(timeout=20_000)
     expect(researcher.locator(".watch-status")).to_have_text("Finished.")
@@ -199,7 +205,7 @@ def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
         return
     for page in pages:
         if game == "item-auction":
-            bids(page).locator(".withdraw").click()
+            withdraw(page)
         else:
             page.locator("form.move input[type=text]").fill("20")
             page.locator("form.move button.primary").click()

@@ -111,6 +111,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     default_script: ClassVar[str] = "rational"
     starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
     seat_title: ClassVar[str] = _("Bidder")
+    unseated_title: ClassVar[str] = _("a bidder")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "drop", "out", "unit", "units", "minimum",
     )  # fmt: skip

@@ -164,6 +164,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     default_script: ClassVar[str] = "rule"
     starting_config: ClassVar[Mapping[str, Json]] = {"people_plan": True}
     seat_title: ClassVar[str] = "Bidder"
+    unseated_title: ClassVar[str] = _("a bidder")
     rated_by: ClassVar[str] = "profit"
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold".split()

@@ -68,6 +68,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     default_script: ClassVar[str] = "truthful"
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
     seat_title: ClassVar[str] = _("Bidder")
+    unseated_title: ClassVar[str] = _("a bidder")
     number_key: ClassVar[str] = "bid"
     screen: ClassVar[RunScreen] = views.SCREEN
     reserved_words: ClassVar[tuple[str, ...]] = (

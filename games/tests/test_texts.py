@@ -6,8 +6,9 @@ from time import monotonic
 
 import pytest
 
-from games import texts
+from games import registry, texts
 from games.errors import BadText
+from games.play import configure
 
 SAMPLE = {"rules": "word " * 2_000, "price": 20.0, "players": ["Ann", "Bo"]}
 
@@ -64,3 +65,20 @@ def test_endless_texts_are_refused_at_once(template: str, reason: str) -> None:
         with pytest.raises(BadText, match=reason):
             function(template, SAMPLE)
         assert monotonic() - started_at < 3
+
+
+@pytest.mark.parametrize(
+    ("game", "config", "role", "called"),
+    [
+        ("beauty_contest", {"players": 4}, "p2", "a player"),
+        ("item_auction", {}, "p2", "a bidder"),
+        ("duopoly", {}, "firm_2", "a firm"),
+        ("bargaining", {}, "bob", "Bob"),
+    ],
+)
+def test_instructions_name_no_seat_that_may_still_change(game, config, role, called):
+    configured = configure(registry.get(game), config)
+    text, role_title = configured.instructions(role, seated=False), configured.role_title(role)
+    assert f"**{called}**" in text
+    assert (role_title in text) == (called == role_title)
+    assert f"**{role_title}**" in configured.instructions(role)

@@ -50,7 +50,11 @@ class Instructions(_GameStep):
     done_state = State.INSTRUCTED
 
     def context(self) -> dict[str, Any]:
-        text = self.game().instructions(self.step["role"], self.step.get("texts", {}).get("instructions"))
+        text = self.game().instructions(
+            self.step["role"],
+            self.step.get("texts", {}).get("instructions"),
+            seated=all(step["kind"] != "lobby" for step in self.enrolment.steps[self.enrolment.position :]),
+        )
         asks_code_word = self.step.get("code_word", True)
         if asks_code_word:
             text = code_word.hide(text, self.enrolment.code_word)
