@@ -35,24 +35,25 @@ def false_sentences(record: Record) -> list[Finding]:
     """Return every sentence that was false, or that no rule covers, when a page showed it."""
     findings = []
     for seen in record.seen:
+        moment = Moment(record, seen)
         for line in seen.view["lines"]:
-            for sentence in [line] if judged(record, seen, line) else sentences(line):
-                verdict = judged(record, seen, sentence)
+            for sentence in [line] if judged(moment, line) else sentences(line):
+                verdict = judged(moment, sentence)
                 if not verdict:
                     reason = "no rule covers this sentence" if verdict is None else digest(record, seen)
                     findings.append(Finding(seen.at, seen.who, sentence, reason))
-        if seen.view.get("clock") and not clock_is_true(Moment(record, seen)):
+        if seen.view.get("clock") and not clock_is_true(moment):
             findings.append(Finding(seen.at, seen.who, " ".join(seen.view["clock"]), digest(record, seen)))
-        if _is_ghost(record, seen):
+        if _is_ghost(moment):
             findings.append(Finding(seen.at, seen.who, "the game goes on", digest(record, seen)))
     return findings
 
 
-def _is_ghost(record: Record, seen: Seen) -> bool:
+def _is_ghost(m: Moment) -> bool:
     """Return whether a page that reaches the server still shows a game in which the person no longer is."""
-    view, m = seen.view, Moment(record, seen)
+    view = m.seen.view
     is_playing = view.get("round") and not view["over"] and not view["ended"]
-    return bool(is_playing) and not m.cut_off() and all(truth["ended"] or truth["left"] for truth in m.known())
+    return bool(is_playing) and not m.cut_off() and all(truth["ended"] or truth["left"] for truth in m.known)
 
 
 def digest(record: Record, seen: Seen) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -78,9 +79,15 @@ class Record:
     doing: dict[str, Doing] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
     outages: list[tuple[str, float, float]] = field(default_factory=list)
+    _by_person: dict[str, list[Seen]] = field(default_factory=dict, init=False, repr=False)
+    _sorted: int = field(default=0, init=False, repr=False)
 
     def of(self, who: str) -> list[Seen]:
-        return [seen for seen in self.seen if seen.who == who]
+        """Return this person's looks, in order."""
+        if len(self.seen) != self._sorted:
+            self._by_person = {name: [seen for seen in self.seen if seen.who == name] for name in self.doing}
+            self._sorted = len(self.seen)
+        return self._by_person[who]
 
     def last(self, who: str) -> Seen:
         return self.of(who)[-1]
@@ -116,9 +123,13 @@ def _overlap(intervals: Iterable[tuple[float, float]], start: float, end: float)
     return sum(max(0.0, min(b, end) - max(a, start)) for a, b in intervals)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Moment:
-    """One sentence on one page at one moment, with everything that it can be judged by."""
+    """One page at one moment, with everything that its sentences can be judged by.
+
+    Attributes:
+        groups: the parts of the sentence that is judged now.
+    """
 
     record: Record
     seen: Seen
@@ -129,14 +140,14 @@ class Moment:
         """Whether the page says that it cannot reach the server."""
         return any(NOTICES.search(line) for line in self.seen.view["lines"])
 
-    @property
+    @cached_property
     def lag(self) -> float:
         """The seconds by which the page may be late: more on a machine that is too busy to look every second."""
         looks = [seen.at for seen in self.record.of(self.seen.who) if self.seen.at - 20 <= seen.at <= self.seen.at]
         gaps = [after - before for before, after in pairwise(looks)]
         return LAG + min(2 * LAG, max(0.0, max(gaps, default=0.0) - 1.2))
 
-    @property
+    @cached_property
     def heard(self) -> float:
         """The earliest moment of which the page may speak: seconds ago, or the last contact if it says so."""
         at = self.seen.at
@@ -145,6 +156,7 @@ class Moment:
             return min(at, cut[0]) - self.lag
         return at - self.lag - (NOTICE if "redis" in self.record.down(at, NOTICE) else 0)
 
+    @cached_property
     def known(self) -> list[Truth]:
         """Return what was true between `heard` and now."""
         own = self.record.of(self.seen.who)
@@ -152,7 +164,7 @@ class Moment:
         return before + [seen.truth for seen in own if self.heard <= seen.at <= self.seen.at + 1]
 
     def ever(self, condition: Callable[[Truth], bool]) -> bool:
-        return any(condition(truth) for truth in self.known())
+        return any(condition(truth) for truth in self.known)
 
     def in_match(self, condition: Callable[[Truth, str], bool]) -> bool:
         """Return whether this was true of the match and the person's own role in it."""
@@ -160,7 +172,7 @@ class Moment:
 
     def round_changes(self) -> bool:
         """Return whether a round has just begun: scripts answer between two looks at the database."""
-        return len({len(truth["match"]["rounds"]) if truth["match"] else -1 for truth in self.known()}) > 1
+        return len({len(truth["match"]["rounds"]) if truth["match"] else -1 for truth in self.known}) > 1
 
     def later(self) -> Iterator[Seen]:
         return (seen for seen in self.record.of(self.seen.who) if seen.at >= self.seen.at)

@@ -14,8 +14,6 @@ from tests.fault_record import (
     NOTICE,
     PRESENCE,
     Moment,
-    Record,
-    Seen,
     Truth,
     asked,
     conduct,
@@ -105,7 +103,7 @@ def _has_answered(m: Moment) -> bool:
 
 @rule(r"Waiting for (.+)\.(?: This page updates automatically\.)?", r"This page updates automatically\.()")
 def _waits_for(m: Moment) -> bool:
-    matches = [truth["match"] for truth in m.known() if truth["match"] and not truth["match"]["over"]]
+    matches = [truth["match"] for truth in m.known if truth["match"] and not truth["match"]["over"]]
     waiting = [{match["titles"][role] for role in match["waiting"]} for match in matches]
     if not m.groups[0] or not waiting or m.round_changes():
         return bool(waiting)
@@ -222,7 +220,7 @@ def _time_left(m: Moment) -> float:
     """Return the most seconds that the person's open turn may still have had when they went away."""
     deadlines = [
         truth["match"]["turns"][truth["role"]]["deadline"]
-        for truth in m.known()
+        for truth in m.known
         if truth["match"] and asked(truth["match"], truth["role"])
     ]
     cut = m.record.cut_off_since(m.seen.who, m.seen.at)
@@ -384,7 +382,7 @@ def _is_ready(m: Moment) -> bool:
 @rule(r"(One other player is|\d+ other players are) not ready yet\.", r"The game starts as soon as everyone is\.()")
 def _not_ready(m: Moment) -> bool:
     first = m.groups[0].split()[0] if m.groups[0] else "1"
-    counts = [(truth["place"] or {}).get("not_ready") or 0 for truth in m.known()]
+    counts = [(truth["place"] or {}).get("not_ready") or 0 for truth in m.known]
     return min(counts) <= int({"One": "1"}.get(first, first)) <= max(counts)
 
 
@@ -531,9 +529,10 @@ def sentences(line: str) -> list[str]:
     return re.split(r"(?<=[.!?…])\s+(?=[A-Z“\d])", line)
 
 
-def judged(record: Record, seen: Seen, sentence: str) -> bool | None:
+def judged(moment: Moment, sentence: str) -> bool | None:
     """Return whether a sentence on a page is true; None if no rule covers it."""
     for pattern, is_true in RULES:
         if match := pattern.fullmatch(sentence):
-            return is_true(Moment(record, seen, tuple(group or "" for group in match.groups())))
+            moment.groups = tuple(group or "" for group in match.groups())
+            return is_true(moment)
     return None

@@ -161,7 +161,8 @@ class Table:
         if RECORDS:
             folder = Path(RECORDS)
             folder.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(dataclasses.asdict(self.record), default=str)
+            kept = {name: value for name, value in dataclasses.asdict(self.record).items() if name[0] != "_"}
+            text = json.dumps(kept, default=str)
             (folder / f"{self.slug}.json").write_text(text)
         findings = [*fault_judge.false_sentences(self.record), *fault_judge.unpaid_work(self.record)]
         assert not findings, "\n" + fault_judge.protocol(self.record, findings)

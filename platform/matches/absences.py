@@ -41,7 +41,7 @@ def is_away(absence: Absence) -> bool:
 
 def is_answered_for(absence: Absence) -> bool:
     """Return whether the clock or an agent has answered for the participant since they last moved or came back."""
-    return bool(absence.get("missed")) or is_lost(absence)
+    return bool(absence.get("missed")) or is_lost(absence) or is_replaced(absence)
 
 
 def is_lost(absence: Absence) -> bool:

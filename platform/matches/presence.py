@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from django.db.models import Q
 from django.utils import timezone
 
 from matches import services
 from matches.absences import has_lost_connection, is_replaced, must_say_so
 from matches.models import Match, Seat
 from participants import services as people
+from participants.states import State
 
 SPARE_WITHIN = timedelta(seconds=1)
 """A call is not recorded if another was within this time."""
@@ -20,11 +22,14 @@ QUIET_AFTER = timedelta(seconds=6)
 def heard(seat: Seat) -> bool:
     """Record that the page of the seat's participant is there; return whether the seat is still theirs.
 
+    Those who have completed with the last move still look at its result.
+
     Called whenever the page connects, sends a message or asks for a frame, before anything else. It ends an absence,
     and gives a seat that an agent has meanwhile taken back from the next turn on.
     """
     assert seat.enrolment_id is not None
-    theirs = Seat.objects.filter(pk=seat.pk, left_at=None, enrolment__ended_at=None)
+    is_open = Q(enrolment__ended_at=None) | Q(enrolment__state=State.COMPLETED)
+    theirs = Seat.objects.filter(is_open, pk=seat.pk, left_at=None)
     found = theirs.values_list("enrolment__last_seen_at", "match__status", "match__absences").first()
     if found is None:
         return False

@@ -358,7 +358,7 @@ def _frame(
             absences=match.absences,
             pay=match.pay_rule(),
             shared=shared,
-            lost=match.lost(uptime),
+            lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
             **typed,
         ),
         "answering": turn.answering if turn else None,

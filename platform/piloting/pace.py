@@ -40,17 +40,17 @@ def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tu
         if event.role == role:
             deciding_seconds += human_delay(event.data["move"], previous_message, rng)
         else:
-            waiting_seconds += _wait(event, agents.get(event.role), previous_message, rng)
+            waiting_seconds += _wait(event, agents.get(event.role), previous_message, rng, blind=match.blind)
         message = event.data["move"].get("message")
         previous_message = message if isinstance(message, str) else None
     return deciding_seconds, waiting_seconds
 
 
-def _wait(event: Event, agent: Agent | None, previous_message: str | None, rng: Random) -> float:
+def _wait(event: Event, agent: Agent | None, previous_message: str | None, rng: Random, *, blind: bool) -> float:
     """Return the seconds from the question to the opponent's answer in a launched study."""
     measured = (event.at - event.asked_at).total_seconds() if event.asked_at else 0.0
-    paced = agent is None or agent.settings.appears == "delayed"
-    delay = agent.delay if agent else 0.0
+    paced = agent is None or blind or agent.settings.appears == "delayed"
+    delay = agent.delay if agent and not blind else 0.0
     return max(measured, delay, human_delay(event.data["move"], previous_message, rng) if paced else 0.0)
 
 

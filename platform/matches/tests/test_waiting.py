@@ -121,14 +121,6 @@ def test_a_fallback_script_is_announced():
     assert "minutes" not in html.replace("data-minutes", "")
 
 
-def test_a_model_is_awaited_like_a_person_in_a_blind_study():
-    frame = frame_while_waiting(told={"others": "none"}, agent_limit_seconds=30, after_limit="script")
-    match = Match.objects.get()
-    assert "Waiting for Bob" in frame["html"]
-    assert frame["html"] == screens.render_screen(match.play(), "alice")
-    assert (frame["awaits"], frame["waited"]) == ({}, None)
-
-
 def test_without_a_limit_nothing_is_announced():
     html = frame_while_waiting()["html"]
     assert "data-next" not in html

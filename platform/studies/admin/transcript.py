@@ -75,7 +75,7 @@ def transcript_of(match: Match) -> Transcript:
             "agent": seat.agent,
             "enrolment": seat.enrolment,
             "payoff": readable(payoffs[seat.role]) if seat.role in payoffs else "–",
-            "appears": _answer_timing(seat) if seat.agent else "",
+            "appears": _answer_timing(seat, blind=match.blind) if seat.agent else "",
         }
         for seat in match.seats.all()
     ]
@@ -143,8 +143,10 @@ def _labels(match: Match) -> tuple[dict[str, str], dict[str, str]]:
     return titles, {field.name: field.label for field in fields_of(game.Config)}
 
 
-def _answer_timing(seat: Any) -> str:
+def _answer_timing(seat: Any, *, blind: bool) -> str:
     """Return how an agent's answers appear to participants, which is a treatment of the study."""
+    if blind:
+        return _("answers appear after the time a person would take, as all do in a blind study")
     wordings = {
         "at_once": _("answers appear at once"),
         "typed": _("answers appear as they are typed"),
