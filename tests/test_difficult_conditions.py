@@ -142,7 +142,7 @@ def test_page_that_was_away_follows_when_its_seat_has_gone(stack, phone: Page):
     expect(phone.locator("#lost")).to_contain_text("You are offline.")
     stack.end_enrolment(path, "replaced")
     network.restore()
-    expect(phone.locator("#screen")).to_have_count(0, timeout=2000)
+    expect(phone.locator("#screen")).to_have_count(0)
 
 
 def test_second_click_does_not_answer_the_next_question(stack, phone: Page):

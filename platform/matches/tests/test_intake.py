@@ -69,6 +69,21 @@ def test_page_without_script_asks_and_keeps_entries():
     assert 'data-warning role="alert" hidden' not in page
 
 
+def test_page_without_script_confirms_a_button_that_chose_none():
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
+    players = {"p1": services.Player(enrolment=person, step=0), "p2": services.Player(agent="script:rational", delay=9)}
+    match = services.open_match(game="english_auction", config={"players": 2}, players=players, seed=1)
+    p1_seat, question = Seat.objects.get(match=match, role="p1"), str(match.open_turns()["p1"].answering)
+    posted = {"answering": question, "!form": "bid", "bid!none": "true"}
+    outcome = intake.handle_move(p1_seat, posted)
+    assert (outcome["type"], outcome["button"]) == ("warning", "Drop out for good")
+    page = screens.render_screen(match.play(), "p1", posted=posted, errors={"!surebid": outcome["words"]})
+    assert 'name="!sure" value="bid!none"' in page
+    answer = {"answering": question, "!form": "bid", "bid": "", "!sure": "bid!none"}
+    assert intake.handle_move(p1_seat, answer)["type"] == "taken"
+    assert Event.objects.get(kind="move", role="p1").data["move"] == {"bid": None}
+
+
 def seller_seat() -> Seat:
     """Return the seat of a participant who names a price."""
     person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
