@@ -30,14 +30,14 @@ class LobbyConsumer(PageConsumer):
     async def connect(self) -> None:
         self.token = self.scope["url_route"]["kwargs"]["token"]
         self.asking: asyncio.Task[None] | None = None
+        self.hears_pool = False
         self.place = await in_thread(place_of, self.token)
         await self.accept()
         if self.place is None:
             await self._send({"type": "begin"})
             await self.close(4404)
             return
-        for channel in self._channels():
-            await self.channel_layer.group_add(channel, self.channel_name)
+        await self.channel_layer.group_add(channel_of_place(self.place.pk), self.channel_name)
         await self._send(await in_thread(answer_request, self.token))
         self.asking = asyncio.create_task(self._ask())
 
@@ -46,8 +46,8 @@ class LobbyConsumer(PageConsumer):
             return
         if self.asking is not None:
             self.asking.cancel()
-        for channel in self._channels():
-            await self.channel_layer.group_discard(channel, self.channel_name)
+        await self.channel_layer.group_discard(channel_of_place(self.place.pk), self.channel_name)
+        await self._hear_pool(False)
         if code == PAGE_CLOSED:
             await in_thread(services.mark_absent, self.place)
 
@@ -76,8 +76,14 @@ class LobbyConsumer(PageConsumer):
             await asyncio.sleep(ASK_SECONDS)
             await self._send({"type": "ask"})
 
-    def _channels(self) -> tuple[str, str]:
-        return channel_of(self.place.hall_id, self.place.pool), channel_of_place(self.place.pk)
+    async def _hear_pool(self, hears: bool) -> None:
+        """Subscribe to arrivals and departures while waiting; a crowd that is asked would drown in them."""
+        if hears != self.hears_pool:
+            self.hears_pool = hears
+            change = self.channel_layer.group_add if hears else self.channel_layer.group_discard
+            await change(channel_of(self.place.hall_id, self.place.pool), self.channel_name)
 
     async def _send(self, message: dict[str, Any]) -> None:
+        if "stage" in message:
+            await self._hear_pool(message["stage"] == "waiting")
         await self.send(text_data=json.dumps(message))

@@ -83,7 +83,8 @@ def _note_presence(place: Place) -> bool:
     now = timezone.now()
     ends_at = times.asking_ends(place.group) if place.group is not None else times.wait_ends(place)
     needs_update = times.is_over(ends_at) or times.seconds_until(times.kept_until(place)) == 0
-    if place.heard_at is None or now - place.heard_at >= timedelta(seconds=REFRESH_SECONDS):
+    is_asked_now = place.group is not None and not _was_asked(place)
+    if is_asked_now or place.heard_at is None or now - place.heard_at >= timedelta(seconds=REFRESH_SECONDS):
         place.heard_at = now
         Place.objects.filter(pk=place.pk).update(heard_at=now)
     return needs_update
@@ -104,7 +105,7 @@ def say_ready(enrolment: Enrolment, step: int, group: int) -> None:
     now = timezone.now()
     if place := asked.first():
         asked.update(ready_at=now, heard_at=now)
-        transaction.on_commit(partial(update_pool, place.hall_id, place.pool))
+        transaction.on_commit(partial(_update_if_due, place.hall_id, place.pool))
 
 
 def notify(hall_id: int, pool: str, *, changed: Iterable[int] = ()) -> None:
@@ -148,6 +149,11 @@ def update_pool(hall_id: int, pool: str) -> None:
             break
         changed |= affected
     notify(hall_id, pool, changed=changed)
+
+
+def _update_if_due(hall_id: int, pool: str) -> None:
+    if _is_due(hall_id, pool):
+        update_pool(hall_id, pool)
 
 
 def _is_due(hall_id: int, pool: str) -> bool:
@@ -293,7 +299,7 @@ def _settle_asked_group(hall_id: int, pool: str) -> set[int]:
         return set()
     group = Group.objects.get(pk=decided)
     _lock_members(list(group.places.all()))
-    places = list(group.places.select_related("enrolment").order_by("queued_at", "pk"))
+    places = list(group.places.select_related("enrolment", "group").order_by("queued_at", "pk"))
     ready = [place for place in places if place.ready_at is not None and not place.enrolment.ended]
     table = table_of(places[0])
     absent = [place for place in places if place not in ready]
@@ -311,10 +317,13 @@ def _settle_asked_group(hall_id: int, pool: str) -> set[int]:
 
 
 def _send_back(places: Sequence[Place], *, missed: Sequence[Place]) -> None:
-    """Return participants to the queue: those in `missed` to its end, and out of the study at the last miss."""
+    """Return participants to the queue: those in `missed` to its end, and out of the study at the last miss.
+
+    A page that has not been heard from since the group was complete cannot have shown the question: no start is missed.
+    """
     now = timezone.now()
     for place in places:
-        is_missing = place in missed and not place.enrolment.ended
+        is_missing = place in missed and not place.enrolment.ended and _was_asked(place)
         place.group, place.ready_at = None, None
         place.until = max(place.until, now)
         place.setback = Place.Setback.MISSED if is_missing else Place.Setback.OTHERS
@@ -326,6 +335,11 @@ def _send_back(places: Sequence[Place], *, missed: Sequence[Place]) -> None:
         place.save()
         if place.left_at is not None:
             people.end(place.enrolment, State.NO_PARTNER)
+
+
+def _was_asked(place: Place) -> bool:
+    """Return whether the participant's page can have shown that the group is complete."""
+    return place.group is not None and place.heard_at is not None and place.heard_at >= place.group.made_at
 
 
 def _open_match(table: Table, group: Group, places: Sequence[Place]) -> None:
@@ -408,5 +422,4 @@ def sweep() -> None:
     """Update every pool where it is time, so that a lost message or crashed process leaves nobody waiting."""
     waiting = Place.objects.filter(WAITING).filter(Q(enrolment__ended_at=None) | Q(group__isnull=False))
     for hall_id, pool in waiting.order_by().values_list("hall", "pool").distinct():
-        if _is_due(hall_id, pool):
-            update_pool(hall_id, pool)
+        _update_if_due(hall_id, pool)

@@ -128,6 +128,16 @@ class TestMissing:
         queue = Place.objects.order_by("queued_at", "pk").values_list("enrolment", flat=True)
         assert list(queue) == [enrolment.pk for enrolment in [*ready, missing]]
 
+    def test_page_that_was_never_asked_misses_nothing(self):
+        """Such as one whose connection was lost just before, or that a slow server did not reach in time."""
+        unreached, *ready = arrive(4)
+        press(*ready)
+        Place.objects.filter(enrolment=unreached).update(heard_at=timezone.now() - timedelta(seconds=SECONDS + 10))
+        run_out_of_time()
+        assert (place(unreached).missed, place(unreached).setback) == (0, "others")
+        load_page(unreached)
+        assert stages([unreached, *ready]) == ["ready"] * 4
+
     def test_replacement_comes_from_the_queue(self):
         missing, *ready = arrive(4)
         make_absent(missing)
