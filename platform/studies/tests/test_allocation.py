@@ -75,7 +75,7 @@ class TestEmptiestCell:
 class TestFreedPlaces:
     @pytest.mark.parametrize("state", ENDINGS)
     def test_ending_without_valid_data_frees_the_place(self, state):
-        study = launched_study(quota=1)
+        study = launched_study(quota=1, asks_quiz=False)
         end(arrived_participant(study), State(state))
         if state == State.COMPLETED:
             with pytest.raises(Full):
@@ -86,14 +86,14 @@ class TestFreedPlaces:
     @pytest.mark.parametrize(("mover", "held_after"), [(None, 1), ("clock", 0), ("script:fair", 0)])
     def test_match_with_substitute_moves_fills_no_place(self, mover, held_after):
         """The participant is paid, but the match does not count towards the quota."""
-        study = launched_study(quota=1)
+        study = launched_study(quota=1, asks_quiz=False)
         visitor = Visitor(arrived_participant(study)).walk_to("match")
         match = visitor.match()
         submit_move(
             match_id=match.pk, role="alice", move=MOVE, answering=match.open_turns()["alice"].answering, by=mover
         )
         visitor.let_agent_answer()
-        end(visitor.now(), State.COMPLETED)
+        assert visitor.now().state == State.COMPLETED
         assert sum(held_by_role().values()) == held_after
         assert {row.reason for row in visitor.now().ledger.all()} == {"base", "bonus"}
 

@@ -99,10 +99,9 @@ def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
     launched_study = session(other_game_draft(), session_pays="last")
     (enrolment,) = arrive(launched_study)
     assert play_all(enrolment).state == State.COMPLETED
-    assert [game["counts"] for game in earnings_of(enrolment, launched_study.latest_version().content).games] == [
-        False,
-        True,
-    ]
+    version = launched_study.latest_version()
+    earned = earnings_of(enrolment, version.content, version.pay())
+    assert [game["counts"] for game in earned.games] == [False, True]
     export(launched_study, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     match_rows = {row["game"]: row for row in rows(tmp_path / "d", "matches")}
