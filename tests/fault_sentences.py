@@ -157,6 +157,56 @@ def _cut_for(m: Moment, seconds: float) -> bool:
     return since is not None and m.seen.at - since > seconds
 
 
+# ---- who plays --------------------------------------------------------------------------------------------
+
+
+def _played_by_programs(match: Truth) -> set[str]:
+    """Return the titles of people's seats in which a program plays."""
+    return {match["titles"][role] for role, absence in match["absences"].items() if "agent" in absence}
+
+
+@rule(r"(.+) (?:is a person|are people); (.+) (?:is a|are) computer programs?\.")
+def _who_is_who(m: Moment) -> bool:
+    people, programs = (set(re.split(r", | and ", names)) for names in m.groups)
+    scripts = {f"Player {number}" for number in range(m.record.terms.people + 1, m.record.terms.seats + 1)}
+    return m.in_match(lambda match, role: programs - scripts == _played_by_programs(match) and not people & scripts)
+
+
+@rule(r"(.+) stopped playing; a program plays instead\.")
+def _stopped_playing(m: Moment) -> bool:
+    return m.in_match(lambda match, role: set(re.split(r", | and ", m.groups[0])) == _played_by_programs(match))
+
+
+@rule(
+    r"Are you there\?", r"You did not answer in time, so a program is answering for you until you return\.", r"I'm back",
+    r"A program is answering this question for you\.",
+)  # fmt: skip
+def _is_replaced_for_now(m: Moment) -> bool:
+    return m.in_match(lambda match, role: "agent" in match["absences"].get(role, {}))
+
+
+@rule(r"You were away\.", r"You play again from your next turn\.")
+def _was_not_there(m: Moment) -> bool:
+    return bool(m.record.doing[m.seen.who].away) or conduct(m.record, m.seen.who) == "late"
+
+
+@rule(r"It is your turn again\.")
+def _is_asked_again(m: Moment) -> bool:
+    return m.in_match(asked)
+
+
+@rule(r"A program made (\d+) moves? for you\.")
+def _moves_made(m: Moment) -> bool:
+    return m.in_match(
+        lambda match, role: sum(one == role and bool(by) for one, by, *_ in match["moves"]) >= int(m.groups[0])
+    )
+
+
+@rule(r"you had played half or more")
+def _half_or_more(m: Moment) -> bool:
+    return 2 * len(own_moves(m.record.last(m.seen.who).truth)) >= m.record.terms.rounds
+
+
 # ---- connections and clocks ----------------------------------------------------------------------------
 
 
@@ -461,7 +511,7 @@ def _played_all(m: Moment) -> bool:
     return m.in_match(lambda match, role: match["status"] == "finished")
 
 
-@rule(r"Your time ran out", r"You did not answer (?:your turn )?within the time limit and the extra time.*")
+@rule(r"Your time ran out", r"You did not answer your turn (?:within the time limit and the extra time|in time), .*")
 def _ran_out(m: Moment) -> bool:
     return conduct(m.record, m.seen.who) == "late"
 
@@ -488,7 +538,8 @@ def _technical(m: Moment) -> bool:
     return bool(m.record.outages)
 
 
-@rule(r"A program is now playing for you", r"A computer program took your seat .*", r"You can't rejoin the game\.")
+@rule(r"A program is now playing for you", r"A program took your seat", r"You did not answer .*")
+@rule(r"A computer program took your seat .*", r"You can't rejoin the game\.")
 def _replaced(m: Moment) -> bool:
     return m.ever(lambda truth: truth["state"] == "replaced") and conduct(m.record, m.seen.who) != "did their part"
 
