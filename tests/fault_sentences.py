@@ -178,8 +178,8 @@ def _stopped_playing(m: Moment) -> bool:
 
 
 @rule(
-    r"Are you there\?", r"You did not answer in time, so a program is answering for you until you return\.", r"I'm back",
-    r"A program is answering this question for you\.",
+    r"Are you there\?", r"You did not answer in time, so a program is answering for you until .*",
+    r"I'm back", r"A program is answering this question for you\.",
 )  # fmt: skip
 def _is_replaced_for_now(m: Moment) -> bool:
     return m.in_match(lambda match, role: "agent" in match["absences"].get(role, {}))
