@@ -14,8 +14,12 @@ Truth = Mapping[str, Any]
 
 LAG = 3.0
 """Seconds that a page may lag behind the truth, and that a clock may be wrong."""
+ROUNDING = 0.6
 NOTICE = 6.0
-"""Seconds within which a page must notice that it is cut off, and that it no longer is."""
+"""Seconds within which a page must notice that it is cut off, and that it no longer is.
+
+A web server that has just started may take as long to answer after its first heartbeat.
+"""
 PRESENCE = 16.0
 """Seconds after which the others are told that somebody is missing."""
 SERVING = ("web", "database")
@@ -96,6 +100,10 @@ class Record:
         """Return for how many seconds of this interval nobody could be served."""
         return _overlap(((a, b) for service, a, b in self.outages if service in services), start, end)
 
+    def slack_of_start(self, start: float, end: float) -> float:
+        """Return how many lost seconds a clock may miss because a starting web server sent heartbeats already."""
+        return min(NOTICE, self.lost_seconds(start, end, ("web",)))
+
     def away_seconds(self, who: str, start: float, end: float) -> float:
         """Return for how many seconds this person was away though we could have served them."""
         parts = [(max(a, start), min(b, end)) for a, b in self.doing[who].away]
@@ -145,7 +153,7 @@ class Moment:
         """The seconds by which the page may be late: more on a machine that is too busy to look every second."""
         looks = [seen.at for seen in self.record.of(self.seen.who) if self.seen.at - 20 <= seen.at <= self.seen.at]
         gaps = [after - before for before, after in pairwise(looks)]
-        return LAG + min(2 * LAG, max(0.0, max(gaps, default=0.0) - 1.2))
+        return ROUNDING + LAG + min(2 * LAG, max(0.0, max(gaps, default=0.0) - 1.2))
 
     @cached_property
     def heard(self) -> float:

@@ -157,6 +157,56 @@ def _cut_for(m: Moment, seconds: float) -> bool:
     return since is not None and m.seen.at - since > seconds
 
 
+# ---- who plays --------------------------------------------------------------------------------------------
+
+
+def _played_by_programs(match: Truth) -> set[str]:
+    """Return the titles of people's seats in which a program plays."""
+    return {match["titles"][role] for role, absence in match["absences"].items() if "agent" in absence}
+
+
+@rule(r"(.+) (?:is a person|are people); (.+) (?:is a|are) computer programs?\.")
+def _who_is_who(m: Moment) -> bool:
+    people, programs = (set(re.split(r", | and ", names)) for names in m.groups)
+    scripts = {f"Player {number}" for number in range(m.record.terms.people + 1, m.record.terms.seats + 1)}
+    return m.in_match(lambda match, role: programs - scripts == _played_by_programs(match) and not people & scripts)
+
+
+@rule(r"(.+) stopped playing; a program plays instead\.")
+def _stopped_playing(m: Moment) -> bool:
+    return m.in_match(lambda match, role: set(re.split(r", | and ", m.groups[0])) == _played_by_programs(match))
+
+
+@rule(
+    r"Are you there\?", r"You did not answer in time, so a program is answering for you until .*",
+    r"I'm back", r"A program is answering this question for you\.",
+)  # fmt: skip
+def _is_replaced_for_now(m: Moment) -> bool:
+    return m.in_match(lambda match, role: "agent" in match["absences"].get(role, {}))
+
+
+@rule(r"You were away\.", r"You play again from your next turn\.")
+def _was_not_there(m: Moment) -> bool:
+    return bool(m.record.doing[m.seen.who].away) or conduct(m.record, m.seen.who) == "late"
+
+
+@rule(r"It is your turn again\.")
+def _is_asked_again(m: Moment) -> bool:
+    return m.in_match(asked)
+
+
+@rule(r"A program made (\d+) moves? for you\.")
+def _moves_made(m: Moment) -> bool:
+    return m.in_match(
+        lambda match, role: sum(one == role and bool(by) for one, by, *_ in match["moves"]) >= int(m.groups[0])
+    )
+
+
+@rule(r"you had played half or more")
+def _half_or_more(m: Moment) -> bool:
+    return 2 * len(own_moves(m.record.last(m.seen.who).truth)) >= m.record.terms.rounds
+
+
 # ---- connections and clocks ----------------------------------------------------------------------------
 
 
@@ -193,10 +243,17 @@ def _server_is_down(m: Moment) -> bool:
 @rule(
     r"If our server is down, your time is not running\.", r"If your connection is lost, it is running\.",
     r"What you type is kept\.", r"Your answer is kept and will be sent automatically\.",
-    r"This page will update automatically\.", r"Reconnecting …",
+    r"This page will update automatically\.",
 )  # fmt: skip
 def _is_cut_off(m: Moment) -> bool:
     return m.cut_off() or m.server_unreachable()
+
+
+@rule(r"Reconnecting …")
+def _reconnects_now(m: Moment) -> bool:
+    """For a moment, on a page that has just loaded, or while there is a reason."""
+    looks = [seen for seen in m.record.of(m.seen.who) if m.seen.at - NOTICE <= seen.at < m.seen.at]
+    return _is_cut_off(m) or len(looks) < 2 or not all("Reconnecting …" in seen.view["lines"] for seen in looks)
 
 
 @rule(r"This takes longer than usual\.", r"Your answer is kept\.")
@@ -206,7 +263,8 @@ def _is_slow(m: Moment) -> bool:
 
 @rule(r"Live updates are interrupted\.", r"The page works, but a little slower\.")
 def _works_without_socket(m: Moment) -> bool:
-    return m.server_unreachable() and not _cut_for(m, NOTICE)
+    cut = m.record.cut_at(m.seen.who, m.seen.at)
+    return m.server_unreachable() and (cut is None or not cut[0] + NOTICE < m.seen.at < cut[1] - LAG)
 
 
 @rule(rf"If it runs out, the game waits for you up to {TIME} longer\.")
@@ -269,7 +327,9 @@ def clock_is_true(m: Moment) -> bool:
 def _fits(m: Moment, turn: Truth, label: str, shown: int) -> bool:
     if label.startswith(("Stopped", "Time left when")):
         cut = m.record.cut_off_since(m.seen.who, m.seen.at) or min(m.record.outages[0][1], m.seen.at)
-        return m.server_unreachable() and _fits_at(m, turn, cut, shown)
+        # The last contact may have been seconds before the server went down, or while it was starting.
+        contacts = (cut, cut - LAG, cut - NOTICE, m.seen.at, m.seen.at - LAG)
+        return m.server_unreachable() and any(_fits_at(m, turn, contact, shown) for contact in contacts)
     if label.startswith("Extra") != turn["extended"]:
         return False
     return _fits_at(m, turn, m.seen.at, shown)
@@ -283,7 +343,8 @@ def _fits_at(m: Moment, turn: Truth, at: float, shown: int) -> bool:
     possible = [(fair, with_redis)]
     if not m.record.lost_seconds(opened, at):
         possible.append((turn["deadline"] - at, turn["deadline"] - at))
-    return any(max(0.0, low) - m.lag <= shown <= max(0.0, high) + m.lag for low, high in possible)
+    after_start = m.record.slack_of_start(opened, at)
+    return any(max(0.0, low - after_start) - m.lag <= shown <= max(0.0, high) + m.lag for low, high in possible)
 
 
 # ---- the lobby -------------------------------------------------------------------------------------------
@@ -346,7 +407,8 @@ def _is_left(m: Moment, shown: int, start: str, end: str) -> bool:
         left = max(0.0, place[end] - m.seen.at)
         fair = place[end] - m.seen.at + m.record.lost_seconds(place[start], m.seen.at)
         with_redis = fair + m.record.lost_seconds(place[start], m.seen.at, ("redis", "worker"))
-        return max(left, fair) - m.lag <= shown <= max(0.0, with_redis) + m.lag
+        after_start = m.record.slack_of_start(place[start], m.seen.at)
+        return max(left, fair - after_start) - m.lag <= shown <= max(0.0, with_redis) + m.lag
 
     return m.ever(fits)
 
@@ -361,7 +423,7 @@ def _is_asked_if_ready(m: Moment) -> bool:
     return m.ever(lambda truth: bool(truth["place"] and truth["place"]["group"]))
 
 
-@rule(r"You are (Player \d)\.")
+@rule(r"You are (Player \d)\.?")
 def _has_number(m: Moment) -> bool:
     """A number, once said, is the number in the game."""
     return all(
@@ -449,7 +511,7 @@ def _played_all(m: Moment) -> bool:
     return m.in_match(lambda match, role: match["status"] == "finished")
 
 
-@rule(r"Your time ran out", r"You did not answer (?:your turn )?within the time limit and the extra time.*")
+@rule(r"Your time ran out", r"You did not answer your turn (?:within the time limit and the extra time|in time), .*")
 def _ran_out(m: Moment) -> bool:
     return conduct(m.record, m.seen.who) == "late"
 
@@ -476,7 +538,8 @@ def _technical(m: Moment) -> bool:
     return bool(m.record.outages)
 
 
-@rule(r"A program is now playing for you", r"A computer program took your seat .*", r"You can't rejoin the game\.")
+@rule(r"A program is now playing for you", r"A program took your seat", r"You did not answer .*")
+@rule(r"A computer program took your seat .*", r"You can't rejoin the game\.")
 def _replaced(m: Moment) -> bool:
     return m.ever(lambda truth: truth["state"] == "replaced") and conduct(m.record, m.seen.who) != "did their part"
 
