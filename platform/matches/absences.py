@@ -7,7 +7,8 @@
     missed      the clock has moved so many times in a row; from `MISSED_TURNS` on it moves at once
     gone        true: the participant has left for good, and the clock moves at once
     agent       {spec, delay, settings}: an agent has the seat, for good unless `lent`
-    lent        {ending, at}: the agent keeps the seat until its participant is back; how their time had ended, and when
+    lent        {ending, at, last, played}: the agent keeps the seat until its participant is back; how their time had
+                ended, when, the last event before, and how much of the match had been played
     idle        true: the participant's page was there all the time, so they are back only when they say so
     returning   true: the participant is back, and the agent still answers the open question
     made        so many moves were made by the agent since the participant's own last one

@@ -227,7 +227,12 @@ class Change:
         self.absences[role] = {
             **({"used": absence["used"]} if "used" in absence else {}),
             "agent": agent.model_dump(mode="json"),
-            "lent": {"ending": str(ending), "at": self.now.isoformat()},
+            "lent": {
+                "ending": str(ending),
+                "at": self.now.isoformat(),
+                "last": self.play.last,
+                "played": self.play.game.share_played(self.play.state),
+            },
             **({"idle": True} if is_there else {}),
         }
         self._let_answer(role, agent)

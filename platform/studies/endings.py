@@ -200,17 +200,22 @@ def earnings_of(enrolment: Enrolment, content: Mapping[str, Any], rule: rules.Pa
 
 
 def _played(enrolment: Enrolment, matches: int) -> tuple[float, dict[str, int]]:
-    """Return how much of the session's matches was played until the enrolment ended, and the last events counted.
+    """Return how much of the session's matches was played until the participant stopped, and the last events counted.
 
-    Others may play on without the participant, so this is computed once, when the enrolment ends.
+    Others may play on without the participant, so this is computed once, when the enrolment ends. An agent's moves for
+    the participant do not count.
     """
     if enrolment.earnings and "until" in enrolment.earnings:
         return enrolment.earnings["played"], enrolment.earnings["until"]
     shares, until = 0.0, {}
     for seat in Seat.objects.select_related("match").filter(enrolment=enrolment):
-        play = seat.match.play()
-        shares += play.game.share_played(play.state)
-        until[str(seat.match.uid)] = play.last
+        if lent := seat.match.absences.get(seat.role, {}).get("lent"):
+            played, last = lent["played"], lent["last"]
+        else:
+            play = seat.match.play()
+            played, last = play.game.share_played(play.state), play.last
+        shares += played
+        until[str(seat.match.uid)] = last
     return shares / matches, until
 
 

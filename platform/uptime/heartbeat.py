@@ -12,6 +12,7 @@ from typing import Any
 import redis
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections
+from django.urls import get_resolver
 
 from uptime import services
 
@@ -24,8 +25,9 @@ _thread = ThreadPoolExecutor(1, thread_name_prefix="heartbeat")
 async def lifespan(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
     """Send heartbeats from the server's start to its end (ASGI's lifespan protocol)."""
     await receive()
-    beating = asyncio.create_task(_keep_beating())
+    _pages = get_resolver().url_patterns  # loaded now, so that the first heartbeat does not precede the first page
     await send({"type": "lifespan.startup.complete"})
+    beating = asyncio.create_task(_keep_beating())
     await receive()
     beating.cancel()
     await send({"type": "lifespan.shutdown.complete"})

@@ -341,6 +341,7 @@ class TestReturning:
         assert table.state("p4") == State.REPLACED
         assert Seat.objects.get(match=table.match, role="p4").left_at == START + timedelta(seconds=65)
         assert not table.call("p4")
+        assert table.match.absences["p4"]["lent"]["played"] == 0  # the program's moves are not p4's
 
     def test_a_page_that_was_there_does_not_take_the_seat_back_until_its_participant_says_so(self, seat_people):
         table = seat_people(on_timeout="agent", standin=STANDIN)
