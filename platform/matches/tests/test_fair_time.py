@@ -139,6 +139,7 @@ class TestOurOutages:
             table.answer(role)
         assert set(table.match.open_turns()) == set(ROLES)
 
+    @pytest.mark.slow
     def test_time_stands_still_on_the_page_during_an_outage_that_others_notice(self, seat_people):
         table = seat_people()
         table.pass_time(50)
@@ -160,6 +161,7 @@ class TestOurOutages:
         table.answer("p1", made_at=57)
         assert table.movers("p1") == [None]
 
+    @pytest.mark.slow
     def test_a_move_made_after_the_limit_does_not(self, seat_people):
         table = seat_people()
         table.pass_time(57.5)
@@ -169,6 +171,7 @@ class TestOurOutages:
             table.answer("p1", made_at=96)
         assert table.movers("p1") == []
 
+    @pytest.mark.slow
     def test_a_page_cannot_claim_to_have_waited_longer_than_the_outage(self, seat_people):
         table = seat_people()
         table.pass_time(40)
@@ -177,7 +180,8 @@ class TestOurOutages:
         with pytest.raises(Stale):
             table.answer("p1", made_at=30)
 
-    def test_an_unchanged_late_move_is_refused_kindly_and_changes_nothing(self, seat_people):
+    @pytest.mark.slow
+    def test_a_late_move_is_refused_with_the_reason_and_changes_nothing(self, seat_people):
         table = seat_people()
         table.pass_time(70, sweeping=False)
         before = Match.objects.filter(pk=table.match.pk).values().get()
@@ -228,6 +232,7 @@ class TestAbsence:
         table.answer("p4", made_at=55)
         assert table.movers("p4") == [None]
 
+    @pytest.mark.slow
     def test_the_budget_is_for_the_whole_match(self, seat_people):
         table = seat_people(absence=30)
         rest = ("p1", "p2", "p3")
@@ -243,6 +248,7 @@ class TestAbsence:
         table.pass_time(90, calling=rest)
         assert table.state("p4") == State.DROPPED_OUT
 
+    @pytest.mark.slow
     def test_absence_while_others_are_asked_costs_nothing(self, seat_people):
         table = seat_people()
         table.answer("p4")
@@ -251,6 +257,7 @@ class TestAbsence:
         table.call("p4")
         assert table.frame("p4")["absence_left"] == 120
 
+    @pytest.mark.slow
     def test_our_outages_do_not_use_up_the_budget(self, seat_people):
         table = seat_people()
         table.pass_time(10)
@@ -327,12 +334,14 @@ class TestReturning:
         assert table.movers("p4") == ["script:rational", None]
         assert "A program made" not in table.frame("p4")["html"]
 
+    @pytest.mark.slow
     def test_the_others_see_which_seat_a_program_plays_and_when_no_longer(self, table):
         assert 'data-note="program"' in table.frame("p1")["html"]
         table.call("p4")
         table.let_agent_answer("p4")
         assert 'data-note="program"' not in table.frame("p1")["html"]
 
+    @pytest.mark.slow
     def test_who_never_comes_back_was_replaced(self, table):
         table.play_round()
         for _round in range(3):
@@ -343,6 +352,7 @@ class TestReturning:
         assert not table.call("p4")
         assert table.match.absences["p4"]["lent"]["played"] == 0  # the program's moves are not p4's
 
+    @pytest.mark.slow
     def test_a_page_that_was_there_does_not_take_the_seat_back_until_its_participant_says_so(self, seat_people):
         table = seat_people(on_timeout="agent", standin=STANDIN)
         table.answer("p1")
@@ -356,6 +366,7 @@ class TestReturning:
         table.play_round()
         assert not table.match.open_turns()["p4"].by_agent
 
+    @pytest.mark.slow
     def test_who_has_left_for_good_never_gets_the_seat_back(self, table):
         people.withdraw(enrolment_id=Enrolment.objects.get(seats__match=table.match, seats__role="p4").pk)
         sweeps.sweep()
@@ -369,6 +380,7 @@ class TestReturning:
         table.pass_time(150, calling=())
         assert table.states() == [State.DROPPED_OUT] * 4
 
+    @pytest.mark.slow
     def test_without_returning_the_seat_is_gone_at_once(self, seat_people):
         table = seat_people(on_timeout="agent", standin=STANDIN, absence=30, returns=False)
         for role in ("p1", "p2", "p3"):
@@ -377,6 +389,7 @@ class TestReturning:
         assert table.state("p4") == State.REPLACED
         assert not table.call("p4")
 
+    @pytest.mark.slow
     def test_who_lost_the_connection_plays_again_once_the_page_calls_though_the_clock_moved(self, seat_people):
         table, others = seat_people(on_timeout="default", absence=20), ("p1", "p2", "p3")
         for _round in range(2):
