@@ -103,10 +103,10 @@ def _has_answered(m: Moment) -> bool:
 
 @rule(r"Waiting for (.+)\.(?: This page updates automatically\.)?", r"This page updates automatically\.()")
 def _waits_for(m: Moment) -> bool:
-    matches = [truth["match"] for truth in m.known if truth["match"] and not truth["match"]["over"]]
+    matches = [truth["match"] for truth in m.known if truth["match"]]
     waiting = [{match["titles"][role] for role in match["waiting"]} for match in matches]
-    if not m.groups[0] or not waiting or m.round_changes():
-        return bool(waiting)
+    if not m.groups[0] or not any(waiting) or m.round_changes():
+        return any(waiting)
     return set.intersection(*waiting) <= set(re.split(r", | and ", m.groups[0])) <= set.union(*waiting)
 
 
@@ -170,6 +170,29 @@ def _who_is_who(m: Moment) -> bool:
     people, programs = (set(re.split(r", | and ", names)) for names in m.groups)
     scripts = {f"Player {number}" for number in range(m.record.terms.people + 1, m.record.terms.seats + 1)}
     return m.in_match(lambda match, role: programs - scripts == _played_by_programs(match) and not people & scripts)
+
+
+@rule(r"You play with (\d+|one|another) (?:other )?(?:people|person) and (\d+|a) computer programs?\.")
+def _how_many(m: Moment) -> bool:
+    people, programs = (int({"a": "1", "one": "1", "another": "1"}.get(number, number)) for number in m.groups)
+    total = people + programs == m.record.terms.seats - 1
+    scripts = m.record.terms.seats - m.record.terms.people
+
+    def fits(match: Truth, role: str) -> bool:
+        return programs == scripts + len(_played_by_programs(match) - {match["titles"][role]})
+
+    return total and (m.round_changes() or m.in_match(fits))
+
+
+@rule(r"An answer takes at most (\d+) minutes?; after that, the game goes on without it or ends\.")
+def _at_most(m: Moment) -> bool:
+    terms = m.record.terms
+    return 60 * int(m.groups[0]) >= terms.turn + terms.extension + terms.absence
+
+
+@rule(r"(?:One|\d+) of the people stopped playing; (?:a program plays|programs play) instead\.")
+def _some_stopped(m: Moment) -> bool:
+    return m.in_match(lambda match, role: bool(_played_by_programs(match)))
 
 
 @rule(r"(.+) stopped playing; a program plays instead\.")
