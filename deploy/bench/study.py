@@ -69,6 +69,8 @@ def lobby_truths(tokens: list[str], seconds: float) -> dict[str, tuple[list[str]
     truths = {}
     for place in places:
         group, sentences, counts = place.group, ["lost, may be over"], ""
+        if place.enrolment.ended or (group is not None and group.match is not None):
+            sentences.append("begun")
         if group is None or group.made_at > since:
             sentences.append("waiting")
         if times.seconds_until(times.kept_until(place)) > 0 or group is not None:
