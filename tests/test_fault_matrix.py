@@ -1,7 +1,7 @@
 """Services fail and people go offline, idle or leave: no page says anything false, and all work is paid.
 
 Every second, the words on each person's screen are recorded beside what the database holds; afterwards
-`fault_judge` compares them, and what everyone is paid with what they did. All of it takes about 40 minutes;
+`fault_judge` compares them, and what everyone is paid with what they did. All 33 scenarios take about 40 minutes;
 FAULT_SECONDS=5 or FAULT_SECONDS=30,90 selects durations.
 """
 
