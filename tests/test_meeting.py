@@ -353,7 +353,7 @@ class TestReady:
 
     @pytest.mark.slow
     def test_blind_lobby_shows_no_counts(self, stack, phone: OpenPage):
-        launch(stack, "blind", human_seats=2, lobby_after="agents", fills_in="script:rational", tells_opponent=False)
+        launch(stack, "blind", human_seats=2, lobby_after="agents", fills_in="script:rational", discloses="none")
         ((_path, page),) = bring_to_lobby(stack, phone, "blind")
         expect(page.locator("#seats")).to_be_hidden()
         expect(page.locator("main")).not_to_contain_text("program")
