@@ -190,12 +190,12 @@ def _at_most(m: Moment) -> bool:
     return 60 * int(m.groups[0]) >= terms.turn + terms.extension + terms.absence
 
 
-@rule(r"(?:One|\d+) of the people stopped playing; (?:a program plays|programs play) instead\.")
+@rule(r"(?:The programs?|(?:One|\d+) of these programs) plays? for (?:a person|people) who stopped playing\.")
 def _some_stopped(m: Moment) -> bool:
     return m.in_match(lambda match, role: bool(_played_by_programs(match)))
 
 
-@rule(r"(.+) stopped playing; a program plays instead\.")
+@rule(r"(Player .+) plays? for (?:a person|people) who stopped playing\.")
 def _stopped_playing(m: Moment) -> bool:
     return m.in_match(lambda match, role: set(re.split(r", | and ", m.groups[0])) == _played_by_programs(match))
 

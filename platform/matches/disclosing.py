@@ -109,7 +109,7 @@ class Disclosure:
                 ).format(n=filling_in)
             )
         if taken_over:
-            sentences.append(self._takeover_sentence(taken_over))
+            sentences.append(self._takeover_sentence(taken_over, programs))
         return " ".join(sentences)
 
     def _seats_sentence(self, people: Sequence[Role], programs: Sequence[Role]) -> str:
@@ -120,14 +120,19 @@ class Disclosure:
             programs=programs_text.format(names=self._names(programs)),
         )
 
-    def _takeover_sentence(self, seats: Sequence[Role]) -> str:
+    def _takeover_sentence(self, seats: Sequence[Role], programs: Sequence[Role]) -> str:
         if self.shows_seats:
-            return _("{names} stopped playing; a program plays instead.").format(names=self._names(seats))
-        return ngettext(
-            "One of the people stopped playing; a program plays instead.",
-            "{n} of the people stopped playing; programs play instead.",
+            names = self._names(seats)
+        elif len(seats) < len(programs):
+            names = ngettext("One of these programs", "{n} of these programs", len(seats)).format(n=len(seats))
+        else:
+            names = ngettext("The program", "The programs", len(seats))
+        template = ngettext(
+            "{names} plays for a person who stopped playing.",
+            "{names} play for people who stopped playing.",
             len(seats),
-        ).format(n=len(seats))
+        )
+        return template.format(names=names)
 
     def _names(self, seats: Sequence[Role]) -> str:
         return listed([self.game.role_title(seat) for seat in seats])

@@ -42,9 +42,9 @@ def test_filled_seats_are_explained():
 @pytest.mark.parametrize(
     ("told", "agents", "takeover"),
     [
-        ("counts", ("p4",), "One of the people stopped playing; a program plays instead."),
-        ("counts", (), "Player 2 stopped playing; a program plays instead."),
-        ("seats", ("p4",), "Player 2 stopped playing; a program plays instead."),
+        ("counts", ("p4",), "2 computer programs. One of these programs plays for a person who stopped playing."),
+        ("counts", (), "a computer program. Player 2 plays for a person who stopped playing."),
+        ("seats", ("p4",), "Player 2 plays for a person who stopped playing."),
     ],
 )
 def test_the_line_follows_a_takeover_until_the_participant_is_back(told, agents, takeover):
