@@ -181,7 +181,8 @@ async def test_no_prompt_key_or_private_value_reaches_the_browser(monkeypatch, c
                     turns += 1
                     move = script_move(play, role, "random")
                     fields = forms.as_posted(form_for(play.forms(role), move).model, move)
-                    await browser.move({"answering": str(play.opened[role]), **fields}, by_socket=turns % 2 == 1)
+                    confirmed = {"answering": str(play.opened[role]), forms.CONFIRMED: "yes", **fields}
+                    await browser.move(confirmed, by_socket=turns % 2 == 1)
                     await browser.fetch()
                 for awaited_role in waiting:
                     if awaited_role != role:
