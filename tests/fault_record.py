@@ -218,7 +218,7 @@ def conduct(record: Record, who: str) -> str:
     if doing.left is not None:
         return "left"
     playing = [seen for seen in record.of(who) if seen.truth["match"] and not seen.truth["match"]["over"]]
-    if playing and record.away_seconds(who, playing[0].at, playing[-1].at) > terms.absence:
+    if playing and record.away_seconds(who, playing[0].at, playing[-1].at) > terms.absence - LAG:
         return "absent"
     turns: dict[int, list[Seen]] = {}
     for seen in playing:

@@ -308,15 +308,19 @@ def _time_left(m: Moment) -> float:
     return max(deadlines, default=0.0) - (cut or m.seen.at)
 
 
-@rule(rf"(Player \d) has lost the connection\. The game waits for up to {TIME}\.")
-def _other_is_away(m: Moment) -> bool:
-    """Return whether this player is away or was just now, and has no more of the budget left than is shown."""
-    for who in m.record.doing:
-        truth = m.record.last(who).truth
-        if truth["match"] and truth["match"]["titles"][truth["role"]] == m.groups[0]:
-            is_away = any(a <= m.seen.at <= b + 2 * LAG for a, b in m.record.doing[who].away)
-            return is_away and _seconds(m.groups[1]) <= m.record.terms.absence + LAG
-    return False
+@rule(rf"(Player \d|One of the others|\d others) ha(?:s|ve) lost the connection\. The game waits for up to {TIME}\.")
+def _others_are_away(m: Moment) -> bool:
+    """Return whether this player, or so many, are away or were just now, and have no more time left than is shown."""
+    away = {
+        who
+        for who, doing in m.record.doing.items()
+        if who != m.seen.who and any(a <= m.seen.at <= b + 2 * LAG for a, b in doing.away)
+    }
+    truths = [m.record.last(who).truth for who in away]
+    titles = {truth["match"]["titles"][truth["role"]] for truth in truths if truth["match"]}
+    number = {"One of the others": 1}.get(m.groups[0]) or int(m.groups[0].split()[0].replace("Player", "1"))
+    is_true = m.groups[0] in titles or (len(away) >= number and not m.groups[0].startswith("Player"))
+    return is_true and _seconds(m.groups[1]) <= m.record.terms.absence + LAG
 
 
 @rule(r"The page still works, a little slower, and nothing you do is lost\.")

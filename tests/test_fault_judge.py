@@ -130,7 +130,7 @@ class TestConduct:
         assert self.of(40, outages=[("web", 5.0, 35.0)]) == "did their part"
 
     def test_short_absence_is_not_leaving_and_a_long_one_is(self):
-        assert self.of(50, doing={"Ann": Doing(away=[(1.0, 39.0)])}) == "did their part"
+        assert self.of(50, doing={"Ann": Doing(away=[(1.0, 35.0)])}) == "did their part"
         assert self.of(50, doing={"Ann": Doing(away=[(1.0, 49.0)])}) == "absent"
 
 
