@@ -421,7 +421,7 @@ class TestUnresponsivePlayer:
 
     @pytest.mark.slow
     def test_default_moves_until_the_person_is_back(self, stack, seated):
-        table = seated("policy-default", on_timeout="default")
+        table = seated("policy-default", on_timeout="default", discloses="seats")
         silent_page = table["p3"][1]
         for number in (1, 2):
             self.play_round(table, number)
@@ -507,7 +507,13 @@ def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     """The clock removes the person who left from the auction, and the others keep bidding."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
-    clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0, "absence_seconds": 0}
+    clock = {
+        "on_timeout": "default",
+        "turn_seconds": 25,
+        "extension_seconds": 0,
+        "absence_seconds": 0,
+        "ready_seconds": 0,
+    }
     plain = {"entry": "open", "asks_code_word": False, "asks_quiz": False}
     study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
     stack.launch_study({**study, "lineups": [{"name": "", "seats": seats}]})

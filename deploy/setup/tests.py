@@ -7,7 +7,7 @@ collects only those, unless the arguments name paths.
 Usage: tests.py [--all | --rest] [--minutes NUMBER] [pytest arguments]
   (neither)  the quick tests: what guards every change
   --rest     the slow tests, and services on SQLite, too
-  --all      both, and every property test with new examples
+  --all      both, every property test with new examples, and all faults while people meet (40 minutes)
   --minutes  stop the slow tests after so many minutes, and say which groups were not finished
 """
 
@@ -61,7 +61,7 @@ class Group:
 PAIRS = (
     (
         Group("all but the browser, on SQLite", "not browser and not otree and (not services or both)"),
-        Group("browser", "browser and not otree", options=(), mark="browser"),
+        Group("browser", "browser and not otree and not faults", options=(), mark="browser"),
     ),
     (
         Group(
@@ -80,6 +80,9 @@ PROPERTY_TESTS = Group(
     "hypothesis and not browser",
     options=("-n", "2", "--hypothesis-profile=searching"),
 )
+
+
+FAULTS = Group("people meet while services are down", "faults", "postgres", options=(), mark="faults")
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ def main() -> int:
     slow_pairs = [*(tuple(map(slow, pair)) for pair in PAIRS), (SERVICES_ON_SQLITE,)]
     if not (chosen.rest or chosen.all):
         slow_pairs = []
-    slow_pairs += [(PROPERTY_TESTS,)] if chosen.all else []
+    slow_pairs += [(PROPERTY_TESTS,), (FAULTS,)] if chosen.all else []
     names_paths = any((ROOT / argument.split("::")[0]).exists() for argument in arguments)
 
     started_at = time.monotonic()
