@@ -80,8 +80,6 @@ PROPERTY_TESTS = Group(
     "hypothesis and not browser",
     options=("-n", "2", "--hypothesis-profile=searching"),
 )
-
-
 FAULTS = Group("people meet while services are down", "faults", "postgres", options=(), mark="faults")
 
 
