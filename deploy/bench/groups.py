@@ -30,15 +30,10 @@ def report(
             round_times = asyncio.run(_round_times(stack, tables))
             print(
                 f"| {database} | sealed rounds of {TABLE_SIZE} people | {len(round_times)} pages; from the last "
-                f"move to the new page: p50 {1000 * _quantile(round_times, 0.5):.0f} ms, "
-                f"p95 {1000 * _quantile(round_times, 0.95):.0f} ms |",
+                f"move to the new page: p50 {1000 * lobby.quantile(round_times, 0.5):.0f} ms, "
+                f"p95 {1000 * lobby.quantile(round_times, 0.95):.0f} ms |",
                 flush=True,
             )
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
 async def _round_times(stack: Stack, tables: int) -> list[float]:

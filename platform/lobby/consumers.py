@@ -18,8 +18,6 @@ from lobby.services import table_of
 from lobby.step import answer_request, place_of, say_ready
 from matches.consumers import PageConsumer, in_thread
 
-ASK_SECONDS = 4
-"""Seconds between the server's questions whether the page is still there."""
 PAGE_CLOSED = 1001
 """The close code that browsers send when the page is closed or left; a lost connection has another or none."""
 
@@ -39,7 +37,7 @@ class LobbyConsumer(PageConsumer):
             return
         await self.channel_layer.group_add(channel_of_place(self.place.pk), self.channel_name)
         await self._send(await in_thread(answer_request, self.token))
-        self.asking = asyncio.create_task(self._ask())
+        self.asking = asyncio.create_task(self._keep_asking({"type": "ask"}))
 
     async def disconnect(self, code: int) -> None:
         if getattr(self, "place", None) is None:
@@ -71,11 +69,6 @@ class LobbyConsumer(PageConsumer):
         if numbers is not None and not table_of(self.place).is_blind:
             await self._send({"type": "here", "others": numbers[0], "missing": numbers[1]})
 
-    async def _ask(self) -> None:
-        while True:
-            await asyncio.sleep(ASK_SECONDS)
-            await self._send({"type": "ask"})
-
     async def _hear_pool(self, hears: bool) -> None:
         """Subscribe to arrivals and departures while waiting; a crowd that is asked would drown in them."""
         if hears != self.hears_pool:
@@ -86,4 +79,4 @@ class LobbyConsumer(PageConsumer):
     async def _send(self, message: dict[str, Any]) -> None:
         if "stage" in message:
             await self._hear_pool(message["stage"] == "waiting")
-        await self.send(text_data=json.dumps(message))
+        await super()._send(message)

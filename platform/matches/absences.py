@@ -31,7 +31,7 @@ ABSENCE_SECONDS = 120
 GRACE_SECONDS = 60
 """How long after an outage or an absence an answer given in time may arrive, unless the timers set it."""
 ABSENT_AFTER = timedelta(seconds=12)
-"""A participant is absent when their page has not been heard from for this long; pages call every five seconds."""
+"""A participant is absent when their page has not been heard from for this long; pages call every few seconds."""
 Absence = Mapping[str, Any]
 
 
@@ -81,17 +81,22 @@ def grace_of(timers: Mapping[str, Any]) -> timedelta:
 def used_seconds(absence: Absence, turn: OpenTurn | None, uptime: Uptime) -> float:
     """Return the used part of the budget, with what the current absence has cost in the open turn so far."""
     used: float = absence.get("used", 0.0)
+    since = _counted_since(absence, turn)
+    return used if since is None else used + uptime.served(since, uptime.now).total_seconds()
+
+
+def _counted_since(absence: Absence, turn: OpenTurn | None) -> datetime | None:
+    """Return since when an absence counts against the budget; None if it does not."""
     if "since" not in absence or turn is None or turn.by_agent:
-        return used
-    since = max(datetime.fromisoformat(absence["since"]), turn.opened_at)
-    return used + uptime.served(since, uptime.now).total_seconds()
+        return None
+    return max(datetime.fromisoformat(absence["since"]), turn.opened_at)
 
 
 def limit_of(turn: OpenTurn, absence: Absence, budget: float, uptime: Uptime) -> datetime:
     """Return when the time of a turn is up: for an absent participant not before the budget is used up."""
     limit = turn.limit(uptime)
-    if "since" not in absence or turn.by_agent:
+    since = _counted_since(absence, turn)
+    if since is None:
         return limit
-    since = max(datetime.fromisoformat(absence["since"]), turn.opened_at)
     left = timedelta(seconds=max(0.0, budget - absence.get("used", 0.0)))
     return max(limit, uptime.extended(since, since + left))

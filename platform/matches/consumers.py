@@ -56,7 +56,7 @@ MAX_MESSAGE_LENGTH = 32_768
 QUICK_REPLY_SECONDS = 0.3
 """Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
 ASK_SECONDS = 4
-"""How often a page is asked whether it is still open."""
+"""How often a page is asked whether it is still open; browsers slow down the timers of hidden pages."""
 GONE = 4404
 _open: Counter[str] = Counter()
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
@@ -113,6 +113,15 @@ class PageConsumer(AsyncWebsocketConsumer):
                 raise StopConsumer from error
             await self.close(TRY_AGAIN_LATER)
 
+    async def _keep_asking(self, question: dict[str, Any]) -> None:
+        """Ask the page every few seconds whether it is still open."""
+        while not self.closed:
+            await asyncio.sleep(ASK_SECONDS)
+            await self._send(question)
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self.send(text_data=json.dumps(message))
+
     def _within_rate_limit(self) -> bool:
         now = time.monotonic()
         self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
@@ -150,7 +159,7 @@ class PlayConsumer(PageConsumer):
         self.draft: dict[str, Any] | None = None
         await self.channel_layer.group_add(group_of(self.seat.match_id), self.channel_name)
         await self._show()
-        self.asking = asyncio.create_task(self._ask_if_here())
+        self.asking = asyncio.create_task(self._keep_asking({"type": "here"}))
 
     async def disconnect(self, code: int) -> None:
         _open[self.token] -= 1
@@ -184,11 +193,6 @@ class PlayConsumer(PageConsumer):
             await self._send({"type": "synced"})
         else:
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
-
-    async def _ask_if_here(self) -> None:
-        while not self.closed:
-            await asyncio.sleep(ASK_SECONDS)
-            await self._send({"type": "here"})
 
     async def _say_gone(self) -> None:
         await self._send({"type": "gone"})
@@ -284,9 +288,6 @@ class PlayConsumer(PageConsumer):
         self.awaits = frame["awaits"]
         await self._send(frame)
         await self._send_draft()
-
-    async def _send(self, message: dict[str, Any]) -> None:
-        await self.send(text_data=json.dumps(message))
 
 
 def _step_in(query: bytes) -> str:

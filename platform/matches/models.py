@@ -129,7 +129,7 @@ class Match(models.Model):
     @property
     def paced(self) -> bool:
         """Whether every agent answers after the time a person would take, so that speed shows nothing."""
-        return self.blind and self.purpose != self.Purpose.PILOT
+        return self.blind and not self.simulated
 
     def configured(self) -> interface.Game[Any, Any]:
         """Return the game with this match's configuration."""

@@ -39,4 +39,6 @@ def heard(seat: Seat) -> bool:
     if status == Match.Status.LIVE and (silence > QUIET_AFTER or has_lost_connection(absence) or may_return):
         # First this, so that no turn is judged before the page has delivered what it has kept.
         services.end_absence(match_id=seat.match_id, role=seat.role, since=last_seen_at)
-    return silence <= SPARE_WITHIN or people.touch(seat.enrolment_id)
+    if silence > SPARE_WITHIN:
+        people.touch(seat.enrolment_id)
+    return True

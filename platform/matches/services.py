@@ -42,7 +42,7 @@ ON_TIMEOUT = "end"
 TOLERANCE = timedelta(seconds=2)
 """How late an answer may be, and how far apart limits may be that are judged together: the time between two sweeps."""
 UNNOTICED = timedelta(seconds=5)
-"""The time between two calls of a page: a shorter loss of connection is not noticed."""
+"""A page calls more often than this: a shorter loss of connection is not noticed."""
 log = logging.getLogger(__name__)
 Mover = Callable[[Play], MoveData]
 

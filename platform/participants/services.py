@@ -274,11 +274,9 @@ def record_return(*, enrolment_id: int) -> bool:
     return True
 
 
-def touch(enrolment_id: int) -> bool:
-    """Record that the participant's page is still open; return False if the enrolment ended before it was completed."""
-    if Enrolment.objects.filter(pk=enrolment_id, ended_at=None).update(last_seen_at=timezone.now()):
-        return True
-    return Enrolment.objects.filter(pk=enrolment_id, state=State.COMPLETED).exists()
+def touch(enrolment_id: int) -> None:
+    """Record that the participant's page is still open."""
+    Enrolment.objects.filter(pk=enrolment_id, ended_at=None).update(last_seen_at=timezone.now())
 
 
 def report_problem(*, enrolment_id: int, text: str) -> None:

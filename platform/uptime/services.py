@@ -112,11 +112,6 @@ def uptime(now: datetime | None = None) -> Uptime:
     return Uptime(now, memory.beat_at, gaps)
 
 
-def extended(start: datetime, deadline: datetime) -> datetime:
-    """Return a deadline that was set at `start`, extended by our outages since."""
-    return uptime().extended(start, deadline)
-
-
 def has_passed(start: datetime, deadline: datetime) -> bool:
     """Return whether a deadline that was set at `start` has passed while participants could be served."""
     seen = uptime()

@@ -69,7 +69,7 @@ class TestBeats:
         self.beat(clock, 0, 1)
         clock[0] = 21
         assert services.uptime().gaps == ((at(1), at(21)),)
-        assert services.extended(at(0), at(10)) == at(30)
+        assert services.uptime().extended(at(0), at(10)) == at(30)
         assert not services.has_passed(at(0), at(10))
 
     def test_a_server_that_has_just_died_charges_nobody(self, clock):
