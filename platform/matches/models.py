@@ -82,6 +82,8 @@ class Match(models.Model):
     started_at = models.DateTimeField(_("started"), default=timezone.now)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
 
+    _read_turns: tuple[object, Mapping[str, OpenTurn]] | None = None
+
     class Meta:
         verbose_name = _("match")
         verbose_name_plural = _("matches")
@@ -143,9 +145,11 @@ class Match(models.Model):
         """Return the current play."""
         return play.restore(self.configured(), self.snapshot)
 
-    def open_turns(self) -> dict[str, OpenTurn]:
-        """Return the questions that wait for an answer, by role."""
-        return turns.load(self.turns)
+    def open_turns(self) -> Mapping[str, OpenTurn]:
+        """Return the questions that wait for an answer, by role; they are read again only when the column changes."""
+        if self._read_turns is None or self._read_turns[0] is not self.turns:
+            self._read_turns = (self.turns, turns.load(self.turns))
+        return self._read_turns[1]
 
     def asked_turn(self, role: str) -> OpenTurn | None:
         """Return the open question that the role's participant is to answer; None if an agent answers it."""

@@ -153,15 +153,14 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
         "seats": {seat.role: seat.mark for seat in shared.seats},
         "notes": {seat.role: seat.note for seat in shared.seats},
         "awaited": shared.awaited,
-        "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match)},
+        "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match, shared.disclosure)},
         "others": {role: shared.disclosure.others(role) for role in play.game.roles()},
     }
 
 
-def _shown_agent_turns(match: Match) -> list[OpenTurn]:
+def _shown_agent_turns(match: Match, disclosure: Disclosure) -> list[OpenTurn]:
     """Return the open turns of agents that pages may treat differently from people's."""
-    shows_seats = match.disclosure().shows_seats
-    return [turn for turn in match.open_turns().values() if turn.by_agent and shows_seats]
+    return [turn for turn in match.open_turns().values() if turn.by_agent] if disclosure.shows_seats else []
 
 
 @dataclass(frozen=True)
@@ -185,8 +184,9 @@ class SharedContent:
 
     @classmethod
     def in_match(cls, match: Match, play: Play) -> SharedContent:
-        waits_for = awaited_agents(match, play) if _shown_agent_turns(match) else ()
-        return cls.of(play, match.disclosure(), waits_for=waits_for)
+        disclosure = match.disclosure()
+        waits_for = awaited_agents(match, play) if _shown_agent_turns(match, disclosure) else ()
+        return cls.of(play, disclosure, waits_for=waits_for)
 
 
 def render_screen(
@@ -348,7 +348,7 @@ def _frame(
     match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, str] | None
 ) -> dict[str, Any]:
     turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
-    agent_turns = [open_turn for open_turn in _shown_agent_turns(match) if open_turn.role != role]
+    agent_turns = [open_turn for open_turn in _shown_agent_turns(match, shared.disclosure) if open_turn.role != role]
     return {
         "type": "screen",
         "last": play.last,
