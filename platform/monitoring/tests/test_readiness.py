@@ -160,6 +160,13 @@ def test_workers_wait_for_migrations():
         call_command("await_migrations", patience=0)
 
 
+def test_a_database_of_another_version_is_refused():
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('studies', '9999_future', '2030-01-01')")
+    with pytest.raises(CommandError, match=r"this version lacks, such as studies\.9999_future"):
+        call_command("migrate", verbosity=0)
+
+
 def test_database_outage_logs_one_line_per_minute():
     one_line = OneLine()
     errors = [
