@@ -26,6 +26,7 @@ urlpatterns = [
     path("api/v1/", api.urls),
     re_path(r"^api/", no_such_operation),
     path("hooks/prolific/<uuid:uid>/", receive_event, name="prolific_hook"),
+    path("demo/", include("showcase.urls")),
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),
     path("p/", include("matches.urls")),

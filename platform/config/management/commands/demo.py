@@ -33,7 +33,7 @@ class Command(BaseCommand):
             web_options = {"web_port": port, "web_processes": default_processes()}
             with Stack(settings.DATA_DIR, local_model=llm, say=self._say, **web_options) as stack:
                 with stack.step("Creating the demo studies"):
-                    demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
+                    demo = stack.call("showcase.demo.create_demo", stack.model_url if llm else None)
                     stack.close_calls()
                 if stack.port != port:
                     self._say(f"Port {port} is in use; Parley uses {stack.port}.")
