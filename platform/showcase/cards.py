@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import ngettext
 
-import games
-from games import registry
+from games import pictures, registry
 from matches.models import Match
 from showcase.demo import Variant, variants_of
 from showcase.watching import model_runs
@@ -37,7 +34,7 @@ class Card:
 
     Attributes:
         line: what the game is about, in one sentence.
-        picture: SVG that follows the page's colours; empty if the game has none.
+        picture: an <svg> that follows the page's colours; one of our own files.
         length: how long it takes: "about 8 minutes, up to 12 rounds".
         plays: the studies that *Play now* enters: against a script, and against a model if one runs here.
         variants: the game's further demos.
@@ -82,7 +79,7 @@ def _card(key: str, studies: Mapping[str, Study], *, with_model: bool) -> Card |
         title=str(game.title),
         line=str(game.summary),
         system=game.system,
-        picture=picture(key),
+        picture=mark_safe(pictures.picture(key)),
         length=_length(studies[main.slug]),
         plays=plays,
         variants=[_entry(variant, studies[variant.slug]) for variant in others if variant.slug in studies],
@@ -104,10 +101,3 @@ def _length(study: Study) -> str:
         else ""
     )
     return ", ".join(filter(None, [about, study.configured().length()]))
-
-
-@cache
-def picture(key: str) -> SafeString:
-    """Return the game's picture as SVG; it is one of our own files, without scripts."""
-    file = Path(games.__path__[0]) / key / "picture.svg"
-    return mark_safe(file.read_text() if file.exists() else "")

@@ -7,6 +7,8 @@ from urllib.parse import urljoin
 from uuid import UUID
 
 import segno
+from csp.constants import SELF
+from csp.decorators import csp_update
 from django.conf import settings
 from django.contrib.auth import get_user_model, login
 from django.http import Http404, HttpRequest, HttpResponse
@@ -105,6 +107,7 @@ def watch(request: HttpRequest, game: str) -> HttpResponse:
 @demo_only
 @require_GET
 @never_cache
+@csp_update({"frame-src": [SELF]})
 def match(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Show a match step by step: a live one as it is played, a finished one again."""
     shown, transcript = _public_match(uid)
