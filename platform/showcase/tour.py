@@ -204,8 +204,8 @@ STEPS = (
                 _("The dataset"),
                 _(
                     "A dataset contains every decision, a codebook, and the flow of participants with the reason for "
-                    "each exclusion, but no names. Anyone can check it: `manage.py verify_dataset FOLDER` replays "
-                    "every match from its log and compares every number."
+                    "each exclusion, but no names. Anyone can check it: `.venv/bin/python manage.py verify_dataset "
+                    "FOLDER` replays every match from its log and compares every number."
                 ),
                 _("Follow the flow from everyone who arrived to those who are in the analysis."),
                 "exports:page",
