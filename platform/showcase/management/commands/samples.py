@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from recruiters import simulated
 from showcase.samples import making
 from showcase.samples.overview import report_progress
-from studies.models import Placement, Study
+from studies.models import Placement
 
 NICENESS = 10
 """Lower priority than the processes that serve pages."""
