@@ -1,8 +1,8 @@
 """Figures: Vega-Lite charts in one style, drawn without a browser, each with an alt text.
 
 Chart functions take rows (mappings) and the keys to show, and return a `Figure`. Categories have the colours and marks
-of seats (`tokens`), or differ in dash. `players` (the dataset's, in order) gives each player the same colour throughout a
-report.
+of seats (`tokens`), or differ in dash. `players` (the dataset's, in order) gives each player the same colour
+throughout a report.
 """
 
 from __future__ import annotations
