@@ -28,7 +28,6 @@ from matches.pacing import human_delay
 from matches.step import MatchStep
 from participants import services as people
 from participants.models import Enrolment
-from participants.states import State
 from participants.steps import Step, StepRefused
 from quality import counts
 from recruiters import simulated
@@ -191,7 +190,9 @@ class Person:
                 return
             if place.group_id is not None and place.ready_at is None:
                 yield self.rng.uniform(2, 5)
-                people.answer_step(enrolment_id=self.enrolment.pk, position=position, data={"group": str(place.group_id)})
+                people.answer_step(
+                    enrolment_id=self.enrolment.pk, position=position, data={"group": str(place.group_id)}
+                )
             else:
                 yield LOBBY_SECONDS
                 lobby.mark_present(place)
@@ -241,7 +242,6 @@ class Person:
         if self.plan == Plan.WITHDRAWS:
             yield self._seconds(30)
             people.withdraw(enrolment_id=self.enrolment.pk)
-            services.leave(match_id=match_id, role=role, reason=State.WITHDREW)
             return
         while (match := Match.objects.get(pk=match_id)).status == Match.Status.LIVE:
             turn = match.asked_turn(role)
