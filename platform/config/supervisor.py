@@ -202,7 +202,7 @@ class Stack:
             self._supervisor_thread.join()
         self.close_calls()
         for job in self._jobs:
-            children.stop(job)
+            children.stop_group(job)
         for service in reversed(self.services.values()):
             service.stop()
         if self._redis is not None:
@@ -267,17 +267,18 @@ class Stack:
             raise StackError(f"{command} exited with {process.returncode}: {output}")
         return process.stdout
 
-    def start_job(self, *arguments: str) -> subprocess.Popen[Any]:
-        """Run `manage.py` in the background; nothing restarts it, and it is stopped with the stack.
+    def start_manage(self, *arguments: str) -> subprocess.Popen[Any]:
+        """Run `manage.py` in the background, as `start_job` does."""
+        command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+        return self.start_job(arguments[0], command, umask=PRIVATE_UMASK)
 
-        Its output goes to the log that is called like the command.
+    def start_job(self, name: str, command: list[str], **options: Any) -> subprocess.Popen[Any]:
+        """Run a command that ends by itself; nothing restarts it, and it is stopped with the stack.
+
+        Args:
+            options: passed to `children.start`.
         """
-        job = children.start(
-            [sys.executable, str(ROOT / "manage.py"), *arguments],
-            environment=self.environment,
-            log=self._log_path(arguments[0]),
-            umask=PRIVATE_UMASK,
-        )
+        job = children.start(command, environment=self.environment, log=self._log_path(name), **options)
         self._jobs.append(job)
         return job
 

@@ -8,21 +8,24 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import webbrowser
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from config.children import ROOT
 from config.serving import default_processes
 from config.supervisor import Stack, StackError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RULE = "─" * 72
+ANALYSIS = ["nice", str(ROOT / "deploy/setup/venv.sh"), "requirements.lock", "requirements-analysis.lock"]
+"""Installs the libraries of reports, which are as large as everything else and not needed for playing."""
 SAMPLES_SECONDS = 60
 """About how many seconds the samples take."""
 
@@ -55,14 +58,14 @@ class Command(BaseCommand):
             ) as stack:
                 with stack.step("Creating the games' studies"):
                     demo = stack.call("showcase.demo.create_demo", stack.model_url if llm else None)
+                    can_report = stack.call("reports.background.available")
                     stack.close_calls()
-                samples = stack.start_job("samples")
                 if stack.port != port:
                     self._say_when(f"Port {port} is in use; Parley uses {stack.port}.")
                 self._say(RULE, *self._summary(stack, demo), RULE)
                 if not no_browser and browser_can_open():
                     webbrowser.open(stack.url)
-                self._await_samples(stack, samples)
+                self._make_samples(stack, install=not can_report)
                 signal.pause()
         except KeyboardInterrupt:
             self._say("Stopped.")
@@ -96,13 +99,17 @@ class Command(BaseCommand):
             "Stop with Ctrl+C.",
         ]
 
-    def _await_samples(self, stack: Stack, samples: subprocess.Popen[Any]) -> None:
-        if samples.wait():
-            self._say_when(
-                f"The samples could not be made; the rest works. {stack.data_dir}/logs/samples.log says why."
-            )
-        else:
+    def _make_samples(self, stack: Stack, *, install: bool) -> None:
+        """Make the samples, and install meanwhile what their reports need, if anything is missing."""
+        own_environment = Path(sys.prefix) == ROOT / ".venv" and not (ROOT / ".venv").is_symlink()
+        installing = stack.start_job("packages", ANALYSIS) if install and own_environment else None
+        made = stack.start_manage("samples").wait() == 0
+        if installing is not None and installing.wait() == 0:
+            made = stack.start_manage("samples").wait() == 0  # the reports
+        if made:
             self._say_when("The samples are ready.")
+        else:
+            self._say_when(f"The samples could not be made: see {stack.data_dir}/logs/samples.log. The rest works.")
 
 
 class DemoStack(Stack):
