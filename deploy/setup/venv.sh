@@ -39,7 +39,7 @@ for lock in "$@"; do installs+=(-r "$lock"); done
 creating() { echo "still creating $venv"; }
 installing() {
     local found installed
-    found=$(grep -c '^Collecting' "$1" || true)
+    found=$(grep -cE '^(Collecting|Processing) ' "$1" || true)
     installed=$(find "$venv/lib" -mindepth 3 -maxdepth 3 -name '*.dist-info' | wc -l)
     if grep -q '^Installing' "$1"; then
         echo "$((installed < found ? installed : found)) of $found packages installed"
