@@ -148,6 +148,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     key: ClassVar[str] = "bargaining"
     title: ClassVar[str] = _("Bargaining")
     summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = BargainingConfig
     State: ClassVar[type] = Rounds

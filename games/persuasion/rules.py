@@ -177,6 +177,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
     summary: ClassVar[str] = _(
         "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
     )
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PersuasionConfig
     State: ClassVar[type] = Market

@@ -126,6 +126,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     key: ClassVar[str] = "procurement"
     title: ClassVar[str] = _("Procurement")
     summary: ClassVar[str] = _("A manager buys equipment under a budget, period after period, to find out what works.")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     slow_setup: ClassVar[bool] = True
     Config: ClassVar[type[Config]] = ProcurementConfig

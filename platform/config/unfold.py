@@ -48,7 +48,7 @@ UNFOLD: dict[str, Any] = {
             "950": "oklch(21% .035 208)",
         },
     },
-    "STYLES": [lambda request: static("parley/admin.css")],
+    "STYLES": [lambda request: static("parley/tokens.css"), lambda request: static("parley/admin.css")],
     "SCRIPTS": [lambda request: static("parley/admin.js")],
     "ACCOUNT": {"navigation": [{"title": _("Second factor"), "link": reverse_lazy("signin:second_factor")}]},
     "SIDEBAR": {

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from config.serving import default_processes
-from config.supervisor import HOST, Stack, StackError
+from config.supervisor import Stack, StackError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RULE = "─" * 72
@@ -49,8 +49,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _print_links(self, stack: Stack, demo: dict[str, Any]) -> None:
-        lines = [RULE, f"Parley is ready: http://{HOST}:{stack.port}", "", "Play:"]
-        lines += [f"  {title}: {stack.url}{path}" for title, path in demo["links"]]
+        lines = [RULE, f"Parley is ready: {stack.url}"]
         lines += ["", f"Research: {stack.url}/admin/", f"  user {demo['admin']}, password {demo['password']}"]
         lines += ["", f"Data and logs: {stack.data_dir}", "Stop with Ctrl+C.", RULE]
         self._say("\n".join(lines))
