@@ -248,7 +248,7 @@ def _will_be_sent(m: Moment) -> bool:
     return m.is_offline() and _nothing_is_lost(m)
 
 
-@rule(r"Connection lost\.", r"We can't reach our server\.")
+@rule(r"Connection lost\.", r"We can't reach our server\.", r"Our server is slow to answer\.")
 def _connection_lost(m: Moment) -> bool:
     return m.cut_off() or m.server_unreachable()
 

@@ -98,7 +98,13 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
     _make_private(machine)
     _install_packages(machine)
     machine.manage("check", "--deploy")
-    pending = sorted(backups.known_migrations(machine) - {*database.applied()})
+    known, applied = backups.known_migrations(machine), {*database.applied()}
+    if unknown := sorted(applied - known):
+        raise Refused(
+            f"The database has migrations that this version lacks, such as {unknown[0]}: it is of a newer version, or "
+            "of one before 0.2. Check out that version. The database was not changed."
+        )
+    pending = sorted(known - applied)
     say(f"Migrations to apply: {', '.join(pending) or 'none'}.")
 
     running = services.running()

@@ -319,11 +319,11 @@ def _settle_asked_group(hall_id: int, pool: str) -> set[int]:
 def _send_back(places: Sequence[Place], *, missed: Sequence[Place]) -> None:
     """Return participants to the queue: those in `missed` to its end, and out of the study at the last miss.
 
-    A page that has not been heard from since the group was complete cannot have shown the question: no start is missed.
+    No start is missed by those whose page could not deliver an answer.
     """
     now = timezone.now()
     for place in places:
-        is_missing = place in missed and not place.enrolment.ended and _was_asked(place)
+        is_missing = place in missed and not place.enrolment.ended and _could_answer(place)
         place.group, place.ready_at = None, None
         place.until = max(place.until, now)
         place.setback = Place.Setback.MISSED if is_missing else Place.Setback.OTHERS
@@ -340,6 +340,11 @@ def _send_back(places: Sequence[Place], *, missed: Sequence[Place]) -> None:
 def _was_asked(place: Place) -> bool:
     """Return whether the participant's page can have shown that the group is complete."""
     return place.group is not None and place.heard_at is not None and place.heard_at >= place.group.made_at
+
+
+def _could_answer(place: Place) -> bool:
+    """Return whether the participant's page was still heard from when the time to get ready ended."""
+    return _was_asked(place) and place.heard_at >= times.asking_ends(place.group) - times.DELIVERY
 
 
 def _open_match(table: Table, group: Group, places: Sequence[Place]) -> None:
