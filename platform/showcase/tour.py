@@ -15,7 +15,9 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
-STUDY = "sample-bargaining"
+from showcase.samples import bargaining
+
+STUDY = bargaining.SLUG
 """The short name of the sample study that the tour shows."""
 
 _LABEL = re.compile(r"\*(.+?)\*")
