@@ -23,7 +23,7 @@ from games.interface import MoveData, Role
 from games.play import Play
 from matches.models import Match
 from opponents.agents import agents_from_specs
-from showcase.samples.person import Person, Plan
+from showcase.samples.person import Person, Plan, chance
 from studies.models import Study
 
 SLUG, GAME = "sample-bargaining", "bargaining"
@@ -34,10 +34,10 @@ OPENING, STEP = 0.15, 0.04
 USABLE_PER_CELL = 17
 TITLE = "Sample: patience and words in bargaining"
 DESCRIPTION = (
-    "Simulated: 80 scripts with known behaviour took the place of people. Alice bargains with a script over 100 points. "
-    "Her share of what is left falls by 5% or by 20% per round, and offers may carry a message or not (2 × 2). Known "
-    f"effects on the share that a simulated participant aims for: expensive waiting {IMPATIENCE:+.2f}, messages "
-    f"{MESSAGES:+.2f}, no interaction; standard deviation between people {SPREAD:.2f}."
+    "Simulated: 80 scripts with known behaviour took the place of people and bargained as Alice with another script "
+    "over 100 points. What Alice gets loses 5% or 20% of its value per round, and offers may carry a message or not "
+    f"(2 × 2). Known effects on the share that they aim for: expensive waiting {IMPATIENCE:+.2f}, messages "
+    f"{MESSAGES:+.2f}, no interaction; standard deviation between them {SPREAD:.2f}."
 )
 
 FAILING: Mapping[Plan, int] = {
@@ -74,15 +74,34 @@ LATER = (
     "Let us not waste more of it. This is a good offer for you.",
     "I gave up a part again. Your turn to move a little.",
 )
+EXPERIENCE = {"Never": 5, "Once or twice": 4, "Often": 2}
+"""Answers with their weights."""
 QUESTIONS_BEFORE: Sequence[Mapping[str, Any]] = (
-    {"key": "adult", "kind": "choice", "prompt": "Are you at least 18 years old?", "options": ["Yes", "No"], "ends": ["No"]},
+    {
+        "key": "adult",
+        "kind": "choice",
+        "prompt": "Are you at least 18 years old?",
+        "options": ["Yes", "No"],
+        "ends": ["No"],
+    },
     {"key": "age", "kind": "number", "prompt": "How old are you, in years?", "least": 16, "most": 99},
-    {"key": "experience", "kind": "choice", "prompt": "Have you taken part in a study like this before?", "options": ["Never", "Once or twice", "Often"]},
-)  # fmt: skip
+    {
+        "key": "experience",
+        "kind": "choice",
+        "prompt": "Have you taken part in a study like this before?",
+        "options": list(EXPERIENCE),
+    },
+)
 QUESTIONS_AFTER: Sequence[Mapping[str, Any]] = (
-    {"key": "fairness", "kind": "scale", "prompt": "How fair was the outcome?", "points": 7, "low": "very unfair", "high": "very fair"},
+    {
+        "key": "fairness",
+        "kind": "scale",
+        "prompt": "How fair was the outcome?",
+        "low": "very unfair",
+        "high": "very fair",
+    },
     {"key": "strategy", "kind": "text", "prompt": "How did you decide?", "required": False},
-)  # fmt: skip
+)
 
 
 def new_study() -> Study:
@@ -132,7 +151,7 @@ class Bargainer(Person):
         if key == "age":
             return "17" if self.plan == Plan.SCREENED_OUT else str(min(74, 18 + int(self.rng.expovariate(1 / 16))))
         if key == "experience":
-            return self.rng.choices(["Never", "Once or twice", "Often"], weights=[5, 4, 2])[0]
+            return str(chance(EXPERIENCE, self.rng))
         if key == "fairness":
             return str(min(7, max(1, round(1 + 10 * self.share + self.rng.gauss(0, 0.8)))))
         return self.rng.choice(STRATEGIES) if self.rng.random() < 0.7 else ""

@@ -14,6 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cached_property
+from random import Random
 
 from games.interface import MoveData, Role
 from games.play import Play
@@ -29,6 +31,8 @@ RUNS = 5
 LEVELS: Mapping[int, float] = {0: 0.15, 1: 0.4, 2: 0.3, 3: 0.15}
 NOISE = 0.12
 """Standard deviation of the logarithm of a number around what its level says."""
+THOUGHTS = ("Nothing special", "What the others do", "What the others think that I do")
+"""Answers by level."""
 STANDIN = "script:adaptive"
 PLANS: Mapping[int, Plan] = {9: Plan.VANISHES, 17: Plan.SILENT}
 """Participants, by number, who do not finish. The tenth finds no group."""
@@ -65,12 +69,12 @@ def new_study() -> Study:
         minutes=30,
         counts_behaviour=False,
         survey_after=[
-            {"key": "thought", "kind": "choice", "prompt": "What did you think about?", "options": ["Nothing special", "What the others do", "What the others think that I do"]}
+            {"key": "thought", "kind": "choice", "prompt": "What did you think about?", "options": list(THOUGHTS)}
         ],
         base=Decimal("2.00"),
         announced_average=Decimal("1.00"),
         cap=Decimal("2.00"),
-    )  # fmt: skip
+    )
 
 
 def people(study: Study) -> list[Person]:
@@ -82,13 +86,12 @@ def people(study: Study) -> list[Person]:
 class Guesser(Person):
     """A participant who reasons a few steps ahead."""
 
-    @property
+    @cached_property
     def level(self) -> int:
-        return int(chance(LEVELS, type(self.rng)(f"{self.study.slug}/{self.number}/level")))
+        return int(chance(LEVELS, Random(f"{self.study.slug}/{self.number}/level")))
 
     def answer(self, key: str) -> str:
-        options = ("Nothing special", "What the others do", "What the others think that I do")
-        return options[min(self.level, 2)]
+        return THOUGHTS[min(self.level, 2)]
 
     def move(self, play: Play, role: Role) -> MoveData:
         game, runs = play.game, play.state.runs

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from types import ModuleType
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 from django.utils import timezone
 
 from collecting import driver
@@ -49,7 +50,10 @@ ROWS_AT_ONCE = 8
 """Payments that are approved and made in one transaction."""
 BREATH_SECONDS = 0.02
 """Pause after each transaction, in which others may write to SQLite."""
-Say = Callable[[str], None]
+WAIT_SECONDS = 0.3
+"""How often this process looks whether another has finished what both began."""
+Parts = Iterator[tuple[float, str]]
+"""Parts of a sample as they are done: the share of all that is done, and what it is."""
 
 
 @dataclass(frozen=True)
@@ -62,58 +66,73 @@ class Line:
 
 def everything() -> Iterator[Line]:
     """Make what is missing of all samples; yield a line about each part that is done."""
-    to_do = sum(SECONDS.values())
-    for make in (bargaining_study, group_study, collection):
-        seconds = SECONDS[make.__name__]
+    left = sum(seconds for _title, _make, seconds in STUDIES) + PARENTS * (DATASET_SECONDS + REPORT_SECONDS)
+    for title, make, seconds in STUDIES:
         for share, text in make():
-            yield Line(f"{make.__doc__.split(";")[0].removeprefix("Make ")}: {text}", to_do - share * seconds)
-        to_do -= seconds
-    parents = [*Study.objects.filter(slug__in=[bargaining.SLUG, guessing.SLUG]).order_by("pk")]
-    parents += Collection.objects.filter(slug=tournament.SLUG)
+            yield Line(f"{title}: {text}", left - share * seconds)
+        left -= seconds
     written = []
-    for parent in parents:
+    for parent in (*Study.objects.filter(slug__in=[bargaining.SLUG, guessing.SLUG]), *_tournaments()):
         written.append(dataset(parent))
-        to_do -= SECONDS["dataset"] / len(parents)
-        yield Line(f"dataset of {parent.slug}", to_do)
+        left -= DATASET_SECONDS
+        yield Line(f"dataset of {parent.slug}", left)
     for each in written:
         has_report = report(each) is not None
-        to_do -= SECONDS["report"] / len(parents)
-        text = f"report on {each.parent.slug}"
-        yield Line(text if has_report else f"{text} left out: run `make analysis` first", to_do)
+        left -= REPORT_SECONDS
+        yield Line(f"report on {each.parent.slug}" + ("" if has_report else " left out: run `make analysis`"), left)
 
 
-def bargaining_study() -> Iterator[str]:
-    """Make the 2 × 2 study; yield a line about each part that is done."""
+def bargaining_study(people: int = bargaining.PEOPLE) -> Parts:
+    """Make the 2 × 2 study, or one with only the first people."""
     study, clock = _launched(bargaining)
-    everybody = bargaining.people(study)
+    if study.status == Study.Status.CLOSED:
+        return
+    everybody = bargaining.people(study)[:people]
     sessions = [everybody[first : first + SESSION_SIZE] for first in range(0, len(everybody), SESSION_SIZE)]
-    yield from _sessions(study, clock, sessions)
-    yield from _payments(study, clock, up_to=bargaining.APPROVED_UP_TO)
+    for share, text in _sessions(study, clock, sessions):
+        yield 0.8 * share, text
+    yield 1, _pay(study, clock, up_to=bargaining.APPROVED_UP_TO)
     _close(study, clock)
 
 
-def group_study() -> Iterator[str]:
-    """Make the study in groups; yield a line about each part that is done."""
+def group_study() -> Parts:
+    """Make the study in groups."""
     study, clock = _launched(guessing)
+    if study.status == Study.Status.CLOSED:
+        return
     everybody = guessing.people(study)
     yield from _sessions(study, clock, [everybody[first - 1 : last] for first, last in guessing.SESSIONS])
     _close(study, clock)
 
 
-def collection() -> Iterator[str]:
-    """Make the tournament; yield a line about each part that is done. Other drivers may play parts of it."""
-    made = Collection.objects.filter(slug=tournament.SLUG).first()
+def collection() -> Parts:
+    """Make the tournament; other drivers may play a part of it."""
+    made = _tournaments().first()
     if made is None:
-        made = tournament.new_collection()
-        describe(made, tournament.TITLE, tournament.DESCRIPTION)
+        with transaction.atomic():
+            made = tournament.new_collection()
+            describe(made, tournament.TITLE, tournament.DESCRIPTION)
     if made.status == Collection.Status.READY:
         made = collections.start(made)
     while made.status == Collection.Status.RUNNING:
         driver.drive(made, 0)
         made.refresh_from_db()
         if made.status == Collection.Status.RUNNING:
-            time.sleep(0.5)
-    yield f"{made.planned} matches"
+            time.sleep(WAIT_SECONDS)
+    yield 1, f"{made.planned} matches"
+
+
+def _tournaments() -> QuerySet[Collection]:
+    return Collection.objects.filter(slug=tournament.SLUG)
+
+
+STUDIES: Sequence[tuple[str, Callable[[], Parts], float]] = (
+    ("2 × 2 study", bargaining_study, 10),
+    ("tournament", collection, 2),
+    ("group study", group_study, 6),
+)
+"""Each sample with what makes it, and about how many seconds that takes."""
+PARENTS, DATASET_SECONDS, REPORT_SECONDS = 3, 1.5, 10
 
 
 # ---- people ----------------------------------------------------------------------------------------------
@@ -154,7 +173,7 @@ def describe(parent: Study | Collection, title: str, description: str) -> None:
     Publication.objects.get_or_create(**lookup(parent), defaults=details)
 
 
-def _sessions(study: Study, clock: Clock, sessions: Sequence[Sequence[Person]]) -> Iterator[str]:
+def _sessions(study: Study, clock: Clock, sessions: Sequence[Sequence[Person]]) -> Parts:
     """Let everybody take part who has not yet, session by session."""
     begins = clock.at + timedelta(minutes=30)
     for number, session in enumerate(sessions):
@@ -163,7 +182,7 @@ def _sessions(study: Study, clock: Clock, sessions: Sequence[Sequence[Person]]) 
         if not _has_arrived(study, session[0]):
             _hold(study, clock, session)
             time.sleep(BREATH_SECONDS)
-        yield f"{session[-1].number} of {sessions[-1][-1].number} people"
+        yield (number + 1) / len(sessions), f"{session[-1].number} of {sessions[-1][-1].number} people"
 
 
 def _has_arrived(study: Study, person: Person) -> bool:
@@ -189,7 +208,7 @@ def _close(study: Study, clock: Clock) -> None:
 # ---- pay -------------------------------------------------------------------------------------------------
 
 
-def _payments(study: Study, clock: Clock, *, up_to: int) -> Iterator[str]:
+def _pay(study: Study, clock: Clock, *, up_to: int) -> str:
     """Let the researcher approve the pay of the first people on the morning after the last session, and pay it."""
     workers = [simulated.arrival(number).worker for number in range(1, up_to + 1)]
     first = Identity.objects.filter(study=study.slug, recruiter=simulated.KIND, worker__in=workers)
@@ -204,7 +223,7 @@ def _payments(study: Study, clock: Clock, *, up_to: int) -> Iterator[str]:
                 clock.at += timedelta(seconds=2)
                 paying.pay_row(row)
         time.sleep(BREATH_SECONDS)
-    yield f"{len(keys)} payments approved"
+    return f"{len(keys)} payments approved"
 
 
 # ---- datasets and reports ----------------------------------------------------------------------------------
@@ -242,7 +261,7 @@ def _awaited(row: Any, refresh: Callable[[Any], Any]) -> Any:
         RuntimeError: it could not be written.
     """
     while refresh(row).unfinished:
-        time.sleep(0.2)
+        time.sleep(WAIT_SECONDS)
     if row.state == row.State.FAILED:
         raise RuntimeError(f"{row}: {row.reason}")
     return row

@@ -55,7 +55,9 @@ def links() -> dict[str, Any]:
         seconds_left: about how long it still takes; None if unknown.
         reports: whether reports can be made, which needs the analysis libraries (`make analysis`).
     """
-    samples = {sample.name: sample for sample in (_study(bargaining, "study"), _study(guessing, "group"), _tournament())}
+    samples = {
+        sample.name: sample for sample in (_study(bargaining, "study"), _study(guessing, "group"), _tournament())
+    }
     ready = all(sample.ready for sample in samples.values())
     progress: dict[str, Any] = {} if ready else cache.get(PROGRESS_KEY) or {}
     return {
@@ -69,10 +71,7 @@ def links() -> dict[str, Any]:
 
 def report_progress(seconds_left: float) -> None:
     """Remember that a process is making samples, for the pages that wait for them; 0: it has finished."""
-    if seconds_left:
-        cache.set(PROGRESS_KEY, {"seconds_left": round(seconds_left)}, ALIVE_SECONDS)
-    else:
-        cache.delete(PROGRESS_KEY)
+    cache.set(PROGRESS_KEY, {"seconds_left": round(seconds_left)} if seconds_left else {}, ALIVE_SECONDS)
 
 
 def _study(sample: Any, name: str) -> Sample:

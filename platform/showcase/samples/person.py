@@ -191,7 +191,9 @@ class Person:
                 return
             if place.group_id is not None and place.ready_at is None:
                 yield self.rng.uniform(2, 5)
-                people.answer_step(enrolment_id=self.enrolment.pk, position=position, data={"group": str(place.group_id)})
+                people.answer_step(
+                    enrolment_id=self.enrolment.pk, position=position, data={"group": str(place.group_id)}
+                )
             else:
                 yield LOBBY_SECONDS
                 lobby.mark_present(place)

@@ -1,7 +1,7 @@
 """A finished collection: six scripts meet in three repeated dilemmas, everybody against everybody.
 
-Known behaviour: the scripts' own (`games.social_dilemma.baselines`). Those that cooperate until they are exploited lead,
-because they earn the common gain with each other and lose little to those that never cooperate.
+Known behaviour: the scripts' own (`games.social_dilemma.baselines`). Those that cooperate until they are exploited
+lead, because they earn the common gain with each other and lose little to those that never cooperate.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from recruiters import simulated
 from showcase.samples import making
 from showcase.samples.overview import report_progress
-from studies.models import Placement, Study
+from studies.models import Placement
 
 NICENESS = 10
 """Lower priority than the processes that serve pages."""
@@ -59,5 +59,11 @@ def refuse_real_data(*, anyway: bool) -> None:
     if not anyway:
         raise CommandError("This is not a demo. To make the samples here, add --anyway.", returncode=2)
     real = Placement.objects.exclude(enrolment__identity__recruiter=simulated.KIND)
-    if slug := real.filter(cell__version__study__purpose="study").values_list("cell__version__study__slug", flat=True).first():
-        raise CommandError(f"People have taken part in “{slug}”: samples belong on a server of their own.", returncode=1)
+    if (
+        slug := real.filter(cell__version__study__purpose="study")
+        .values_list("cell__version__study__slug", flat=True)
+        .first()
+    ):
+        raise CommandError(
+            f"People have taken part in “{slug}”: samples belong on a server of their own.", returncode=1
+        )
