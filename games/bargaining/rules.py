@@ -154,6 +154,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
+    shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "accept",
         "reject",

@@ -183,6 +183,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
     State: ClassVar[type] = Market
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "bayesian"
+    shown_by: ClassVar[tuple[str, ...]] = ("commitment", "trusting")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
         "recommend", "recommendation", "message", "market", "dollar",

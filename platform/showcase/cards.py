@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
@@ -54,16 +54,19 @@ class Card:
 
 def cards() -> list[Card]:
     """Return the games' cards by system."""
-    studies = {study.slug: study for study in Study.objects.filter(purpose=Match.Purpose.DEMO)}
-    with_model = model_runs()
-    every = [card for key in registry.keys() if (card := _card(key, studies, with_model=with_model))]
     order = {system: position for position, system in enumerate(SYSTEMS)}
-    return sorted(every, key=lambda card: order.get(card.system, len(order)))
+    return sorted(_cards(registry.keys()), key=lambda card: order.get(card.system, len(order)))
 
 
 def card_of(key: str) -> Card | None:
     """Return the game's card; None if there is no such game or its demo is missing."""
-    return next((card for card in cards() if card.key == key), None)
+    return next(iter(_cards([key] if key in registry.keys() else [])), None)
+
+
+def _cards(keys: Collection[str]) -> list[Card]:
+    studies = {study.slug: study for study in Study.objects.filter(purpose=Match.Purpose.DEMO, game__in=keys)}
+    with_model = model_runs()
+    return [card for key in keys if (card := _card(key, studies, with_model=with_model))]
 
 
 def _card(key: str, studies: Mapping[str, Study], *, with_model: bool) -> Card | None:

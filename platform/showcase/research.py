@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from collecting.models import Collection
-from exports.models import Dataset
-from reports.models import Report
-from showcase.samples import bargaining, guessing, tournament
-from studies.models import Study
+from showcase import samples
+
+TITLES = {
+    "monitor": gettext_lazy("Monitor"),
+    "leaderboard": gettext_lazy("Leaderboard"),
+    "pay": gettext_lazy("Pay desk"),
+    "dataset": gettext_lazy("Dataset"),
+    "report": gettext_lazy("Report"),
+    "replay": gettext_lazy("A match, step by step"),
+}
+"""What the pages of a sample are called, the most telling first."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +35,8 @@ class Offer:
     """Something to try in the admin.
 
     Attributes:
-        links: the pages, the most important first; empty as long as the sample is being made.
-        pending: parts of it are still being made.
+        links: the pages that are there, the most important first.
+        pending: others are still being made.
     """
 
     title: str
@@ -37,63 +45,59 @@ class Offer:
     pending: bool = False
 
 
-def overview() -> list[Offer]:
+@dataclass(frozen=True)
+class Overview:
+    """The home page's part for researchers.
+
+    Attributes:
+        working: samples are being made now.
+        seconds_left: about how long that still takes; None if unknown.
+    """
+
+    offers: list[Offer]
+    working: bool
+    seconds_left: int | None
+
+
+def overview() -> Overview:
     """Return what the home page offers researchers."""
-    return [
-        Offer(
-            _("Set up a study"),
-            _("Choose a game, what varies, who plays and what is paid; walk through it as a participant would."),
-            [
-                Link(_("New study"), reverse("admin:studies_study_add")),
-                Link(_("All studies"), reverse("admin:studies_study_changelist")),
-                Link(_("Tour in five steps"), reverse("tour:page")),
-            ],
-        ),
-        _offer(
+    made = samples.links()
+    set_up = Offer(
+        _("Set up a study"),
+        _("Choose a game, what varies, who plays and what is paid. The tour leads from a question to a report."),
+        [
+            Link(_("New study"), reverse("admin:studies_study_add")),
+            Link(_("Tour in five steps"), reverse("tour:page")),
+            Link(_("All studies"), reverse("admin:studies_study_changelist")),
+        ],
+    )
+    described = {
+        "study": (
             _("Look at a finished study"),
-            _("80 simulated participants in a 2 × 2 design: who dropped out, who is paid what, and what was found."),
-            bargaining.SLUG,
+            _("80 simulated participants in a 2 × 2 design: who left and why, what is paid, and what was found."),
         ),
-        _offer(
+        "group": (
             _("Look at a study in groups"),
             _("Simulated participants met in a lobby and guessed numbers in groups of four."),
-            guessing.SLUG,
         ),
-        _offer(
+        "tournament": (
             _("Compare agents in a collection"),
             _("Six scripts met in three games, everybody against everybody. The leaderboard ranks them."),
-            tournament.SLUG,
         ),
-    ]
+    }
+    offers = [_offer(*words, made["samples"][name]) for name, words in described.items()]
+    return Overview([set_up, *offers], made["working"], made["seconds_left"])
 
 
-def samples_of(key: str) -> list[Link]:
-    """Return the finished samples of this game."""
-    slugs = (bargaining.SLUG, guessing.SLUG, tournament.SLUG)
-    rows = [row for model in (Study, Collection) for row in model.objects.filter(slug__in=slugs, game=key)]
-    return [link for row in rows for link in _links(row)]
+def samples_of(key: str) -> list[tuple[str, list[Link]]]:
+    """Return the title and the pages of every sample of this game."""
+    rows = [sample for sample in samples.links()["samples"].values() if sample.game == key]
+    return [(sample.title, _links(sample.links)) for sample in rows if sample.links]
 
 
-def _offer(title: str, line: str, slug: str) -> Offer:
-    row = next((row for model in (Study, Collection) for row in model.objects.filter(slug=slug)), None)
-    links = _links(row) if row is not None else []
-    return Offer(title, line, links, pending=not any(link.title == _("Report") for link in links))
+def _offer(title: str, line: str, sample: samples.Sample) -> Offer:
+    return Offer(title, line, _links(sample.links), pending=not sample.ready)
 
 
-def _links(row: Study | Collection) -> list[Link]:
-    """Return the pages of a sample that are ready."""
-    if isinstance(row, Study):
-        parent, suffix, number = {"study": row}, "", {"study_id": row.pk}
-        links = [
-            Link(_("Monitor"), reverse("monitoring:page", args=[row.pk])),
-            Link(_("Pay desk"), reverse("paydesk:page", args=[row.pk])),
-        ]
-    else:
-        parent, suffix, number = {"collection": row}, "_of_collection", {"collection_id": row.pk}
-        links = [Link(_("Leaderboard"), reverse("admin:collecting_collection_change", args=[row.pk]))]
-    if Dataset.objects.filter(**parent, state=Dataset.State.READY).exists():
-        links.append(Link(_("Dataset"), reverse(f"exports:page{suffix}", kwargs=number)))
-    report = Report.objects.filter(state=Report.State.READY, **{f"dataset__{key}": value for key, value in parent.items()})
-    if (ready := report.select_related("dataset").first()) is not None:
-        links.append(Link(_("Report"), reverse(f"reports:read{suffix}", kwargs={**number, "uid": ready.dataset.uid})))
-    return links
+def _links(pages: Mapping[str, str]) -> list[Link]:
+    return [Link(str(title), pages[name]) for name, title in TITLES.items() if name in pages]

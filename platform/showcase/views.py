@@ -31,6 +31,9 @@ from studies.admin.viewer import Addresses, chosen_step, screen_page, sheets_of,
 from studies.models import Study
 from studies.names import two_person_slug
 
+SHARE_COMMAND = "make demo SHARE=1"
+"""How to start the demo so that phones in the same network reach it."""
+
 
 @demo_only
 @never_cache
@@ -80,7 +83,8 @@ def friend(request: HttpRequest, game: str) -> HttpResponse:
         "study": study,
         "link": link,
         "shared": shared,
-        "code": _qr_code(link) if shared else "",
+        "qr": _qr_code(link) if shared else "",
+        "command": SHARE_COMMAND,
     }
     return render(request, "showcase/friend.html", context)
 
