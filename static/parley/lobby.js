@@ -65,6 +65,7 @@ function showHere({ others, missing: many }) {
     const item = document.createElement("li");
     const dot = document.createElement("i"), label = document.createElement("span"), small = document.createElement("small");
     item.className = isHere ? "here" : "";
+    dot.className = "mark";
     dot.setAttribute("aria-hidden", "true");
     label.textContent = name;
     small.textContent = state;
@@ -83,6 +84,7 @@ function showHere({ others, missing: many }) {
 
 function showReady(message) {
   document.getElementById("seat").textContent = message.seat;
+  document.getElementById("mark").className = `mark ${message.style}`;
   form.elements.group.value = message.group;
   if (pressing !== message.group || message.pressed) pressing = null;
   pressed = message.pressed;
