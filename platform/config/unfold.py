@@ -38,7 +38,7 @@ def _accent_shades() -> dict[str, str]:
     return {
         **{shade: _mixed(dark, share, "white") for shade, share in tints.items()},
         "400": dark,
-        "500": _mixed(light, 55, dark),
+        "500": _mixed(light, 30, dark),
         "600": light,
         **{
             shade: _mixed(light, share, "black")
