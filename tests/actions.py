@@ -110,6 +110,12 @@ def monitor_path(slug: str) -> str:
     return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])
 
 
+def watch_path(slug: str) -> str:
+    """Return the path of the page on which a researcher watches the study's only match."""
+    match = Match.objects.get(seats__enrolment__placement__cell__version__study__slug=slug)
+    return reverse("admin:matches_match_watch", args=[match.pk])
+
+
 def lab_code(slug: str) -> str:
     """Create a personal code for the study; return it."""
     return LabCode.objects.create(study=slug).code
