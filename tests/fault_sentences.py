@@ -82,7 +82,7 @@ def _tells_no_number(m: Moment) -> bool:
     return m.in_match(lambda match, role: bool(match["rounds"]) and match["rounds"][-1][role] is None)
 
 
-@rule(r"The game is over\.")
+@rule(r"The game is over\.", r"Who won what(?:, on average)?")
 def _over(m: Moment) -> bool:
     return m.in_match(lambda match, role: match["status"] == "finished")
 

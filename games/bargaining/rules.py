@@ -17,6 +17,7 @@ from pydantic import Field, create_model
 from games.bargaining import baselines, quiz, views
 from games.bargaining.roles import ALICE, BOB, other
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -148,11 +149,13 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     key: ClassVar[str] = "bargaining"
     title: ClassVar[str] = _("Bargaining")
     summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = BargainingConfig
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
+    shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "accept",
         "reject",
@@ -373,6 +376,9 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.delta(role))
+
+    def result_bars(self, state: Rounds, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Rounds, role: Role) -> View:
         return views.view(self, state, role)

@@ -16,7 +16,20 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from games.beauty_contest import baselines, quiz, views
-from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script
+from games.interface import (
+    Bars,
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+)
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import exact
 from games.words import gettext as _
@@ -54,11 +67,13 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     summary: ClassVar[str] = _(
         "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
     )
+    system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = BeautyContestConfig
     State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "level_2"
+    shown_by: ClassVar[tuple[str, ...]] = ("level_1", "level_2", "level_3", "adaptive", "random")
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
     seat_title: ClassVar[str] = _("Player")
     number_key: ClassVar[str] = "answer"
@@ -127,6 +142,9 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         return self.config.prize / len(winners) if role in winners else 0.0
 
     # ---- the result ----------------------------------------------------------------------------------
+
+    def result_bars(self, state: Session, role: Role) -> Bars:
+        return views.result_bars(self, state, role)
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the prize won."""

@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 from games.duopoly import baselines, quiz, views
 from games.duopoly.market import Market, References, references
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -91,11 +92,13 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     title: ClassVar[str] = _("Duopoly")
     unseated_title: ClassVar[str] = _("a firm")
     summary: ClassVar[str] = _("Two firms set prices again and again: do they compete or collude?")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = DuopolyConfig
     State: ClassVar[type] = History
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
+    shown_by: ClassVar[tuple[str, ...]] = ("best_reply", "tit_for_tat")
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
     oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
     reserved_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
@@ -189,6 +192,9 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
                 strict=True,
             )
         }
+
+    def result_bars(self, state: History, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def payoffs(self, state: History) -> Payoffs:
         """Return each firm's total profit."""

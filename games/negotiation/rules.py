@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -170,6 +171,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     key: ClassVar[str] = "negotiation"
     title: ClassVar[str] = _("Negotiation")
     summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = NegotiationConfig
     State: ClassVar[type] = Rounds
@@ -423,6 +425,9 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.value(role), self.money)
+
+    def result_bars(self, state: Rounds, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Rounds, role: Role) -> View:
         return views.view(self, state, role)

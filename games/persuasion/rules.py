@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from games.interface import (
     MESSAGE_LIMIT,
+    Bars,
     Chance,
     Config,
     Form,
@@ -177,11 +178,13 @@ class Persuasion(Game[PersuasionConfig, Market]):
     summary: ClassVar[str] = _(
         "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
     )
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PersuasionConfig
     State: ClassVar[type] = Market
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "bayesian"
+    shown_by: ClassVar[tuple[str, ...]] = ("commitment", "trusting")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
         "recommend", "recommendation", "message", "market", "dollar",
@@ -420,6 +423,9 @@ class Persuasion(Game[PersuasionConfig, Market]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.price, self.money)
+
+    def result_bars(self, state: Market, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Market, role: Role) -> View:
         return views.view(self, state, role)

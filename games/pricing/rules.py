@@ -18,6 +18,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -120,6 +121,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     key: ClassVar[str] = "pricing"
     title: ClassVar[str] = _("Pricing")
     summary: ClassVar[str] = _("A seller sets prices period after period in an unknown and changing market.")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PricingConfig
     State: ClassVar[type] = Sales
@@ -221,6 +223,9 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     def profit(self, state: Sales, t: int) -> float:
         """Return the profit of a period, over all products."""
         return sum(state.sales[t].profits.values())
+
+    def result_bars(self, state: Sales, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def score(self, state: Sales) -> float:
         """Return the profit in the periods that count, as a share of the best possible."""

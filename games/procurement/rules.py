@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, WithJsonSchema
 
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -46,7 +47,6 @@ from games.periods import (
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
 from games.procurement.instances import Instance, Plan, draw_hidden, draw_public
-from games.procurement.optimum import optimum
 from games.words import gettext as _
 from games.words import quoted
 
@@ -126,6 +126,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     key: ClassVar[str] = "procurement"
     title: ClassVar[str] = _("Procurement")
     summary: ClassVar[str] = _("A manager buys equipment under a budget, period after period, to find out what works.")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     slow_setup: ClassVar[bool] = True
     Config: ClassVar[type[Config]] = ProcurementConfig
@@ -225,6 +226,9 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return {"plan": {}}
 
     # ---- the result --------------------------------------------------------------------------------
+
+    def result_bars(self, state: Purchases, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def score(self, state: Purchases) -> float | None:
         """Return the best feasible plan as a share of the optimum; None if no workers can be supported."""
@@ -330,5 +334,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
 
 def _optimum_for_log(instance: Instance) -> dict[str, Any]:
+    from games.procurement.optimum import optimum  # loading the solver takes half a second
+
     workers, plan = optimum(instance)
     return {"workers": workers, "plan": plan}

@@ -16,7 +16,20 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from games import auctions
-from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script
+from games.interface import (
+    Bars,
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+)
 from games.sealed_auction import baselines, quiz, views
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import gettext as _
@@ -61,11 +74,13 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     key: ClassVar[str] = "sealed_auction"
     title: ClassVar[str] = _("Sealed auction")
     summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
+    system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = SealedAuctionConfig
     State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "truthful"
+    shown_by: ClassVar[tuple[str, ...]] = ("truthful", "shade", "overbidder", "underbidder", "rational")
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
     seat_title: ClassVar[str] = _("Bidder")
     unseated_title: ClassVar[str] = _("a bidder")
@@ -157,6 +172,9 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         return [self.sale(state, index) for index in range(len(state.runs))]
 
     # ---- the result ----------------------------------------------------------------------------------
+
+    def result_bars(self, state: Session, role: Role) -> Bars:
+        return views.result_bars(self, state, role)
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the final assets."""

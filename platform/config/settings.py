@@ -71,6 +71,14 @@ SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000")
+SITE_OWNER = env.str("SITE_OWNER", default="")
+"""Who runs this server, as its home page names them."""
+SITE_CONTACT = env.str("SITE_CONTACT", default="")
+"""How to reach them: an e-mail address, or any text."""
+PRIVACY_URL = env.str("PRIVACY_URL", default="")
+"""The address of the owner's privacy notice."""
+if urlsplit(PRIVACY_URL).scheme not in ("", "http", "https"):
+    raise ImproperlyConfigured("PRIVACY_URL must begin with https:// or http://.")
 BEHIND_TLS = SITE_URL.startswith("https://")
 if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
     raise ImproperlyConfigured("SECRET_KEY is empty: production must set it (deploy/parley.env.example).")

@@ -22,6 +22,7 @@ urlpatterns = [
     path("admin/r/<path:anything>", not_found, {"exception": None}),
     path("admin/monitor/", include("monitoring.urls")),
     path("admin/pay/", include("paydesk.urls")),
+    path("admin/tour/", include("showcase.touring")),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     re_path(r"^api/", no_such_operation),

@@ -15,7 +15,7 @@ const notify = document.getElementById("notify");
 const tips = document.getElementById("tips");
 const words = lobby.dataset;
 const title = document.title;
-const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, STALE = 9000, BEFORE_START = 900;
+const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, STALE = 7000, BEFORE_START = 900;
 
 let stage = words.stage;              // "waiting" or "ready"
 let until = Date.now() + Number(words.remaining) * 1000;
@@ -65,6 +65,7 @@ function showHere({ others, missing: many }) {
     const item = document.createElement("li");
     const dot = document.createElement("i"), label = document.createElement("span"), small = document.createElement("small");
     item.className = isHere ? "here" : "";
+    dot.className = "mark";
     dot.setAttribute("aria-hidden", "true");
     label.textContent = name;
     small.textContent = state;
@@ -83,6 +84,7 @@ function showHere({ others, missing: many }) {
 
 function showReady(message) {
   document.getElementById("seat").textContent = message.seat;
+  document.getElementById("mark").className = `mark ${message.style}`;
   form.elements.group.value = message.group;
   if (pressing !== message.group || message.pressed) pressing = null;
   pressed = message.pressed;
