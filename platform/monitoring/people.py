@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from monitoring.models import CellTally, TimeTally
 from monitoring.tallies import TALLY_PERIOD, period_start
+from participants.models import Enrolment
 from participants.states import ENDED, State
 from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
@@ -185,6 +186,16 @@ WINDOWS = {
         Window("weeks", timedelta(days=21), timedelta(hours=12), "M j"),
     )
 }
+
+
+def window_with_arrivals(study: Study) -> Window:
+    """Return the shortest period in which someone has arrived; the shortest of all if no one has."""
+    people = Enrolment.objects.filter(placement__cell__version__study=study)
+    latest = people.order_by("-arrived_at").values_list("arrived_at", flat=True).first()
+    shortest, *longer = WINDOWS.values()
+    if latest is None:
+        return shortest
+    return next((window for window in (shortest, *longer) if timezone.now() - latest < window.length), shortest)
 
 
 @dataclass(frozen=True)

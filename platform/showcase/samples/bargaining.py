@@ -51,7 +51,7 @@ FAILING: Mapping[Plan, int] = {
 """How many do not get into the dataset, and why; they are spread over all but the last participants at random."""
 LAST_FINISH = 5
 """The last participants all finish, so that the study ends with every cell full."""
-PAYMENTS: Mapping[int, str] = {7: "refused", 23: "unclear", 31: "refused", 64: "waiting", 65: "waiting", 66: "waiting"}
+PAYMENTS: Mapping[int, str] = {3: "refused", 5: "unclear", 31: "refused", 64: "waiting", 65: "waiting", 66: "waiting"}
 """Participants, by number, whose payments do not simply go through."""
 APPROVED_UP_TO = 68
 """The researcher has approved the pay of the participants up to this number."""

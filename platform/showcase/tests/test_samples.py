@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from collecting.models import Collection
@@ -98,6 +100,15 @@ class TestGroupStudy:
         made(making.group_study)
         assert [Enrolment.objects.count(), Match.objects.count(), LedgerRow.objects.count()] == before
 
+    def test_its_pages_say_that_it_is_simulated(self, admin_client: Client) -> None:
+        group = samples.links()["samples"]["group"]
+        for name in ("page", "monitor", "pay", "dataset"):
+            page = admin_client.get(group.links[name])
+            assert "imulated" in page.content.decode(), name
+        purposes = dict(admin_client.get(group.links["page"]).context["adminform"].form.fields["purpose"].choices)
+        assert list(purposes) == ["simulated"]
+        assert "simulated" in admin_client.get(reverse("admin:studies_study_changelist")).content.decode()
+
     def test_its_pages_are_offered_as_they_become_ready(self) -> None:
         offered = samples.links()
         group = offered["samples"]["group"]
@@ -109,18 +120,18 @@ class TestGroupStudy:
 def test_a_session_is_complete_or_absent_however_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = bargaining.Bargainer.answer
 
-    def die_within_the_second_session(person: Person, key: str) -> str:
-        if person.number == 8:
+    def die_within_the_fourth_session(person: Person, key: str) -> str:
+        if person.number == 4:
             raise KeyboardInterrupt
         return answer(person, key)
 
-    monkeypatch.setattr(bargaining.Bargainer, "answer", die_within_the_second_session)
+    monkeypatch.setattr(bargaining.Bargainer, "answer", die_within_the_fourth_session)
     with pytest.raises(KeyboardInterrupt):
-        made(making.bargaining_study, people=10)
-    assert Enrolment.objects.count() == 5 and not Enrolment.objects.filter(ended_at=None).exists()
+        made(making.bargaining_study, people=6)
+    assert Enrolment.objects.count() == 3 and not Enrolment.objects.filter(ended_at=None).exists()
     monkeypatch.undo()
-    made(making.bargaining_study, people=10)
-    assert Enrolment.objects.count() == 10 and not Enrolment.objects.filter(ended_at=None).exists()
+    made(making.bargaining_study, people=6)
+    assert Enrolment.objects.count() == 6 and not Enrolment.objects.filter(ended_at=None).exists()
     assert Study.objects.get().status == Study.Status.CLOSED
 
 
@@ -142,7 +153,7 @@ class TestMoney:
             enrol(real, simulated.arrival(1))
 
     def test_payments_are_answered_without_any_request(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        made(making.bargaining_study, people=25)
+        made(making.bargaining_study, people=6)
         rows = LedgerRow.objects.filter(study=bargaining.SLUG)
         assert {"confirmed", "failed", "unclear"} <= set(rows.values_list("state", flat=True))
         assert set(rows.values_list("recruiter", flat=True)) == {simulated.KIND}
