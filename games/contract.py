@@ -29,6 +29,7 @@ from games.examples import (
     script_answer,
 )
 from games.interface import (
+    OBSERVER,
     Block,
     Chart,
     Event,
@@ -391,6 +392,22 @@ def _cell(cell: Any) -> bool:
 
 
 @_in_contract
+def results_are_pictures(case: Case) -> None:
+    """A picture of the result has labelled bars, each with a text and, where the value is known, a finite length."""
+    game, play = case.game, case.walk().end
+    for role in game.people():
+        picture = game.result_bars(play.state, role)
+        if picture is None:
+            continue
+        require(picture.title and picture.bars, f"the picture for {role} is empty")
+        for bar in picture.bars:
+            require(bar.label and bar.shown, f"a bar has no text: {bar}")
+            require(bar.role in ("", *game.roles()), f"there is no such seat: {bar}")
+            require(bar.end is None or (_finite(bar.start) and _finite(bar.end)), f"a bar is not finite: {bar}")
+        require({mover for mover, _words in picture.moves} <= set(game.roles()), f"there is no such seat: {picture}")
+
+
+@_in_contract
 def notices_report_others_moves(case: Case) -> None:
     """A role gets a notice when others' moves change its view; otherwise a model's conversation would miss it."""
     for moment in case.walk().selected_moments():
@@ -479,6 +496,7 @@ def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
             game.quiz(role),
             game.prospects(play.state, role),
             game.pay_examples(role),
+            [game.result_bars(play.state, reader) for reader in (role, OBSERVER)] if play.finished else None,
         )
     )
 

@@ -245,10 +245,11 @@ class Talk:
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a chart: points (x, y) in order of x."""
+    """One line of a chart: points (x, y) in order of x. `role` is the seat that it belongs to, if any."""
 
     name: str
     points: tuple[tuple[float, float], ...]
+    role: Role = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -261,6 +262,46 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     mark: float | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a result's picture, from `start` to `end` on the picture's axis.
+
+    Attributes:
+        label: whose or what it is; for a seat, its title.
+        shown: the value as text; also what is said instead if the reader may not know it.
+        end: None: there is no value, or the reader may not know it.
+        role: the seat whose colour and mark it has; empty: none.
+        tone: of a bar without a seat: "rest" is what stays over or was merely possible.
+    """
+
+    label: str
+    shown: str
+    end: float | None
+    start: float = 0.0
+    role: Role = ""
+    tone: Literal["plain", "good", "bad", "rest"] = "plain"
+
+
+@dataclass(frozen=True)
+class Bars:
+    """How a match ended, as a picture for people's pages: who got what, and by whose move.
+
+    Attributes:
+        title: what the bars show.
+        low, high: the ends of the axis; None: the smallest and largest value, and 0.
+        line, line_label: a value that all bars are compared with, such as a price.
+        moves: the moves that led to it, as (role, what it did), for example ("alice", "made this offer").
+    """
+
+    title: str
+    bars: tuple[Bar, ...]
+    low: float | None = None
+    high: float | None = None
+    line: float | None = None
+    line_label: str = ""
+    moves: tuple[tuple[Role, str], ...] = ()
 
 
 Block = Text | Facts | Table | Talk | Chart
@@ -539,6 +580,13 @@ class Game(ABC, Generic[C, S]):
         """
         played, most = self.progress(state)
         return 1.0 if self.turn(state) is None else min(played / most, 1.0)
+
+    def result_bars(self, state: S, role: Role) -> Bars | None:
+        """Return the result as a picture for a role or, as far as it is public, for `OBSERVER`; None: there is none.
+
+        Nothing that the role may not know. Defined when the game is over; models never get it.
+        """
+        return None
 
     def stage(self, state: S) -> tuple[int | None, str | None]:
         """Return the round (from 1) and phase of this state's turn, counted as in the game's source.

@@ -82,7 +82,7 @@ def _tells_no_number(m: Moment) -> bool:
     return m.in_match(lambda match, role: bool(match["rounds"]) and match["rounds"][-1][role] is None)
 
 
-@rule(r"The game is over\.")
+@rule(r"The game is over\.", r"Who won what(?:, on average)?")
 def _over(m: Moment) -> bool:
     return m.in_match(lambda match, role: match["status"] == "finished")
 
@@ -248,7 +248,7 @@ def _will_be_sent(m: Moment) -> bool:
     return m.is_offline() and _nothing_is_lost(m)
 
 
-@rule(r"Connection lost\.", r"We can't reach our server\.")
+@rule(r"Connection lost\.", r"We can't reach our server\.", r"Our server is slow to answer\.")
 def _connection_lost(m: Moment) -> bool:
     return m.cut_off() or m.server_unreachable()
 

@@ -31,7 +31,7 @@ TOLERANCE = 10.0
 """How many seconds a page may lag behind the database: it asks every 4 seconds, and a dead socket shows after 7."""
 PATIENCE = 240.0
 """Seconds after the last arrival within which everyone must be seated."""
-SILENCE, TIMEOUT = 7.0, 8.0
+SILENCE, TIMEOUT, STALE = 7.0, 8.0, 7.0
 REQUESTS = 50
 """How many requests the crowd sends at once; a longer queue in the client would cost it more time than the server."""
 
@@ -64,7 +64,7 @@ class Page:
         self.rng = random.Random(path)
         self.misses = self.rng.random() < MISSING_SHARE
         self.state: Mapping[str, Any] = {}
-        self.kept_until = self.ends_at = self.heard_at = 0.0
+        self.kept_until = self.ends_at = self.told_at = 0.0
         self.lost = self.begun = False
         self.asked_for = self.press_for = 0
         self.pressing: asyncio.Task[None] | None = None
@@ -77,7 +77,7 @@ class Page:
             return "begun"
         if not self.state:
             return ""
-        if self.lost:
+        if self.lost or time.monotonic() - self.told_at > STALE:
             end = self.kept_until if self.state["stage"] == "waiting" else self.ends_at
             return "lost, kept" if time.monotonic() < end else "lost, may be over"
         if self.state["stage"] == "ready":
@@ -147,7 +147,7 @@ class Page:
         if message["type"] == "here":
             self.state = {**self.state, "others": message["others"], "missing": message["missing"]}
             return
-        self.state = message
+        self.state, self.told_at = message, time.monotonic()
         self.kept_until, self.ends_at = sent_at + message["kept"], sent_at + message["remaining"]
         if message["stage"] != "ready" or message["pressed"]:
             self.press_for = 0

@@ -98,7 +98,13 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
     _make_private(machine)
     _install_packages(machine)
     machine.manage("check", "--deploy")
-    pending = sorted(backups.known_migrations(machine) - {*database.applied()})
+    known, applied = backups.known_migrations(machine), {*database.applied()}
+    if unknown := sorted(applied - known):
+        raise Refused(
+            f"The database has migrations that this version lacks, such as {unknown[0]}: it is of a newer version, or "
+            "of one before 0.2. Check out that version. The database was not changed."
+        )
+    pending = sorted(known - applied)
     say(f"Migrations to apply: {', '.join(pending) or 'none'}.")
 
     running = services.running()
@@ -275,7 +281,7 @@ def _install_packages(machine: Machine) -> None:
     if not machine.whole and (CODE / ".venv").is_dir():
         return  # a trial uses the environment that is there
     say("installing Python packages …")
-    run([str(CODE / "deploy/setup/venv.sh"), "requirements.lock"])
+    run([str(CODE / "deploy/setup/venv.sh"), "--compile", "requirements.lock"])
 
 
 def _install_files(machine: Machine, *, nginx: bool) -> list[Path]:

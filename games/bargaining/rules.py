@@ -17,6 +17,7 @@ from pydantic import Field, create_model
 from games.bargaining import baselines, quiz, views
 from games.bargaining.roles import ALICE, BOB, other
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -375,6 +376,9 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.delta(role))
+
+    def result_bars(self, state: Rounds, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Rounds, role: Role) -> View:
         return views.view(self, state, role)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from games.bargaining.roles import other
-from games.interface import Block, Chart, Fact, Facts, Role, Said, Series, Table, Text, View
+from games.interface import OBSERVER, Bar, Bars, Block, Chart, Fact, Facts, Role, Said, Series, Table, Text, View
 from games.words import gettext as _
 from games.words import money, percent
 
@@ -204,7 +204,7 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
         rounds = range(first, min(game.config.rounds, first + MAX_POINTS - 1) + 1)
 
     def series(name: str, owner: Role) -> Series:
-        return Series(name, tuple((float(r), game.config.money * game.worth(owner, r)) for r in rounds))
+        return Series(name, tuple((float(r), game.config.money * game.worth(owner, r)) for r in rounds), owner)
 
     lines = [series(_("to you"), role)]
     if game.knows_other():
@@ -244,3 +244,33 @@ def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
         columns = (*columns, _("Message"))
     rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
     return Table("history", _("Offers so far"), columns, rows)
+
+
+def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
+    """Return both parts of the money, and what they are worth to those whose loss of value the role knows."""
+    if role == OBSERVER:
+        return None
+    last = state.proposals[-1]
+    parts = {seat: last.gain(seat) if state.agreed else 0.0 for seat in game.roles()}
+    bars, start = [], 0.0
+    for seat, part in parts.items():
+        bars.append(Bar(_seat_name(game, seat, role), game.money(part), start + part, start, role=seat))
+        start += part
+    for seat, worth in game.payoffs(state).items():
+        if state.agreed and worth != parts[seat] and (seat == role or game.config.complete_information):
+            label = _("Worth to you") if seat == role else _("Worth to {name}").format(name=game.role_title(seat))
+            bars.append(Bar(label, game.money(worth), worth, role=seat))
+    answer = _("accepted it") if state.agreed else _("rejected it")
+    offer = _("made this offer") if state.agreed else _("made the last offer")
+    return Bars(
+        _("Who got what of {money}").format(money=game.money(game.config.money)),
+        tuple(bars),
+        low=0.0,
+        high=game.config.money,
+        moves=((last.by, offer), (other(last.by), answer)),
+    )
+
+
+def _seat_name(game: Bargaining, seat: Role, role: Role) -> str:
+    title = game.role_title(seat)
+    return _("{title} (you)").format(title=title) if seat == role else title

@@ -16,7 +16,20 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from games.beauty_contest import baselines, quiz, views
-from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script
+from games.interface import (
+    Bars,
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+)
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import exact
 from games.words import gettext as _
@@ -129,6 +142,9 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         return self.config.prize / len(winners) if role in winners else 0.0
 
     # ---- the result ----------------------------------------------------------------------------------
+
+    def result_bars(self, state: Session, role: Role) -> Bars:
+        return views.result_bars(self, state, role)
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the prize won."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Text
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Text
 from games.sessions import RunScreen, Session
 from games.words import exact, rounded
 from games.words import gettext as _
@@ -116,3 +116,11 @@ def _result(game: BeautyContest, state: Session, role: Role) -> Facts:
 
 
 SCREEN = RunScreen(_status, _outcome, _result, _situation, _last_run, _history)
+
+
+def result_bars(game: BeautyContest, state: Session, role: Role) -> Bars:
+    """Return what every player won."""
+    won = game.payoffs(state)
+    title = _("Who won what") if len(state.runs) == 1 else _("Who won what, on average")
+    bars = (Bar(game.seat_name(seat, role), game.money(won[seat]), won[seat], role=seat) for seat in game.roles())
+    return Bars(title, tuple(bars), high=game.config.prize)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-from games.interface import Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
 
@@ -55,7 +56,8 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
     """Return the chart of the firm's and its rival's prices."""
 
     def line(name: str, firm: Role) -> Series:
-        return Series(name, tuple((float(t), two_decimals(prices[firm])) for t, prices in enumerate(state.prices)))
+        points = tuple((float(t), two_decimals(prices[firm])) for t, prices in enumerate(state.prices))
+        return Series(name, points, firm)
 
     lines = [line(_("you"), role)] if state.prices else []
     if (rival := _rival(game, role)) is not None and state.prices:
@@ -66,7 +68,7 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
 def _profit(game: Duopoly, state: History, role: Role) -> Chart:
     """Return the chart of the firm's profit."""
     points = tuple((float(t), two_decimals(game.outcome(state, t)[role][2])) for t in range(len(state.prices)))
-    lines = (Series(_("you"), points),) if points else ()
+    lines = (Series(_("you"), points, role),) if points else ()
     return Chart("profit", _("Your profit"), _("Period"), _("Profit"), lines)
 
 
@@ -90,3 +92,17 @@ def _result(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
 
 
 SCREEN = Screen(_outcome, _result, _data, not_in_tools=_not_in_tools)
+
+
+def result_bars(game: Duopoly, state: History, role: Role) -> Bars | None:
+    """Return the firms' average prices; profits of others stay their own."""
+    if role == OBSERVER:
+        return None
+    means = {firm: fmean(prices[firm] for prices in state.prices) for firm in game.roles()}
+    return Bars(
+        _("Average price") if len(means) == 1 else _("Who asked which price, on average"),
+        tuple(
+            Bar(_("You") if firm == role else game.role_title(firm), game.money(mean), mean, role=firm)
+            for firm, mean in means.items()
+        ),
+    )

@@ -16,6 +16,7 @@ from pydantic import Field
 from games import auctions
 from games.english_auction import baselines, quiz, views
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -315,6 +316,9 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions()
+
+    def result_bars(self, state: Bidding, role: Role) -> Bars:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Bidding, role: Role) -> View:
         return views.view(self, state, role)

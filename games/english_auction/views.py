@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from games.auctions import own_facts, units
-from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Table, Text, View
 from games.words import exact
 from games.words import gettext as _
 
@@ -110,3 +110,24 @@ def _result(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
             Fact("payoff", _("You ended with"), payoff, units(payoff)),
         ),
     )
+
+
+def result_bars(game: EnglishAuction, state: Bidding, role: Role) -> Bars:
+    """Return how high each bidder went."""
+    highest: dict[Role, float] = {}
+    for call in state.calls:
+        if call.bid is not None:
+            highest[call.role] = max(call.bid, highest.get(call.role, call.bid))
+    bars = (
+        Bar(
+            game.seat_name(seat, role),
+            units(highest[seat]) if seat in highest else _("no bid"),
+            highest.get(seat),
+            role=seat,
+        )
+        for seat in game.roles()
+    )
+    if state.leader is None or state.price is None:
+        return Bars(_("How high each bidder went"), tuple(bars))
+    bought = _("got the item for {price}").format(price=units(state.price))
+    return Bars(_("How high each bidder went"), tuple(bars), moves=((state.leader, bought),))

@@ -18,6 +18,7 @@ from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -658,6 +659,9 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.budget(role), self.money)
+
+    def result_bars(self, state: Auction, role: Role) -> Bars:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Auction, role: Role) -> View:
         return views.view(self, state, role)

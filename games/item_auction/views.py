@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Table, Text, View
 from games.item_auction.state import Auction, Lot, Plans
 from games.words import gettext as _
 
@@ -286,3 +286,15 @@ def _result(game: ItemAuction, state: Auction, role: Role) -> Facts:
             Fact("counts", _("What counts"), game.objective(role), sentence),
         ),
     )
+
+
+def result_bars(game: ItemAuction, state: Auction, role: Role) -> Bars:
+    """Return every bidder's profit, or number of items if that is what counts for the role."""
+    if role != OBSERVER and game.objective(role) == "items":
+        title, results = _("Who bought how many items"), {seat: len(state.won_by(seat)) for seat in game.roles()}
+        shown = {seat: str(count) for seat, count in results.items()}
+    else:
+        title, results = _("Who made which profit"), {seat: game.profit(state, seat) for seat in game.roles()}
+        shown = {seat: game.money(profit) for seat, profit in results.items()}
+    bars = (Bar(game.seat_name(seat, role), shown[seat], results[seat], role=seat) for seat in game.roles())
+    return Bars(title, tuple(bars))

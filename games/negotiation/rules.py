@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -424,6 +425,9 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.value(role), self.money)
+
+    def result_bars(self, state: Rounds, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Rounds, role: Role) -> View:
         return views.view(self, state, role)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from games.interface import Block, Fact, Facts, Role, Said, Table, Text, View
+from games.interface import OBSERVER, Bar, Bars, Block, Fact, Facts, Role, Said, Table, Text, View
 from games.negotiation.amounts import earnings
 from games.negotiation.roles import SELLER, gain, other
 from games.words import gettext as _
@@ -232,3 +232,36 @@ def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
         columns = (*columns, _("Message"))
     rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
     return Table("history", _("Prices so far"), columns, rows)
+
+
+def result_bars(game: Negotiation, state: Rounds, role: Role) -> Bars | None:
+    """Return each player's gain as a part of the way from one value to the other, as far as the role knows the values.
+
+    Without a trade, nobody gained anything.
+    """
+    if role == OBSERVER:
+        return None
+    last, traded = state.proposals[-1], state.traded
+    bars = []
+    for seat in game.roles():
+        value = game.value(seat) if seat == role else game.value_of_other(role)
+        title = game.role_title(seat)
+        label = _("{title} (you)").format(title=title) if seat == role else title
+        if value is None:
+            bars.append(Bar(label, _("only {name} knows").format(name=title), None, role=seat))
+            continue
+        price = traded.price if traded else value
+        ends = sorted((value, price))
+        bars.append(Bar(label, game.money(gain(seat, price, value)), ends[1], ends[0], role=seat))
+    known = [end for bar in bars if bar.end is not None for end in (bar.start, bar.end)]
+    answer = {"accept": _("accepted it"), "walk_away": _("walked away")}.get(last.answer or "", _("rejected it"))
+    offer = _("named this price") if traded else _("named {price}").format(price=game.money(last.price))
+    return Bars(
+        _("Who gained what") if traded else _("No trade: nobody gained anything"),
+        tuple(bars),
+        low=min(known),
+        high=max(known),
+        line=traded.price if traded else None,
+        line_label=_("Price: {price}").format(price=game.money(traded.price)) if traded else "",
+        moves=((last.by, offer), (other(last.by), answer)),
+    )

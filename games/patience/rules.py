@@ -19,6 +19,9 @@ from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import (
+    OBSERVER,
+    Bar,
+    Bars,
     Block,
     Chance,
     Config,
@@ -204,6 +207,22 @@ class Patience(Game[PatienceConfig, Answers]):
     def payoffs(self, state: Answers) -> Payoffs:
         """Return ½ for any choices, since pay must not suggest an answer."""
         return {AGENT: 0.5}
+
+    def result_bars(self, state: Answers, role: Role) -> Bars | None:
+        """Return how often each choice was made."""
+        if role == OBSERVER:
+            return None
+        answers = [later for _amount, later in self.answered(state)]
+        bars = [
+            (_("The money now"), len(answers) - sum(answers)),
+            (_("More money later"), sum(answers)),
+            (_("No answer"), len(state.choices) - len(answers)),
+        ]
+        return Bars(
+            _("What you chose"),
+            tuple(Bar(label, str(count), count, role=role) for label, count in bars if count or label != bars[2][0]),
+            high=len(state.choices),
+        )
 
     def pays_alike(self) -> bool:
         return True

@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from games.interface import (
     MESSAGE_LIMIT,
+    Bars,
     Chance,
     Config,
     Form,
@@ -422,6 +423,9 @@ class Persuasion(Game[PersuasionConfig, Market]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.price, self.money)
+
+    def result_bars(self, state: Market, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Market, role: Role) -> View:
         return views.view(self, state, role)

@@ -7,9 +7,9 @@ sees the current product's message and statistics of earlier rounds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from games.interface import Block, Cell, Fact, Facts, Role, Said, Table, Text, View
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Said, Table, Text, View
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality, other
 from games.words import gettext as _
 from games.words import percent
@@ -259,3 +259,27 @@ def _result(game: Persuasion, state: Market, role: Role) -> Facts:
     label = _("You earned") if game.remembers(role) else _("All buyers together earned")
     facts.append(Fact("payoff", label, earned, game.money(earned)))
     return Facts("result", _("The result"), tuple(facts))
+
+
+def result_bars(game: Persuasion, state: Market, role: Role) -> Bars | None:
+    """Return how many products were bought, by quality; for buyers without memory, only what they all earned."""
+    if role == OBSERVER:
+        return None
+    if not game.remembers(role):
+        earned = game.earned(state.played, role)
+        bar = Bar(_("All buyers together"), game.money(earned), earned, role=role)
+        return Bars(_("What buyers earned"), (bar,))
+    rounds = len(state.played)
+    bought = [past_round.quality for past_round in state.played if past_round.bought]
+    high, low = bought.count(HIGH), bought.count(LOW)
+    counts: tuple[tuple[str, int, Literal["good", "bad", "rest"]], ...] = (
+        (_("Bought, high quality"), high, "good"),
+        (_("Bought, low quality"), low, "bad"),
+        (_("Not bought"), rounds - high - low, "rest"),
+    )
+    bars, start = [], 0
+    for label, count, tone in counts:
+        bars.append(Bar(label, str(count), start + count, start, tone=tone))
+        start += count
+    title = _("What happened to the product") if rounds == 1 else _("What happened to {rounds} products")
+    return Bars(title.format(rounds=rounds), tuple(bars), high=rounds)

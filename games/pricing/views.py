@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from games.interface import Block, Chart, Fact, Facts, Role, Series, Table, Text
+from games.interface import OBSERVER, Bar, Bars, Block, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
 
@@ -94,3 +94,18 @@ def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
 
 
 SCREEN = Screen(_outcome, _result, _data, _news, _not_in_tools)
+
+
+def result_bars(game: Pricing, state: Sales, role: Role) -> Bars | None:
+    """Return the profit beside the best possible one."""
+    if role == OBSERVER:
+        return None
+    scored = game.scored(state)
+    earned, best = sum(game.profit(state, t) for t in scored), len(scored) * state.instance.best_profit
+    return Bars(
+        _("Your profit, and the best possible"),
+        (
+            Bar(_("You"), shown(earned), earned, role=role),
+            Bar(_("Best possible"), shown(best), best, tone="rest"),
+        ),
+    )

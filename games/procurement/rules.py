@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, WithJsonSchema
 
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -46,7 +47,6 @@ from games.periods import (
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
 from games.procurement.instances import Instance, Plan, draw_hidden, draw_public
-from games.procurement.optimum import optimum
 from games.words import gettext as _
 from games.words import quoted
 
@@ -227,6 +227,9 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     # ---- the result --------------------------------------------------------------------------------
 
+    def result_bars(self, state: Purchases, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
+
     def score(self, state: Purchases) -> float | None:
         """Return the best feasible plan as a share of the optimum; None if no workers can be supported."""
         if state.optimum == 0:
@@ -331,5 +334,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
 
 def _optimum_for_log(instance: Instance) -> dict[str, Any]:
+    from games.procurement.optimum import optimum  # loading the solver takes half a second
+
     workers, plan = optimum(instance)
     return {"workers": workers, "plan": plan}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from games.interface import Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
 
@@ -114,3 +114,17 @@ def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...
 
 
 SCREEN = Screen(_outcome, _result, _data)
+
+
+def result_bars(game: Procurement, state: Purchases, role: Role) -> Bars | None:
+    """Return the workers that the best plan supports beside the most possible."""
+    if role == OBSERVER:
+        return None
+    best = state.best()
+    return Bars(
+        _("Workers your best plan supports, and the most possible"),
+        (
+            Bar(_("You"), _shown_workers(best) if best else "0", (best.workers if best else None) or 0.0, role=role),
+            Bar(_("Most possible"), shown(state.optimum), state.optimum, tone="rest"),
+        ),
+    )

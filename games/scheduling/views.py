@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from games.interface import Block, Fact, Facts, Role, Table, Text
+from games.interface import OBSERVER, Bar, Bars, Block, Fact, Facts, Role, Table, Text
 from games.periods import Screen
 from games.words import gettext as _
 
@@ -71,3 +71,32 @@ def _result(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
 
 
 SCREEN = Screen(_outcome, _result, _data, _news)
+
+LAST_PERIODS = 8
+"""Periods in the picture of the result."""
+
+
+def result_bars(game: Scheduling, state: Attempts, role: Role) -> Bars | None:
+    """Return the blocking pairs reported in the last periods, and those of the last schedule."""
+    if role == OBSERVER:
+        return None
+    last = len(state.attempts) - 1
+    bars = [
+        Bar(
+            _("Period {number}").format(number=t),
+            str(len(state.attempts[t].told)),
+            len(state.attempts[t].told),
+            role=role,
+        )
+        for t in range(max(0, last + 1 - LAST_PERIODS), last)
+    ]
+    blocking = state.attempts[last].blocking
+    bars.append(
+        Bar(
+            _("Last schedule"),
+            str(blocking) if blocking else _("0: stable"),
+            blocking,
+            tone="bad" if blocking else "good",
+        )
+    )
+    return Bars(_("Blocking pairs reported to you"), tuple(bars))

@@ -16,7 +16,20 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from games import auctions
-from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script
+from games.interface import (
+    Bars,
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+)
 from games.sealed_auction import baselines, quiz, views
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import gettext as _
@@ -159,6 +172,9 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         return [self.sale(state, index) for index in range(len(state.runs))]
 
     # ---- the result ----------------------------------------------------------------------------------
+
+    def result_bars(self, state: Session, role: Role) -> Bars:
+        return views.result_bars(self, state, role)
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the final assets."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from games.auctions import own_facts, units
-from games.interface import OBSERVER, Block, Cell, Fact, Facts, Role, Text
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Text
 from games.sessions import RunScreen, Session
 from games.words import exact, rounded
 from games.words import gettext as _
@@ -114,3 +114,26 @@ def _result(game: SealedAuction, state: Session, role: Role) -> Facts:
 
 
 SCREEN = RunScreen(_status, _outcome, _result, _situation, _last_run, _history, _values)
+
+
+def result_bars(game: SealedAuction, state: Session, role: Role) -> Bars:
+    """Return all bids with the price that decided; after several auctions, how many each bidder won."""
+    if len(state.runs) > 1:
+        winners = [sale.winner for sale in game.sales(state)]
+        counts = {seat: winners.count(seat) for seat in game.roles()}
+        bars = (Bar(game.seat_name(seat, role), str(count), count, role=seat) for seat, count in counts.items())
+        return Bars(_("Auctions won"), tuple(bars), high=len(winners))
+    sale = game.sale(state, 0)
+    return Bars(
+        _("Who bid what"),
+        tuple(_bid_bar(game, seat, bid, role) for seat, bid in zip(game.roles(), state.runs[0], strict=True)),
+        line=sale.price,
+        line_label="" if sale.price is None else _("Price: {price}").format(price=units(sale.price)),
+        moves=((sale.winner, _("won the item")),) if sale.winner else (),
+    )
+
+
+def _bid_bar(game: SealedAuction, seat: Role, bid: float | None, role: Role) -> Bar:
+    if bid is None or not game.valid(bid):
+        return Bar(game.seat_name(seat, role), _("no valid bid"), None, role=seat)
+    return Bar(game.seat_name(seat, role), units(bid), bid, role=seat)

@@ -17,6 +17,7 @@ from statistics import fmean
 from typing import Any, ClassVar
 
 from games.interface import (
+    Bars,
     Chance,
     Config,
     Form,
@@ -513,6 +514,9 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self, role)
+
+    def result_bars(self, state: Dilemma, role: Role) -> Bars | None:
+        return views.result_bars(self, state, role)
 
     def view(self, state: Dilemma, role: Role) -> View:
         return views.view(self, state, role)

@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement, permutations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from games.interface import Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Table, Text, View
 from games.social_dilemma.designs import with_payments
 from games.social_dilemma.state import Dilemma, Round
 from games.words import gettext as _
@@ -446,3 +446,39 @@ def _result(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
         facts.append(Fact("rounds", _("Rounds played"), len(state.rounds), str(len(state.rounds))))
     facts.append(Fact("payoff", _("Your result"), payoff, _("{points} points").format(points=number(payoff))))
     return Facts("result", _("The result"), tuple(facts))
+
+
+def result_bars(game: SocialDilemma, state: Dilemma, role: Role) -> Bars | None:
+    """Return everybody's points in the rounds that the role is shown; its own result alone if it met different players.
+
+    An observer sees them if all rounds are shown to everyone.
+    """
+    played = len(state.rounds)
+    shown = [state.rounds[index] for index in (shown_rounds(game, state) if game.repeated else range(played))]
+    meets_all = all(set(past_round.group(game.roles()[0])) == set(game.roles()) for past_round in state.rounds)
+    if not meets_all or not shown:
+        if role == OBSERVER:
+            return None
+        payoff = game.payoffs(state)[role]
+        return Bars(_("Your result"), (Bar(_("You"), _points(payoff), payoff, role=role),))
+    if role == OBSERVER and len(shown) < played:
+        return None
+    totals = {seat: sum(past_round.points[seat] for past_round in shown) for seat in game.roles()}
+    if played == 1:
+        title, moves = _("Who got how many points"), tuple(
+            (seat, _("played {action}").format(action=_played(game, state.rounds[0], seat))) for seat in game.roles()
+        )  # fmt: skip
+    else:
+        title, moves = _("Who got how many points in the last {rounds} rounds"), ()
+        if len(shown) == played:
+            title = _("Who got how many points in {rounds} rounds")
+        title = title.format(rounds=len(shown))
+    bars = (
+        Bar(_player_name(game, seat, role).capitalize(), _points(total), total, role=seat)
+        for seat, total in totals.items()
+    )
+    return Bars(title, tuple(bars), moves=moves)
+
+
+def _points(points: float) -> str:
+    return _("{points} points").format(points=number(points))

@@ -1,8 +1,8 @@
 """Figures: Vega-Lite charts in one style, drawn without a browser, each with an alt text.
 
-Chart functions take rows (mappings) and the keys to show, and return a `Figure`. Categories have Okabe–Ito colours
-and also differ in shape or dash. `players` (the dataset's, in order) gives each player the same colour throughout a
-report.
+Chart functions take rows (mappings) and the keys to show, and return a `Figure`. Categories have the colours and marks
+of seats (`tokens`), or differ in dash. `players` (the dataset's, in order) gives each player the same colour
+throughout a report.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from analysis import tokens
 from analysis.results import Figure
 from analysis.toolbox.numbers import finite
 
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Row = Mapping[str, Any]
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-"""Okabe and Ito's colours, starting with those that stand out most on white."""
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+COLOURS = tuple(tokens.colour(f"seat-{number}") for number in range(1, tokens.SEATS + 1))
+SHAPES = tuple(tokens.mark_path(number) for number in range(1, tokens.SEATS + 1))
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 2, 2, 2, 2])
 MAX_SERIES = len(COLOURS)
 WIDTH, WIDE = 460, 620
 LONG_LABEL, LABEL_LIMIT = 34, 420
 """Characters of a category's name above which panels are stacked, and pixels after which the name is cut off."""
 STEP = 22
-INK, QUIET, GRID = "#1a1a1a", "#555555", "#e2e2e2"
+INK, QUIET, GRID, CARD = (tokens.colour(name) for name in ("ink", "muted", "line", "card"))
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 ROUNDING_ERROR = 1e-9
 """Differences this small are rounding errors and are drawn as zero."""
@@ -245,7 +245,7 @@ def bars(
     length = alt.X(
         _key(x), type="quantitative", title=x_title, axis=axis, scale=scale, stack="zero" if stacked else None
     )
-    bar = base.mark_bar(stroke="white" if stacked else None).encode(x=length)
+    bar = base.mark_bar(stroke=CARD if stacked else None).encode(x=length)
     bar = bar.encode(color=_colour(colour, series, players)) if series else bar.encode(color=alt.value(COLOURS[0]))
     if stacked:
         bar = bar.encode(order=alt.Order("order:Q"))
@@ -296,7 +296,7 @@ def histogram(
         {"from": float(low), "to": float(high), "count": int(number)}
         for low, high, number in zip(edges[:-1], edges[1:], counts, strict=True)
     ]
-    bar = alt.Chart().mark_bar(color=COLOURS[0], stroke="white").encode(
+    bar = alt.Chart().mark_bar(color=COLOURS[0], stroke=CARD).encode(
         x=alt.X("from:Q", title=x_title, scale=alt.Scale(zero=False, nice=False)), x2=alt.X2("to"),
         y=alt.Y("count:Q", title=y_title), y2=alt.Y2Datum(0),
     )  # fmt: skip
@@ -489,7 +489,7 @@ def violins(
         boxes.mark_rule(color=INK).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", y=centre),
         boxes.mark_rect(color=COLOURS[0], stroke=INK).encode(
             x=alt.X("q1:Q", title=x_title), x2="q3:Q", y=height, y2="bottom:Q"),
-        boxes.mark_point(filled=True, size=60, color="white", stroke=INK, opacity=1).encode(x=x_axis, y=centre),
+        boxes.mark_point(filled=True, size=60, color=CARD, stroke=INK, opacity=1).encode(x=x_axis, y=centre),
     ]  # fmt: skip
     description = _alt_text("Violins with boxes", rows, x, x_title or x, [y, facet], [y, facet])
     return _figure(name, title, alt.layer(*layers), shapes, description, "panel" if facet else "", panels, columns,
@@ -598,7 +598,7 @@ def heat_map(
         margin = farthest if farthest > ROUNDING_ERROR else 1.0
         scale = alt.Scale(
             domain=[centre - margin, centre, centre + margin],
-            range=["#2166ac", "#f7f7f7", "#e08214"],
+            range=[COLOURS[1], tokens.colour("paper"), COLOURS[0]],
             interpolate="lab",
         )
         ink = alt.condition(f"datum['{value}'] < {centre - 0.6 * margin!r}", alt.value("white"), alt.value("black"))
@@ -612,7 +612,7 @@ def heat_map(
         ),
         y=alt.Y(_key(y), type="nominal", sort=y_labels, title=y_title or None),
     )
-    cell = base.mark_rect(stroke="white").encode(
+    cell = base.mark_rect(stroke=CARD).encode(
         color=alt.Color(_key(value), type="quantitative", scale=scale, title=value_title or value,
                         legend=alt.Legend(orient="right", gradientLength=160, format=value_format))
     )  # fmt: skip
@@ -673,10 +673,10 @@ def figure_from_chart(
         alt_text: the kind of chart, axes, groups, n and extremes.
         values: the data, if the chart only refers to them by name; Altair would copy data inside a chart many times.
     """
-    chart = chart.configure(background="white", font=FONT, padding={"left": 26, "right": 14, "top": 8, "bottom": 8})
+    chart = chart.configure(background=CARD, font=FONT, padding={"left": 26, "right": 14, "top": 8, "bottom": 8})
     chart = chart.configure_view(stroke=None).configure_mark(color=COLOURS[0]).configure_axis(
         labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK, titleFontWeight="normal", gridColor=GRID,
-        domainColor="#8a8a8a", tickColor="#8a8a8a", labelLimit=LABEL_LIMIT, titlePadding=10,
+        domainColor=QUIET, tickColor=QUIET, labelLimit=LABEL_LIMIT, titlePadding=10,
     )  # fmt: skip
     chart = chart.configure_legend(
         labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK, labelLimit=260,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis import tokens
 from analysis.data import Data
 from analysis.results import Options, Outcome, Table, count, text
 from analysis.writing import html_table
@@ -50,6 +51,7 @@ def render_report(
     page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     done = [_section(outcome, drawings) for outcome in outcomes if outcome.status == "done"]
     html: str = page.render(
+        tokens=Markup(tokens.FILE.read_text(encoding="utf-8").strip()),
         title=" + ".join(data.publication_values("title")) or "Dataset",
         stamp=stamp(data),
         authors="; ".join(data.publication_values("authors")),

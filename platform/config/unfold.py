@@ -9,6 +9,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from analysis.tokens import colour
 from marketplaces import kinds
 
 
@@ -25,6 +26,44 @@ def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
     return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{model}_changelist"), "permission": allowed}
 
 
+def _mixed(one: str, share: int, other: str) -> str:
+    """Return `share` percent of one colour in another."""
+    return f"color-mix(in oklab, {one} {share}%, {other})"
+
+
+def _accent_shades() -> dict[str, str]:
+    """Return the theme's main colour from light to dark: 600 is the accent of light pages, 400 that of dark ones."""
+    light, dark = colour("accent"), colour("accent", dark=True)
+    tints = {"50": 8, "100": 16, "200": 32, "300": 62}
+    return {
+        **{shade: _mixed(dark, share, "white") for shade, share in tints.items()},
+        "400": dark,
+        "500": _mixed(light, 30, dark),
+        "600": light,
+        **{
+            shade: _mixed(light, share, "black")
+            for shade, share in {"700": 86, "800": 72, "900": 58, "950": 40}.items()
+        },
+    }
+
+
+def _base_shades() -> dict[str, str]:
+    """Return the theme's neutral colours from light to dark, through the papers, lines and inks of both schemes."""
+    return {
+        "50": _mixed(colour("card"), 55, colour("paper")),
+        "100": colour("paper"),
+        "200": colour("line"),
+        "300": _mixed(colour("line"), 70, colour("muted")),
+        "400": colour("muted", dark=True),
+        "500": colour("muted"),
+        "600": _mixed(colour("muted"), 65, colour("ink")),
+        "700": _mixed(colour("line", dark=True), 80, colour("muted")),
+        "800": colour("line", dark=True),
+        "900": colour("card", dark=True),
+        "950": colour("paper", dark=True),
+    }
+
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Parley",
     "SITE_HEADER": "Parley",
@@ -33,21 +72,7 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_HISTORY": True,
     "DASHBOARD_CALLBACK": "studies.admin.first_page.first_page",
-    "COLORS": {
-        "primary": {
-            "50": "oklch(97.1% .013 195)",
-            "100": "oklch(93.6% .032 195)",
-            "200": "oklch(88.5% .062 195)",
-            "300": "oklch(80.8% .09 195)",
-            "400": "oklch(70.4% .1 195)",
-            "500": "oklch(58% .095 197)",
-            "600": "oklch(48% .083 199)",
-            "700": "oklch(41% .07 201)",
-            "800": "oklch(35% .058 203)",
-            "900": "oklch(30% .047 205)",
-            "950": "oklch(21% .035 208)",
-        },
-    },
+    "COLORS": {"base": _base_shades(), "primary": _accent_shades()},
     "STYLES": [lambda request: static("parley/tokens.css"), lambda request: static("parley/admin.css")],
     "SCRIPTS": [lambda request: static("parley/admin.js")],
     "ACCOUNT": {"navigation": [{"title": _("Second factor"), "link": reverse_lazy("signin:second_factor")}]},

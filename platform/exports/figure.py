@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from analysis.tokens import colour
+
 FILE = "flow.svg"
 
 STAGES: Mapping[str, str] = {
@@ -69,10 +71,8 @@ class Layout:
     last: str
 
 
-IN_FILE = Layout(
-    680, (20, 290), (370, 290), 165, "#111827", "#4b5563", "#6b7280", "#ffffff", "#ffffff", "#f3f4f6"
-)  # fmt: skip
-"""For a file: black on white."""
+IN_FILE = Layout(680, (20, 290), (370, 290), 165, *map(colour, ("ink", "muted", "muted", "card", "card", "words")))
+"""For a file: dark on white."""
 ON_PAGE = Layout(680, (2, 300), (376, 300), 152, "currentColor", "currentColor", "currentColor", "none", "none", "none")
 """For a page, in the page's colours."""
 NARROW = Layout(316, (2, 312), (50, 264), 26, "currentColor", "currentColor", "currentColor", "none", "none", "none")

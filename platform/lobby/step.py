@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from lobby import services, times
 from lobby.models import Place
 from lobby.tables import Table
+from matches.picturing import seat_class
 from participants import services as people
 from participants.states import State
 from participants.steps import Step, register
@@ -74,7 +75,8 @@ def status_of(place: Place) -> dict[str, Any]:
         remaining: until the waiting time ends; when asked, until the time for saying so ends.
         kept: for how long the place is kept if the page is not heard from again.
         setback: why the last group was dissolved (`Place.Setback`), or "".
-        group, seat, pressed: when asked: the group, the seat's title, and whether the participant is ready.
+        group, seat, style, pressed: when asked: the group, the seat's title, the classes of its colour and mark, and
+            whether the participant is ready.
         missed: when asked: whether the study ends for the participant if they miss this start, too.
     """
     enrolment = place.enrolment
@@ -92,6 +94,7 @@ def status_of(place: Place) -> dict[str, Any]:
         "stage": "ready",
         "group": place.group.pk,
         "seat": str(table.game.role_title(place.role)),
+        "style": seat_class(table.game, place.role),
         "pressed": place.ready_at is not None,
         "missed": place.missed == services.MOST_MISSED - 1,
         "others": sum(member.ready_at is None for member in members if member.pk != place.pk),

@@ -12,6 +12,8 @@ from lobby.models import Group, Place
 PRESENT_SECONDS = 15
 """A participant counts as present if their page sent a request within this time in which it could be served."""
 PRESENT = timedelta(seconds=PRESENT_SECONDS)
+DELIVERY = timedelta(seconds=8)
+"""Pages call every 4 seconds: one that has not for this long could not deliver an answer either."""
 
 
 def ends(start: datetime, deadline: datetime) -> datetime:

@@ -7,4 +7,4 @@ class MatchesConfig(AppConfig):
     verbose_name = _("matches")
 
     def ready(self) -> None:
-        from matches import departures, step  # noqa: F401  (register themselves)
+        from matches import step  # noqa: F401  (registers itself)

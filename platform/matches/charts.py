@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from analysis.tokens import mark_path
 from games.interface import Chart
 from games.words import plain_points
+from matches.picturing import SeatNames
 
 WIDTH, HEIGHT = 320, 120
 LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 24
@@ -13,10 +15,12 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 24
 
 @dataclass(frozen=True)
 class Line:
-    """One series: SVG points, dots and colour class."""
+    """One series: SVG points, dots, and the classes and mark of the seat that it belongs to, if any."""
 
     name: str
     index: int
+    style: str
+    mark: str
     points: str
     dots: tuple[tuple[float, float, bool], ...]
 
@@ -36,7 +40,7 @@ class Drawing:
     """The same numbers as a table: x, then y of each series."""
 
 
-def draw(chart: Chart) -> Drawing:
+def draw(chart: Chart, names: SeatNames = ()) -> Drawing:
     """Return a chart's geometry in a box of WIDTH × HEIGHT; the y axis always includes 0."""
     points = [point for series in chart.series for point in series.points]
     xs, ys = [x for x, _y in points] or [0], [y for _x, y in points] or [0]
@@ -55,7 +59,10 @@ def draw(chart: Chart) -> Drawing:
     lines = []
     for index, series in enumerate(chart.series):
         dots = [(*place(x, y), x == chart.mark) for x, y in series.points]
-        lines.append(Line(series.name, index, " ".join(f"{x},{y}" for x, y, _now in dots), tuple(dots)))
+        style = dict(names).get(series.role or series.name, "")
+        lines.append(
+            Line(series.name, index, style, _mark(style), " ".join(f"{x},{y}" for x, y, _now in dots), tuple(dots))
+        )
     middle_x = sorted(set(xs))[len(set(xs)) // 2]
     return Drawing(
         width=WIDTH,
@@ -67,6 +74,11 @@ def draw(chart: Chart) -> Drawing:
         rows=_rows(chart),
         mark=place(chart.mark, 0)[0] if chart.mark is not None and x_low <= chart.mark <= x_high else None,
     )
+
+
+def _mark(style: str) -> str:
+    """Return the SVG path of a seat's mark, by the number in the last of its classes; a circle without a seat."""
+    return mark_path(int(style.rpartition("-")[2] or 1), size=10)
 
 
 def _ticks(low: float, high: float) -> tuple[float, ...]:

@@ -20,11 +20,11 @@ from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
 from matches.disclosing import Disclosure
 from matches.models import Match
+from matches.picturing import picture, seat_class, seat_names
+from matches.templatetags.play import STATUS
 from matches.turns import OpenTurn
 from opponents.agents import Agent
 
-STATUS = "status"
-"""The block in which a game says what to do now."""
 MAX_MINUTES = 60
 """The longest waiting limit that participants are shown, in minutes."""
 
@@ -101,27 +101,30 @@ class SeatMark:
     """A seat as everyone in the match sees it: whether it has answered, never what.
 
     Attributes:
+        style: the classes of its colour and mark.
         mark: "answered", "asked", or "" if it is not asked now.
         note: "program" if an agent has taken the seat, "away" if the clock answers for its participant.
     """
 
     role: Role
     title: str
-    number: int
+    style: str
     mark: str
     note: str = ""
 
 
 def seat_marks(play: Play, disclosure: Disclosure) -> tuple[SeatMark, ...]:
-    """Return the seats if several are asked at once or more than two play; otherwise nothing."""
+    """Return the seats, in order; nothing if there is only one."""
     roles = play.game.roles()
-    if len(roles) <= 2 and (play.turn is None or len(play.turn.forms) < 2):
+    if len(roles) < 2:
         return ()
     waiting = play.waiting_for()
     marks = {**dict.fromkeys(waiting, "asked"), **dict.fromkeys(play.sealed, "answered")}
     return tuple(
-        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), disclosure.note(role))
-        for number, role in enumerate(roles, start=1)
+        SeatMark(
+            role, play.game.role_title(role), seat_class(play.game, role), marks.get(role, ""), disclosure.note(role)
+        )
+        for role in roles
     )
 
 
@@ -238,6 +241,8 @@ def render_screen(
         "points": play.game.amounts == "points",
         "game": play.game.key,
         "variables": play.game.template_variables(role),
+        "names": seat_names(play.game, role),
+        **_result_picture(play, role),
     }
     key = play.game.key
     context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
@@ -292,9 +297,20 @@ def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | N
         "stopped": play.abandoned,
         "seats": seat_marks(play, Disclosure(play.game, absences=absences or {})),
         "game": key,
+        "names": seat_names(play.game, OBSERVER),
+        **_result_picture(play, OBSERVER),
         "inside": select_template([f"{key}/watch.html", "play/blocks.html"]).template.name,
     }
     return get_template("play/watched.html").render(context)
+
+
+def _result_picture(play: Play, role: Role) -> dict[str, Any]:
+    """Return the picture of the result, if any, and its template: the game's own `bars.html` or the general one."""
+    bars = play.game.result_bars(play.state, role) if play.finished else None
+    if bars is None:
+        return {}
+    template = select_template([f"{play.game.key}/bars.html", "play/bars.html"])
+    return {"picture": picture(play.game, bars, role), "picture_template": template}
 
 
 @dataclass(frozen=True)

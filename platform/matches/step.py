@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from games import registry
+from games.errors import GameError
 from games.interface import Role
 from matches import screens, services
 from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
@@ -19,6 +22,8 @@ from opponents.agents import parse_agents
 from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
+
+log = logging.getLogger(__name__)
 
 
 @register
@@ -86,6 +91,24 @@ class MatchStep(Step):
         seat = self.seat()
         if seat is not None:
             seat.match = Match.objects.select_for_update().get(pk=seat.match_id)
+
+    def others(self) -> list[int]:
+        seat = self.seat()
+        if seat is None or seat.match.status != Match.Status.LIVE:
+            return []
+        people = Seat.objects.filter(match=seat.match_id, step=models.F("enrolment__position"))
+        enrolments = people.exclude(enrolment=self.enrolment).order_by("enrolment")
+        return list(enrolments.values_list("enrolment", flat=True))
+
+    def leave(self) -> None:
+        seat = self.seat()
+        if seat is None or seat.match.status != Match.Status.LIVE:
+            return
+        try:
+            with transaction.atomic():
+                services.leave(match_id=seat.match_id, role=seat.role, reason=self.enrolment.state)
+        except GameError as error:  # a participant can leave a match that cannot continue
+            log.error("leaving match %s failed: %s", seat.match_id, type(error).__name__)
 
     def is_done(self, *, present: bool) -> bool:
         """Return whether the match has a result; for those who are away, also whether they played to its end."""

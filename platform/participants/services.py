@@ -244,10 +244,20 @@ def end_early(enrolment: Enrolment, state: State) -> None:
 
     Call it under the enrolment's lock, taken with `held`; if it has ended, nothing changes.
     """
-    if enrolment.ended:
-        return
+    if not enrolment.ended:
+        _end_unfinished(enrolment, state)
+        _leave(enrolment)
+
+
+def _end_unfinished(enrolment: Enrolment, state: State) -> None:
     present = state == State.WITHDREW
     end(enrolment, State.COMPLETED if is_finished(enrolment, present=present) else state)
+
+
+def _leave(enrolment: Enrolment) -> None:
+    """Take an ended enrolment out of its step, in the transaction that ended it: no move can come in between."""
+    if enrolment.step is not None:
+        steps.step_object(enrolment, enrolment.step).leave()
 
 
 def held(enrolment_id: int) -> Enrolment:
@@ -267,10 +277,11 @@ def withdraw(*, enrolment_id: int) -> None:
 @transaction.atomic
 def record_return(*, enrolment_id: int) -> bool:
     """Record that the assignment was returned to the recruiter; return False if the enrolment had already ended."""
-    enrolment = locked(enrolment_id)
+    enrolment = held(enrolment_id)
     if enrolment.ended:
         return False
     end(enrolment, State.RETURNED)
+    _leave(enrolment)
     return True
 
 
@@ -297,13 +308,16 @@ def end_expired() -> int:
 
 
 @transaction.atomic
-def _end_if_expired(enrolment_id: int) -> bool:
-    """End the enrolment if its time limit has passed; return whether it did."""
+def _end_if_expired(enrolment_id: int) -> int:
+    """End the enrolment if its time limit has passed, and all others of its match that are as late; return how many."""
     enrolment = held(enrolment_id)
-    if enrolment.ended or not enrolment.expired:
-        return False
-    end_early(enrolment, enrolment.state_when_expired)
-    return True
+    others = steps.step_object(enrolment, enrolment.step).others() if enrolment.step is not None else []
+    late = [each for each in (enrolment, *map(locked, others)) if not each.ended and each.expired]
+    for each in late:
+        _end_unfinished(each, each.state_when_expired)
+    for each in late:
+        _leave(each)
+    return len(late)
 
 
 def expiry_after(minutes: int):

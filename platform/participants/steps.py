@@ -72,6 +72,13 @@ class Step(ABC):
     def hold(self) -> None:  # noqa: B027  (most steps depend on no other row)
         """Lock the rows that decide whether this step is done; called before the enrolment is locked."""
 
+    def others(self) -> list[int]:
+        """Return the keys, in order, of the other enrolments that depend on this one at this step."""
+        return []
+
+    def leave(self) -> None:  # noqa: B027  (most steps keep nothing going)
+        """Leave what goes on with others, once the enrolment has ended; called under the lock that `hold` took."""
+
     def is_done(self, *, present: bool) -> bool:
         """Return whether nothing is left to do at this step but to continue.
 

@@ -15,7 +15,9 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
-STUDY = "sample-bargaining"
+from showcase.samples import bargaining
+
+STUDY = bargaining.SLUG
 """The short name of the sample study that the tour shows."""
 
 _LABEL = re.compile(r"\*(.+?)\*")
@@ -73,11 +75,12 @@ STEPS = (
                 "question",
                 _("The question and its design"),
                 _(
-                    "The sample study asks how people share a sum that loses value while they bargain. It varies two "
-                    "things at once, which makes four cells. *Places of the launched version* lists them with the "
-                    "people who took part in each."
+                    "Two people divide a sum that loses value with every round. The sample study asks: does waiting "
+                    "cost them, and do words help? Its participants keep 95% or 80% of their value per round, and they "
+                    "may write messages or not, which makes four cells. Scripts with known behaviour took the place "
+                    "of people."
                 ),
-                _("Read the names of the cells: each is one combination of what the study varies."),
+                _("Find the four cells in *Places of the launched version*."),
                 "admin:studies_study_change",
                 at="places",
             ),
@@ -85,8 +88,8 @@ STEPS = (
                 "game",
                 _("A game that measures it"),
                 _(
-                    "A study of your own starts with the game whose decisions answer your question. Each of the "
-                    "fourteen has rules, instructions and a quiz of its own."
+                    "A study of your own starts with the game whose decisions answer your question. Each has "
+                    "rules, instructions, scripted players and quizzes of its own."
                 ),
                 _("Look for a game that fits a question you have. You can choose it after the tour."),
                 "admin:studies_study_add",
@@ -158,10 +161,10 @@ STEPS = (
                 "link",
                 _("Launch and link"),
                 _(
-                    "*Launch* freezes a study as version 1 and opens its link. Share the link, hand out personal "
+                    "Launching freezes a study as version 1 and opens its link. Share the link, hand out personal "
                     "codes, or recruit on a marketplace. Later changes become version 2 when you launch them."
                 ),
-                _("Find the link for participants. The sample is over, so it lets nobody in."),
+                _("Find the link for participants. The sample is closed, so the button says *Reopen*."),
                 "admin:studies_study_change",
                 at="join-link",
             ),
@@ -179,17 +182,20 @@ STEPS = (
                     "The monitor shows who has arrived, how far they are, which cells still need people, and how "
                     "matches end. While a study runs, it is always up to date."
                 ),
-                _("Find the participants who dropped out or failed a check."),
+                _("Find out how many participants dropped out or failed a check."),
                 "monitoring:page",
             ),
             Stop(
                 "pay",
                 _("The pay page"),
                 _(
-                    "Every amount due has its rule and its numbers. Nothing is paid before an owner of the study "
+                    "Every payment has its rule and its numbers. Nothing is paid before an owner of the study "
                     "approves it, and nobody is paid twice."
                 ),
-                _("Open a row to see how the bonus was computed."),
+                _(
+                    "Choose *unclear*: the recruiter did not say whether this payment was made, so Parley asks you to "
+                    "look it up instead of paying again."
+                ),
                 "paydesk:page",
             ),
         ),
@@ -215,10 +221,13 @@ STEPS = (
                 "report",
                 _("The report"),
                 _(
-                    "*Analyse* answers the usual questions of a study from its dataset, with tables, figures and "
+                    "The report answers the usual questions of a study from its dataset, with tables, figures and "
                     "tests: who got what, how the cells differ, who left."
                 ),
-                _("Choose *Open the report*, and find the answer to the question of step 1."),
+                _(
+                    "Choose *Open the report* and answer the question of step 1. The scripts aimed for 10% of the sum "
+                    "less where waiting is expensive, and for 6% more where they may write."
+                ),
                 "exports:page",
                 at="datasets",
             ),

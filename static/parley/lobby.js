@@ -15,7 +15,7 @@ const notify = document.getElementById("notify");
 const tips = document.getElementById("tips");
 const words = lobby.dataset;
 const title = document.title;
-const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, BEFORE_START = 900;
+const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, STALE = 7000, BEFORE_START = 900;
 
 let stage = words.stage;              // "waiting" or "ready"
 let until = Date.now() + Number(words.remaining) * 1000;
@@ -27,6 +27,7 @@ let socket = null;
 let wait = 500;                       // before the next attempt to connect
 let heardAt = Date.now();             // when the socket's last message came
 let askedAt = Date.now();             // when the page last asked
+let toldAt = Date.now();              // when our server last said where the participant is
 let asking = false;                   // whether a request is under way
 let begun = false;
 let sound = null;
@@ -38,6 +39,7 @@ function show(message, sentAt) {
   if (begun) return;
   if (message.type === "begin") return begin();
   if (message.type === "here") return showHere(message);
+  toldAt = Date.now();
   until = sentAt + message.remaining * 1000;
   keptUntil = sentAt + message.kept * 1000;
   const isNew = message.stage !== stage;
@@ -63,6 +65,7 @@ function showHere({ others, missing: many }) {
     const item = document.createElement("li");
     const dot = document.createElement("i"), label = document.createElement("span"), small = document.createElement("small");
     item.className = isHere ? "here" : "";
+    dot.className = "mark";
     dot.setAttribute("aria-hidden", "true");
     label.textContent = name;
     small.textContent = state;
@@ -81,6 +84,7 @@ function showHere({ others, missing: many }) {
 
 function showReady(message) {
   document.getElementById("seat").textContent = message.seat;
+  document.getElementById("mark").className = `mark ${message.style}`;
   form.elements.group.value = message.group;
   if (pressing !== message.group || message.pressed) pressing = null;
   pressed = message.pressed;
@@ -133,7 +137,8 @@ function tick() {
 // ---- while our server is not reached: what is true of the place ------------------------------------------
 
 function showLost() {
-  const sentence = connection.failure ? sentenceFor(connection.failure) : "";
+  const failure = connection.failure || (Date.now() - toldAt > STALE ? "slow" : "");
+  const sentence = failure ? sentenceFor(failure) : "";
   if (lost.textContent !== sentence) lost.textContent = sentence;
   lobby.classList.toggle("unreached", sentence !== "");   // what may have changed since is hidden
 }

@@ -104,6 +104,7 @@ def run(data: Data, options: Options) -> Result:
                 rows,
                 x="offered",
                 colour="role",
+                players=data.roles,
                 x_title="Mean offer in the decile",
                 y_title="Share accepted",
                 y_format="%",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis import charts
+from analysis import charts, tokens
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.report import STAGES, reason
@@ -55,7 +55,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
     for index, stage in enumerate(stages):
         name = STAGES.get(stage["stage"], stage["stage"])
         bottom = top + 46
-        boxes.append({"x": 0, "x2": MAIN, "y": top, "y2": bottom, "fill": "#eef3f8"})
+        boxes.append({"x": 0, "x2": MAIN, "y": top, "y2": bottom, "fill": tokens.colour("words")})
         texts.append({"x": MAIN / 2, "y": top + 17, "text": name, "at": "middle", "bold": False})
         texts.append({"x": MAIN / 2, "y": top + 34, "text": f"n = {stage['reached']:,}", "at": "middle", "bold": True})
         leavers = sorted(stage["left"].items(), key=lambda item: (-item[1], item[0]))
@@ -63,7 +63,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
         if leavers:
             height = LINE * (len(leavers) + 1) + 12
             box_top = bottom + 6
-            boxes.append({"x": WIDTH - SIDE, "x2": WIDTH, "y": box_top, "y2": box_top + height, "fill": "#ffffff"})
+            boxes.append({"x": WIDTH - SIDE, "x2": WIDTH, "y": box_top, "y2": box_top + height, "fill": charts.CARD})
             total = sum(number for _reason_key, number in leavers)
             for line, line_text in enumerate(
                 [f"Left: {total:,}", *(f"{reason(reason_key)}: {number:,}" for reason_key, number in leavers)]

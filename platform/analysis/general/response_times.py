@@ -94,6 +94,7 @@ def run(data: Data, options: Options) -> Result:
                     x="seconds",
                     y="share",
                     colour="role",
+                    players=data.roles,
                     x_title="Seconds",
                     y_title="Share unanswered",
                     y_format="%",

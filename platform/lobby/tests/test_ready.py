@@ -46,10 +46,11 @@ def press(*enrolments: Enrolment) -> None:
         say_ready(enrolment.token, place(enrolment).group_id)
 
 
-def run_out_of_time() -> None:
-    """Let the time to get ready run out, and the sweep notice it."""
+def run_out_of_time(*, silent: Enrolment | None = None, silent_for: float = 0) -> None:
+    """Let the time to get ready run out, and the sweep notice it; the page of `silent` last called long ago."""
     moment = timezone.now() - timedelta(seconds=1)
     Group.objects.filter(match=None).update(made_at=moment - timedelta(seconds=SECONDS), until=moment)
+    Place.objects.filter(enrolment=silent).update(heard_at=timezone.now() - timedelta(seconds=silent_for))
     services.sweep()
 
 
@@ -128,12 +129,12 @@ class TestMissing:
         queue = Place.objects.order_by("queued_at", "pk").values_list("enrolment", flat=True)
         assert list(queue) == [enrolment.pk for enrolment in [*ready, missing]]
 
-    def test_page_that_was_never_asked_misses_nothing(self):
-        """Such as one whose connection was lost just before, or that a slow server did not reach in time."""
+    @pytest.mark.parametrize("silent_for", [SECONDS + 10, 10])
+    def test_page_that_could_not_be_asked_or_answer_misses_nothing(self, silent_for: int):
+        """Such as one whose connection was lost before or while it was asked, or a server slower than the limit."""
         unreached, *ready = arrive(4)
         press(*ready)
-        Place.objects.filter(enrolment=unreached).update(heard_at=timezone.now() - timedelta(seconds=SECONDS + 10))
-        run_out_of_time()
+        run_out_of_time(silent=unreached, silent_for=silent_for)
         assert (place(unreached).missed, place(unreached).setback) == (0, "others")
         load_page(unreached)
         assert stages([unreached, *ready]) == ["ready"] * 4
@@ -194,7 +195,6 @@ class TestIncompleteGroups:
         expire_wait(ready)
         services.sweep()
         assert stages([ready, missing]) == ["ready"] * 2
-        make_absent(missing)
         press(ready)
         run_out_of_time()
         assert refreshed_states([ready, missing]) == [State.PLAYING, State.WAITING]

@@ -159,10 +159,10 @@ def unlink_erased(sender: type[Identity], instance: Identity, **_signal: Any) ->
 
 def _end(enrolment: Enrolment, status: str) -> None:
     """End an enrolment that ended on Prolific; after a time-out there, a game in progress may be finished."""
-    with transaction.atomic():
-        if status == RETURNED:
-            people.end(people.locked(enrolment.pk), State.RETURNED)
-        elif status == TIMED_OUT and not enrolment.recently_seen():
+    if status == RETURNED:
+        people.record_return(enrolment_id=enrolment.pk)
+    elif status == TIMED_OUT and not enrolment.recently_seen():
+        with transaction.atomic():
             people.end_early(people.held(enrolment.pk), State.TIMED_OUT)
 
 

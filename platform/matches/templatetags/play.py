@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.template.loader import get_template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
@@ -16,8 +17,11 @@ from django.utils.translation import get_language
 
 from games.interface import Chart, Facts, Said, Table, Talk, Text
 from matches.charts import draw
+from matches.picturing import SeatNames
 
 register = template.Library()
+STATUS = "status"
+"""The block in which a game says what to do now."""
 
 
 @register.filter
@@ -50,52 +54,61 @@ def _seat_strip(seats: tuple[Any, ...], role: str, language: str) -> str:
     return get_template("play/seats.html").render({"seats": seats, "role": role})
 
 
-@register.simple_tag
-def text(block: Text) -> str:
-    return _rendered("play/text.html", _CacheKey.of(block), get_language())
+@register.simple_tag(takes_context=True)
+def text(context: Context, block: Text) -> str:
+    """Show a sentence; below that of a match's end, the picture of its result."""
+    words = _rendered("play/text.html", _CacheKey.of(block), (), get_language())
+    picture = context.get("picture") if block.key == STATUS else None
+    return words if picture is None else mark_safe(words + context["picture_template"].render({"picture": picture}))
 
 
-@register.simple_tag
-def facts(block: Facts) -> str:
-    return _rendered("play/facts.html", _CacheKey.of(block), get_language())
+@register.simple_tag(takes_context=True)
+def facts(context: Context, block: Facts) -> str:
+    return _rendered("play/facts.html", _CacheKey.of(block), _names(context), get_language())
 
 
-@register.simple_tag
-def facts_line(block: Facts) -> str:
+@register.simple_tag(takes_context=True)
+def facts_line(context: Context, block: Facts) -> str:
     """Show facts in one line above everything else."""
-    return _rendered("play/facts_line.html", _CacheKey.of(block), get_language())
+    return _rendered("play/facts_line.html", _CacheKey.of(block), _names(context), get_language())
 
 
-@register.simple_tag
-def talk(block: Talk) -> str:
-    return get_template("play/talk.html").render({"block": block})
+@register.simple_tag(takes_context=True)
+def talk(context: Context, block: Talk) -> str:
+    return get_template("play/talk.html").render({"block": block, "names": _names(context)})
 
 
-@register.simple_tag
-def table(block: Table) -> str:
+@register.simple_tag(takes_context=True)
+def table(context: Context, block: Table) -> str:
     """Show a table, newest row first if its rows are chronological."""
+    names = _names(context)
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
-    rows = [_row(_CacheKey.of((block.columns, cells))) for cells in ordered_rows]
-    return get_template("play/table.html").render({"block": block, "rows": rows})
+    rows = [_row(_CacheKey.of((block.columns, cells)), names) for cells in ordered_rows]
+    return get_template("play/table.html").render({"block": block, "rows": rows, "names": names})
 
 
-@register.simple_tag
-def chart(block: Chart) -> str:
+@register.simple_tag(takes_context=True)
+def chart(context: Context, block: Chart) -> str:
     """Show a line chart as SVG, with the same numbers in a table for screen readers."""
-    return _rendered("play/chart.html", _CacheKey.of(block), get_language())
+    return _rendered("play/chart.html", _CacheKey.of(block), _names(context), get_language())
+
+
+def _names(context: Context) -> SeatNames:
+    names: SeatNames = context.get("names", ())
+    return names
 
 
 @lru_cache(maxsize=2048)
-def _rendered(template_name: str, block: _CacheKey, language: str) -> str:
+def _rendered(template_name: str, block: _CacheKey, names: SeatNames, language: str) -> str:
     """Return a block as HTML. Cached, since players of a study see the same blocks again and again."""
-    context = {"block": block.value}
+    context = {"block": block.value, "names": names}
     if isinstance(block.value, Chart):
-        context["drawing"] = draw(block.value)
+        context["drawing"] = draw(block.value, names)
     return get_template(template_name).render(context)
 
 
 @lru_cache(maxsize=8192)
-def _row(row_key: _CacheKey) -> str:
+def _row(row_key: _CacheKey, names: SeatNames) -> str:
     """Return a table row, cached because rows of earlier rounds recur in every later frame.
 
     Each cell carries its column's name, for narrow screens, where cells are stacked.
@@ -106,9 +119,16 @@ def _row(row_key: _CacheKey) -> str:
         format_html_join(
             "",
             '<td data-label="{}"{}>{}</td>',
-            ((column, mark_safe(_css_class(cell)), said(cell)) for column, cell in cells),
+            ((column, mark_safe(_css_class(cell)), marked(cell, names)) for column, cell in cells),
         ),
     )
+
+
+@register.filter
+def marked(cell: Any, names: SeatNames) -> str:
+    """Return a cell; one that names a seat begins with the seat's mark."""
+    style = dict(names).get(cell) if isinstance(cell, str) else None
+    return said(cell) if style is None else format_html('<i class="mark {}" aria-hidden="true"></i> {}', style, cell)
 
 
 LONG_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{9,}")

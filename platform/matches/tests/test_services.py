@@ -197,11 +197,10 @@ class TestClock:
             sweeps.sweep()
 
 
-def test_a_withdrawal_ends_the_match(match, person, django_capture_on_commit_callbacks):
+def test_a_withdrawal_ends_the_match_in_the_same_transaction(match, person):
     from participants import services as people
 
-    with django_capture_on_commit_callbacks(execute=True):
-        people.withdraw(enrolment_id=person.pk)
+    people.withdraw(enrolment_id=person.pk)
     match.refresh_from_db()
     assert (match.status, match.ending) == (Match.Status.ABANDONED, State.WITHDREW)
     abandoned = Event.objects.get(match=match, kind="abandoned")

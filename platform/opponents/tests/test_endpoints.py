@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test import Client
@@ -19,7 +17,7 @@ from llm_agents.pricing import LISTED
 from opponents import endpoints
 from opponents.endpoints import MEMORY, current_prices, refresh_if_old, stored_endpoint
 from opponents.forms import preset_values
-from opponents.models import Call, Endpoint
+from opponents.models import Endpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -190,11 +188,3 @@ def test_presets_variable_works_only_with_its_address():
     Endpoint(name="again", key_variable="OPENAI_API_KEY").full_clean()
     with pytest.raises(ValidationError, match="another address"):
         Endpoint(name="again", protocol="anthropic", key_variable="OPENAI_API_KEY").full_clean()
-
-
-def test_migration_fills_columns_of_earlier_calls():
-    record = {"provider": "openai", "model": "small", "latency": 1.5, "problem": "too much"}
-    call = Call.objects.create(match_uid="0" * 32, role="alice", answering=1, record=record)
-    import_module("opponents.migrations.0004_columns_of_earlier_calls").fill(apps, None)
-    call.refresh_from_db()
-    assert (call.endpoint, call.model, call.latency, call.outcome) == ("openai", "small", 1.5, "rule_break")

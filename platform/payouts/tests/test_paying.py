@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
@@ -15,7 +13,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from participants.paid import payment_status
-from payouts import books, deciding, guard, paying
+from payouts import books, deciding, paying
 from payouts.models import Account, LedgerRow, Limit, Posting, Transfer, Unchangeable
 from payouts.tests.people import STUDY, finished
 from payouts.tests.standin import FAULTS, StandIn
@@ -504,18 +502,3 @@ def test_errors_in_the_books_are_found():
         call_command("check_books")
     LedgerRow.objects.filter(pk=base.pk).update(state="due")
     call_command("check_books", STUDY)
-
-
-def test_existing_rows_get_a_journal(standin: StandIn):
-    base, bonus = finished("A1")
-    elsewhere, _ = finished("label", recruiter="otree")
-    guard.remove(connection)
-    connection.cursor().execute("DELETE FROM payouts_posting")
-    LedgerRow.objects.update(study="", recruiter="")
-    LedgerRow.objects.filter(pk=bonus.pk).update(state="confirmed")
-    LedgerRow.objects.filter(pk=elsewhere.pk).update(state="due")
-    guard.install(connection)
-    import_module("payouts.migrations.0002_journal").open_books(apps, None)
-    assert books.check() == []
-    assert states(base, bonus, elsewhere) == ["due", "confirmed", "elsewhere"]
-    assert LedgerRow.objects.get(pk=base.pk).recruiter == "standin"

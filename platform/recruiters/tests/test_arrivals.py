@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 from urllib.parse import urlencode
 
 import pytest
-from django.apps import apps
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
 from participants.models import Enrolment
-from participants.services import expiry_after
 from recruiters.models import Identity, LabCode
 from studies.models import Placement, Study
 from tests.visitors import Visitor, heading_of, launched_study, text_of
@@ -195,14 +192,3 @@ class TestOpenLinks:
         token = participant.post("/join/splitting")["Location"].split("/")[2]
         forger.cookies["parley-splitting"] = token
         assert forger.get("/join/splitting").status_code == 200
-
-
-def test_people_known_by_their_rounds_in_otree_become_one_person(db):
-    for proof in ("abc123xy/parley/1", "abc123xy/parley/2"):
-        enrolment = Enrolment.objects.create(steps=[], expires_at=expiry_after(60))
-        Identity.objects.create(study="s", recruiter="otree", worker=proof, proof=proof, enrolment=enrolment)
-    import_module("recruiters.migrations.0006_otree_persons").name_the_person(apps, None)
-    assert list(Identity.objects.values_list("worker", "proof").order_by("proof")) == [
-        ("abc123xy", "abc123xy/parley/1"),
-        ("abc123xy", "abc123xy/parley/2"),
-    ]

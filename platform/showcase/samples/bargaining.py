@@ -29,7 +29,7 @@ from studies.models import Study
 SLUG, GAME = "sample-bargaining", "bargaining"
 PEOPLE = 80
 PATIENT, IMPATIENT = 0.95, 0.8
-AIM, IMPATIENCE, MESSAGES, SPREAD = 0.40, -0.10, 0.06, 0.05
+AIM, IMPATIENCE, MESSAGES, SPREAD = 0.40, -0.12, 0.08, 0.05
 OPENING, STEP = 0.15, 0.04
 USABLE_PER_CELL = 17
 TITLE = "Sample: patience and words in bargaining"

@@ -28,7 +28,6 @@ from matches.pacing import human_delay
 from matches.step import MatchStep
 from participants import services as people
 from participants.models import Enrolment
-from participants.states import State
 from participants.steps import Step, StepRefused
 from quality import counts
 from recruiters import simulated
@@ -243,7 +242,6 @@ class Person:
         if self.plan == Plan.WITHDRAWS:
             yield self._seconds(30)
             people.withdraw(enrolment_id=self.enrolment.pk)
-            services.leave(match_id=match_id, role=role, reason=State.WITHDREW)
             return
         while (match := Match.objects.get(pk=match_id)).status == Match.Status.LIVE:
             turn = match.asked_turn(role)

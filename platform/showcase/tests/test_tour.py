@@ -11,10 +11,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from exports.tests import building
+from payouts.models import LedgerRow
+from reports.models import Report
 from rights.members import give
 from rights.roles import Role
 from showcase import tour
+from showcase.samples import making
 from showcase.tour import STEPS, STOPS
+from studies import pausing
+from studies.models import Study
 
 pytestmark = pytest.mark.django_db
 
@@ -23,8 +28,18 @@ BAR, LINE = 'id="tour"', 'class="tour-line"'
 
 
 @pytest.fixture
-def study():
-    return building.new_study(slug=tour.STUDY, config={}, design={"grid": {"rounds": [4, 12]}})
+def study() -> Study:
+    return building.new_study(slug=tour.STUDY)
+
+
+@pytest.fixture
+def finished(study: Study) -> Study:
+    """A study as the sample is: closed, with pay, a dataset and a report."""
+    person = building.complete(study, worker="A1", proof="one")
+    LedgerRow.objects.filter(enrolment=person, reason="bonus").update(state=LedgerRow.State.UNCLEAR)
+    pausing.close(study)
+    Report.objects.create(dataset=making.dataset(study), state=Report.State.READY)
+    return study
 
 
 @pytest.fixture
@@ -49,14 +64,16 @@ def test_there_are_five_steps():
     assert len({stop.name for stop in STOPS}) == len(STOPS)
 
 
-@pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.name)
-def test_each_stop_shows_what_it_names(client, study, researcher, stop):
-    text = text_of(client, f"/admin/tour/{stop.name}/")
-    assert BAR in text and str(stop.title) in text
-    page = page_without_tour(text)
-    labels = re.findall(r"\*(.+?)\*", f"{stop.look} {stop.act}")
-    assert [label for label in labels if label.lower() not in page.lower()] == []
-    assert not stop.at or f'id="{stop.at}"' in page
+def test_each_stop_shows_what_it_names(client, finished, researcher):
+    missing = []
+    for stop in STOPS:
+        text = text_of(client, f"/admin/tour/{stop.name}/")
+        assert BAR in text and str(stop.title) in text
+        page = page_without_tour(text)
+        labels = re.findall(r"\*(.+?)\*", f"{stop.look} {stop.act}")
+        missing += [f"{stop.name}: {label}" for label in labels if label.lower() not in page.lower()]
+        missing += [f"{stop.name}: #{stop.at}"] if stop.at and f'id="{stop.at}"' not in page else []
+    assert missing == []
 
 
 def test_next_leads_through_all_stops_to_the_end(client, study, researcher):

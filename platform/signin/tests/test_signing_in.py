@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
 from axes.models import AccessAttempt
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
@@ -17,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
-from django_otp.plugins.otp_totp.models import TOTPDevice, default_key
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.models import Record
 from recruiters.addresses import address_of
@@ -258,23 +256,6 @@ def test_second_factor_outlives_a_changed_secret_key_among_the_fallbacks(client,
     sign_in(second_client)
     page = second_client.post(VERIFY, {"code": SIX_DIGITS}).content.decode()
     assert "ask the administrator to reset" in page
-
-
-def test_existing_second_factors_are_sealed_by_the_migration(client, ada, required):
-    """The seed and the codes of an earlier release keep working."""
-    seed = default_key()
-    app = TOTPDevice.objects.create(user=ada, name="app", key=seed)
-    StaticDevice.objects.create(user=ada).token_set.create(token="abcd2345")
-    migration = import_module("signin.migrations.0001_seal_second_factors")
-    migration.seal_seeds(apps, None)
-    migration.hash_codes(apps, None)
-    app.refresh_from_db()
-    assert app.key == "" and AuthenticatorApp.objects.get().bin_key.hex() == seed
-    assert not StaticToken.objects.filter(token="abcd2345").exists()
-    for code in (code_of(AuthenticatorApp.objects.get()), "ABCD2345"):
-        second_client = Client()
-        sign_in(second_client)
-        assert second_client.post(VERIFY, {"code": code}).status_code == 302
 
 
 def test_next_page_must_be_on_this_site(client, ada, required):

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from analysis.tokens import css_class
 from games.errors import GameError
 from matches.forms import fields_of
 from matches.models import Event, Match
@@ -26,6 +27,7 @@ class Line:
 
     Attributes:
         kind: start, draw, move, end, abandoned.
+        style: the classes of the seat's colour and mark.
         values: what it contains, as (label, value).
         message: a player's message, as plain text.
         by: who moved in place of the seat's own player; usually empty.
@@ -38,7 +40,7 @@ class Line:
     at: datetime
     role: str = ""
     seat_title: str = ""
-    side: int = 0
+    style: str = ""
     person: bool = False
     by: str = ""
     values: list[tuple[str, str]] = field(default_factory=list)
@@ -80,6 +82,8 @@ def transcript_of(match: Match) -> Transcript:
         for seat in match.seats.all()
     ]
     seats.sort(key=lambda seat: list(titles).index(seat["role"]) if seat["role"] in titles else len(titles))
+    for index, seat in enumerate(seats):
+        seat["style"] = css_class(index)
     return Transcript(
         seats=seats,
         config=[(parameters.get(name, name), readable(value)) for name, value in match.config.items()],
@@ -106,7 +110,7 @@ def line_of(event: Event, transcript: Transcript) -> Line:
         at=event.at,
         role=event.role,
         seat_title=seat["title"] if seat else event.role,
-        side=roles.index(event.role) % 2 if seat else 0,
+        style=seat["style"] if seat else "",
         person=bool(seat and seat["enrolment"]),
         by=event.data.get("by") or "",
         values=[(name, readable(value)) for name, value in _values(event)],

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from games.errors import GameError
 from matches.models import Match
+from matches.picturing import seat_class
 from matches.screens import render_watched
 
 
@@ -19,7 +20,7 @@ class Watched:
 
     Attributes:
         public: what spectators may see, as HTML; empty if the game has no such view.
-        seats: role, title, player, and whether that is a participant.
+        seats: role, title, classes of the colour and mark, player, and whether that is a participant.
         last: the newest event's number; 0 if it cannot be shown.
         problem: why it cannot be shown; usually empty.
     """
@@ -51,6 +52,7 @@ def watched(match: Match) -> Watched:
             {
                 "role": role,
                 "title": game.role_title(role),
+                "style": seat_class(game, role),
                 "who": str(seats_by_role[role].enrolment or seats_by_role[role].label or seats_by_role[role].agent),
                 "person": seats_by_role[role].enrolment is not None,
             }

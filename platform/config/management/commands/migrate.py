@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
+from django.db.migrations.loader import MigrationLoader
 
 LOCK_NUMBER = 0x5061726C6579
 """Number of the advisory lock in PostgreSQL."""
@@ -18,7 +20,19 @@ LOCK_NUMBER = 0x5061726C6579
 class Command(migrate.Command):
     def handle(self, *positional: Any, **options: Any) -> None:
         with migration_lock(options["database"]):
+            if unknown := unknown_migrations(options["database"]):
+                raise CommandError(
+                    f"This database has {len(unknown)} migrations that this version lacks, such as {unknown[0]}: it is "
+                    "of a newer version, or of one before 0.2. Check out that version. Nothing was changed."
+                )
             super().handle(*positional, **options)
+
+
+def unknown_migrations(database: str) -> list[str]:
+    """Return the migrations of installed apps that were applied but do not exist here, as app.name."""
+    loader = MigrationLoader(connections[database])
+    unknown = {*loader.applied_migrations} - {*loader.disk_migrations}
+    return sorted(f"{app}.{name}" for app, name in unknown if app in loader.migrated_apps)
 
 
 @contextmanager
