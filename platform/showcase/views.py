@@ -31,7 +31,7 @@ from studies.admin.viewer import Addresses, chosen_step, screen_page, sheets_of,
 from studies.models import Study
 from studies.names import two_person_slug
 
-SHARE_COMMAND = "make demo SHARE=1"
+SHARE_COMMAND = "make demo DEMO=--share"
 """How to start the demo so that phones in the same network reach it."""
 
 
