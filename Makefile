@@ -6,6 +6,8 @@ SHELL := /bin/bash
 
 # Celery and the web server need it to find the apps; manage.py and pytest set it themselves.
 export PYTHONPATH := platform:.
+# Messages begin with the seconds since then.
+export PARLEY_BEGAN := $(shell date +%s)
 PYTHON := .venv/bin/python
 SOURCES := manage.py conftest.py games llm_agents platform tests deploy
 
@@ -18,12 +20,12 @@ setup:
 setup-test:
 	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock requirements-test.lock
 
-demo: setup     ## set up, then serve a demo study of every game at http://127.0.0.1:8000
-	@$(PYTHON) manage.py demo
+demo: setup     ## set up, then serve every game at http://127.0.0.1:8000 (DEMO=--share: also to phones in your network)
+	@$(PYTHON) -m config.management.commands.demo $(DEMO)
 
 demo-llm: setup  ## the demo with a small language model on this machine; needs no key
 	@deploy/setup/llm.sh
-	@$(PYTHON) manage.py demo --llm
+	@$(PYTHON) -m config.management.commands.demo --llm $(DEMO)
 
 # The targets fake-* and the variable FAKE are former names that still work.
 STAND_IN ?= $(FAKE)

@@ -49,14 +49,17 @@ class Camera:
         context = self.browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light")  # type: ignore[arg-type]
         return context.new_page()
 
-    def photograph(self, page: Page, name: str, *, full_page: bool = False) -> None:
+    def photograph(self, page: Page, name: str, *, full_page: bool = False, at: str = "") -> None:
         """Photograph the first screen, or the whole page, with sticky elements at its edges.
+
+        Args:
+            at: id of the element with which the screen begins instead.
 
         Raises:
             ValueError: the image is too large for the repository.
         """
         size = page.viewport_size
-        page.evaluate("scrollTo(0, 0)")
+        page.evaluate("id => id ? document.getElementById(id).scrollIntoView() : scrollTo(0, 0)", at)
         if full_page and size:
             page.set_viewport_size({**size, "height": page.evaluate("document.scrollingElement.scrollHeight")})
         file = self.folder / f"{name}.png"
@@ -83,6 +86,7 @@ def take_all(folder: Path) -> None:
         researching.sign_in(stack, desk)
         _study(camera, desk, stack)
         _endpoint(camera, desk, stack)
+        _tour(camera, desk, stack)
         desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_path', 'pictures')}")
         camera.photograph(desk, "pay")
         browser.close()
@@ -181,6 +185,26 @@ def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
     desk.goto(f"{stack.url}{stack.call('tests.actions.monitor_path', 'pictures')}")
     desk.locator("#m-counts").wait_for()
     camera.photograph(desk, "monitor")
+
+
+def _tour(camera: Camera, desk: Page, stack: LiveStack) -> None:
+    """Photograph one stop of each step of the tour, and the sample's report at the end."""
+    stack.call("tests.actions.make_samples")
+    for name, stop, at in (
+        ("ask", "question", "places"),
+        ("set-up", "form", "study_form"),
+        ("launch", "preview", ""),
+        ("watch", "monitor", ""),
+    ):
+        desk.goto(f"{stack.url}/admin/tour/{stop}/")
+        desk.get_by_role("complementary", name="Tour").wait_for()
+        camera.photograph(desk, f"tour-{name}", at=at)
+    desk.goto(f"{stack.url}/admin/tour/report/")
+    with desk.expect_popup() as report:
+        desk.get_by_role("link", name="Open the report").click()
+    camera.photograph(report.value, "tour-read")
+    report.value.close()
+    desk.context.clear_cookies(name="tour")
 
 
 def _endpoint(camera: Camera, desk: Page, stack: LiveStack) -> None:

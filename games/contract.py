@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from games import registry
+from games import pictures, registry
 from games.errors import BadConfig, GameError, Refused
 from games.examples import (
     MOMENTS_CHECKED,
@@ -83,6 +83,13 @@ def identity_is_complete(case: Case) -> None:
     require(game.key and game.title and game.summary, "key, title and summary must not be empty")
     require(isinstance(game.rules_version, int) and game.rules_version >= 1, "rules_version must be 1 or more")
     require("random" in game.scripts, "there must be a script called random")
+
+
+@_in_contract
+def picture_fits_every_page(case: Case) -> None:
+    """The picture is small, scales, follows the theme, and contains no text, script or reference."""
+    for problem in pictures.problems(pictures.picture(case.game.key)):
+        raise ContractBroken(problem)
 
 
 @_in_contract

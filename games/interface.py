@@ -359,6 +359,8 @@ class Game(ABC, Generic[C, S]):
     title: ClassVar[str]
     summary: ClassVar[str]
     """One sentence for researchers choosing a game."""
+    system: ClassVar[str] = ""
+    """The published system that the game comes from."""
     rules_version: ClassVar[int]
     """Incremented whenever a replay of an old log would differ."""
     Config: ClassVar[type[Config]]
@@ -367,6 +369,8 @@ class Game(ABC, Generic[C, S]):
     """Scripts by name; always includes "random"."""
     default_script: ClassVar[str] = "random"
     """The script that people play against unless another is chosen: in demonstrations and new studies."""
+    shown_by: ClassVar[tuple[str, ...]] = ()
+    """Scripts that show the game well to spectators, for the seats in turn; empty: the default script in every seat."""
     starting_config: ClassVar[Mapping[str, Json]] = {}
     """Parameters of new studies and demonstrations that differ from the configuration's defaults."""
     reserved_words: ClassVar[tuple[str, ...]] = ()
@@ -415,6 +419,10 @@ class Game(ABC, Generic[C, S]):
     def kind(self, role: Role) -> str:
         """Return the seat's kind; seats of the same kind are interchangeable."""
         return role
+
+    def alike(self, role: Role) -> str:
+        """Return a label that seats share if they have the same choices and payoffs, so that nobody need choose one."""
+        return self.kind(role)
 
     @abstractmethod
     def role_title(self, role: Role) -> str:

@@ -43,6 +43,8 @@ from quality.score import score
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from recruiters.otree import signed_vars
+from showcase import tour
+from showcase.samples import making
 from studies.design import plan_cells
 from studies.enrolling import HELD, enrol
 from studies.freezing import launch
@@ -55,6 +57,18 @@ def launch_study(values: dict[str, Any]) -> str:
     study.save()
     launch(study)
     return study.slug
+
+
+def launch_tour_study() -> None:
+    """Launch a study in the place of the sample that the tour shows, if there is none."""
+    if not Study.objects.filter(slug=tour.STUDY).exists():
+        launch_study({"slug": tour.STUDY, "title": "Sample", "game": "bargaining", "roles": ["alice"]})
+
+
+def make_samples() -> None:
+    """Make the demo's samples, with their datasets and reports."""
+    for _line in making.everything():
+        pass
 
 
 def launch_again(slug: str, values: dict[str, Any]) -> None:
@@ -94,6 +108,12 @@ def finish_enrolment(slug: str, recruiter: str, worker: str) -> str:
 def monitor_path(slug: str) -> str:
     """Return the path of the study's monitor."""
     return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])
+
+
+def watch_path(slug: str) -> str:
+    """Return the path of the page on which a researcher watches the study's only match."""
+    match = Match.objects.get(seats__enrolment__placement__cell__version__study__slug=slug)
+    return reverse("admin:matches_match_watch", args=[match.pk])
 
 
 def lab_code(slug: str) -> str:

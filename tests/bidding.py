@@ -6,7 +6,7 @@ from typing import Any
 
 from matches.models import Event, Match
 from opponents.agents import agents_from_specs
-from studies.demo import create_demo
+from showcase.demo import create_demo
 from studies.freezing import launch
 from studies.models import Study
 

@@ -13,8 +13,10 @@ PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
 
 
-def photograph(page: Page, name: str, *, sizes: Sequence[dict[str, int]] = (PHONE, DESKTOP)) -> None:
-    """Save the whole page in each size, in light and dark colours, if PHOTOGRAPHS names a folder."""
+def photograph(
+    page: Page, name: str, *, sizes: Sequence[dict[str, int]] = (PHONE, DESKTOP), height: float = float("inf")
+) -> None:
+    """Save the page to this height in each size, in light and dark colours, if PHOTOGRAPHS names a folder."""
     if not (folder := os.environ.get("PHOTOGRAPHS")):
         return
     original_size = page.viewport_size
@@ -25,7 +27,9 @@ def photograph(page: Page, name: str, *, sizes: Sequence[dict[str, int]] = (PHON
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             if "/admin/" in page.url:  # the admin reads the colour scheme only when it loads
                 page.evaluate("dark => document.documentElement.classList.toggle('dark', dark)", scheme == "dark")
-            page.screenshot(path=Path(folder) / f"{file}-{size['width']}-{scheme}.png", full_page=True)
+            shown = min(height, page.evaluate("document.documentElement.scrollHeight"))
+            clip = {"x": 0, "y": 0, "width": size["width"], "height": shown}
+            page.screenshot(path=Path(folder) / f"{file}-{size['width']}-{scheme}.png", full_page=True, clip=clip)  # type: ignore[arg-type]
     page.emulate_media(color_scheme="light")
     page.evaluate("document.documentElement.classList.remove('dark')")
     if original_size:

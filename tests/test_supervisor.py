@@ -109,8 +109,8 @@ class Beginning(Stack):
         super().__init__(folder, **options)
         self._script = textwrap.dedent(script)
 
-    def manage(self, *_arguments: str) -> str:
-        return ""
+    def call(self, *_arguments: Any, **_keywords: Any) -> None:
+        """Migrate nothing."""
 
     def _commands(self) -> dict[str, list[str]]:
         return {"web": [sys.executable, "-c", self._script, str(self.port)]}
@@ -133,16 +133,16 @@ def test_start_waits_for_a_slow_service_and_says_what_for(tmp_path, monkeypatch)
 
     def say(line: str) -> None:
         said.append(line)
-        if line.startswith("  Waiting for the web server: "):
+        if line.startswith("  Starting the web server: "):
             (tmp_path / "waited").touch()
 
     waiting = Beginning(tmp_path, script.replace('"waited"', repr(str(tmp_path / "waited"))), say=say)
     with waiting:
         assert "web" in waiting.pids
     assert [line for line in said if line.endswith(" …")] == [
-        "Starting Redis …", "Preparing the database …", "Waiting for the web server …"
+        "Starting Redis …", "Preparing the database …", "Starting the web server …"
     ]  # fmt: skip
-    assert any(re.fullmatch(r"  Waiting for the web server: \d+ s so far", line) for line in said)
+    assert any(re.fullmatch(r"  Starting the web server: \d+ s so far", line) for line in said)
 
 
 @pytest.mark.parametrize(

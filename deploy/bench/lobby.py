@@ -31,7 +31,7 @@ TOLERANCE = 10.0
 """How many seconds a page may lag behind the database: it asks every 4 seconds, and a dead socket shows after 7."""
 PATIENCE = 240.0
 """Seconds after the last arrival within which everyone must be seated."""
-SILENCE, TIMEOUT, STALE = 7.0, 8.0, 9.0
+SILENCE, TIMEOUT, STALE = 7.0, 8.0, 7.0
 REQUESTS = 50
 """How many requests the crowd sends at once; a longer queue in the client would cost it more time than the server."""
 

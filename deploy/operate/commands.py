@@ -281,7 +281,7 @@ def _install_packages(machine: Machine) -> None:
     if not machine.whole and (CODE / ".venv").is_dir():
         return  # a trial uses the environment that is there
     say("installing Python packages …")
-    run([str(CODE / "deploy/setup/venv.sh"), "requirements.lock"])
+    run([str(CODE / "deploy/setup/venv.sh"), "--compile", "requirements.lock"])
 
 
 def _install_files(machine: Machine, *, nginx: bool) -> list[Path]:

@@ -27,7 +27,7 @@ def main() -> int:
             experiment = Otree(DATA / "otree", ROOT / ".venv-otree" / "bin" / "otree", wanted_port=stack.port + 1)
             cleanup.callback(experiment.stop)
             study_link = stack.call("deploy.otree_demo.study.make_study", experiment.url, experiment.rest_key)
-            password = stack.call("studies.demo.admin_password")
+            password = stack.call("showcase.demo.admin_password")
             stack.close_calls()
             experiment.prepare(parley=stack.url, **study_link)
             experiment.start()

@@ -16,12 +16,15 @@ import threading
 import time
 import urllib.request
 from http.cookiejar import CookieJar
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 900
 """Seconds for the installation and the start."""
 STOP_SECONDS = 60
+SILENT_SECONDS = 10
+"""The longest time in which a newcomer may see nothing new."""
 OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SITE_URL", "VIRTUAL_ENV", "PYTHONPATH", "DJANGO_SETTINGS_MODULE")
 """Variables that a new user does not have."""
 
@@ -48,12 +51,14 @@ def main() -> int:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         output: list[str] = []
-        reader = threading.Thread(target=_read, args=(demo, output), daemon=True)
+        said_at = [started_at]
+        reader = threading.Thread(target=_read, args=(demo, output, said_at), daemon=True)
         reader.start()
         try:
-            links = _await_links(demo, output)
+            address = _await_address(demo, output)
             seconds = time.monotonic() - started_at
-            _visit(links)
+            silence = max(later - earlier for earlier, later in pairwise(said_at))
+            _visit(address)
             os.killpg(demo.pid, signal.SIGINT)
             _check_end(demo, reader, output, clone)
         except (FreshError, OSError, subprocess.TimeoutExpired) as error:
@@ -63,19 +68,25 @@ def main() -> int:
             if demo.poll() is None:
                 os.killpg(demo.pid, signal.SIGKILL)  # the demo's own children end with it
                 demo.wait()
-    print(f"A fresh clone served its demo after {seconds:.0f} s and stopped cleanly.")
+    print(
+        f"A fresh clone served its demo after {seconds:.0f} s, was silent for {silence:.0f} s at most, and stopped cleanly."
+    )
+    if silence > SILENT_SECONDS:
+        print(f"It should not be silent for more than {SILENT_SECONDS} s.", file=sys.stderr)
+        return 1
     return 0
 
 
-def _read(demo: subprocess.Popen[str], output: list[str]) -> None:
+def _read(demo: subprocess.Popen[str], output: list[str], said_at: list[float]) -> None:
     assert demo.stdout is not None
     for line in demo.stdout:
+        said_at.append(time.monotonic())
         output.append(line)
         print("  " + line, end="", flush=True)
 
 
-def _await_links(demo: subprocess.Popen[str], output: list[str]) -> list[str]:
-    """Return the addresses that the demo printed: its first page, links to play, the admin's pages."""
+def _await_address(demo: subprocess.Popen[str], output: list[str]) -> str:
+    """Return the address of the demo's home page once it is ready."""
     deadline = time.monotonic() + PATIENCE
     while not any("Stop with" in line for line in output):
         if demo.poll() is not None:
@@ -83,18 +94,21 @@ def _await_links(demo: subprocess.Popen[str], output: list[str]) -> list[str]:
         if time.monotonic() > deadline:
             raise FreshError(f"make demo was not ready after {PATIENCE} s")
         time.sleep(0.2)
-    return re.findall(r"http://127\.0\.0\.1:\d+\S*", "".join(output))
+    return next(re.finditer(r"http://127\.0\.0\.1:\d+", "".join(output)))[0]
 
 
-def _visit(links: list[str]) -> None:
-    """Open the first page and the page for signing in to the admin, and begin a match, as a browser does."""
+def _visit(address: str) -> None:
+    """Open the home page and the page for signing in to the admin, and begin a match, as a browser does."""
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-    play = next(link for link in links if "/join/" in link)
     begin = b"role=alice"
-    for link, form, mark in ((links[0], None, "Parley"), (links[-1], None, 'type="password"'), (play, begin, "/p/")):
-        with browser.open(link, data=form, timeout=60) as answer:
+    for path, form, mark in (
+        ("/", None, "Bargaining"),
+        ("/admin/", None, 'type="password"'),
+        ("/join/demo-bargaining/", begin, "/p/"),
+    ):
+        with browser.open(address + path, data=form, timeout=60) as answer:
             if mark not in answer.url + answer.read().decode():
-                raise FreshError(f"{link} led to {answer.url}, which does not contain {mark}")
+                raise FreshError(f"{path} led to {answer.url}, which does not contain {mark}")
 
 
 def _check_end(demo: subprocess.Popen[str], reader: threading.Thread, output: list[str], clone: Path) -> None:

@@ -149,11 +149,13 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     key: ClassVar[str] = "bargaining"
     title: ClassVar[str] = _("Bargaining")
     summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = BargainingConfig
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
+    shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "accept",
         "reject",

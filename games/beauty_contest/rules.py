@@ -67,11 +67,13 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     summary: ClassVar[str] = _(
         "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
     )
+    system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = BeautyContestConfig
     State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "level_2"
+    shown_by: ClassVar[tuple[str, ...]] = ("level_1", "level_2", "level_3", "adaptive", "random")
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
     seat_title: ClassVar[str] = _("Player")
     number_key: ClassVar[str] = "answer"

@@ -92,11 +92,13 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     title: ClassVar[str] = _("Duopoly")
     unseated_title: ClassVar[str] = _("a firm")
     summary: ClassVar[str] = _("Two firms set prices again and again: do they compete or collude?")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = DuopolyConfig
     State: ClassVar[type] = History
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
+    shown_by: ClassVar[tuple[str, ...]] = ("best_reply", "tit_for_tat")
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
     oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
     reserved_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())

@@ -105,11 +105,13 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     key: ClassVar[str] = "english_auction"
     title: ClassVar[str] = _("English auction")
     summary: ClassVar[str] = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
+    system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = EnglishAuctionConfig
     State: ClassVar[type] = Bidding
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "rational"
+    shown_by: ClassVar[tuple[str, ...]] = ("rational", "underbidder", "overbidder")
     starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
     seat_title: ClassVar[str] = _("Bidder")
     unseated_title: ClassVar[str] = _("a bidder")

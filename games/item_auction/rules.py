@@ -158,11 +158,13 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     key: ClassVar[str] = "item_auction"
     title: ClassVar[str] = _("Auction of many items")
     summary: ClassVar[str] = _("Bidders with limited budgets compete for many items, sold one after another.")
+    system: ClassVar[str] = "AucArena"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = ItemAuctionConfig
     State: ClassVar[type] = Auction
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "rule"
+    shown_by: ClassVar[tuple[str, ...]] = ("rule", "estimate", "greedy")
     starting_config: ClassVar[Mapping[str, Json]] = {"people_plan": True}
     seat_title: ClassVar[str] = "Bidder"
     unseated_title: ClassVar[str] = _("a bidder")

@@ -171,6 +171,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     key: ClassVar[str] = "negotiation"
     title: ClassVar[str] = _("Negotiation")
     summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = NegotiationConfig
     State: ClassVar[type] = Rounds

@@ -116,6 +116,7 @@ class Patience(Game[PatienceConfig, Answers]):
     key: ClassVar[str] = "patience"
     title: ClassVar[str] = _("Patience")
     summary: ClassVar[str] = _("Money now or more money later: the interest rate implied by the choices.")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PatienceConfig
     State: ClassVar[type] = Answers

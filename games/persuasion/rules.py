@@ -178,11 +178,13 @@ class Persuasion(Game[PersuasionConfig, Market]):
     summary: ClassVar[str] = _(
         "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
     )
+    system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PersuasionConfig
     State: ClassVar[type] = Market
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "bayesian"
+    shown_by: ClassVar[tuple[str, ...]] = ("commitment", "trusting")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
         "recommend", "recommendation", "message", "market", "dollar",

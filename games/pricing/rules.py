@@ -121,6 +121,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     key: ClassVar[str] = "pricing"
     title: ClassVar[str] = _("Pricing")
     summary: ClassVar[str] = _("A seller sets prices period after period in an unknown and changing market.")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PricingConfig
     State: ClassVar[type] = Sales

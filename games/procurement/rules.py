@@ -47,7 +47,6 @@ from games.periods import (
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
 from games.procurement.instances import Instance, Plan, draw_hidden, draw_public
-from games.procurement.optimum import optimum
 from games.words import gettext as _
 from games.words import quoted
 
@@ -127,6 +126,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     key: ClassVar[str] = "procurement"
     title: ClassVar[str] = _("Procurement")
     summary: ClassVar[str] = _("A manager buys equipment under a budget, period after period, to find out what works.")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     slow_setup: ClassVar[bool] = True
     Config: ClassVar[type[Config]] = ProcurementConfig
@@ -334,5 +334,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
 
 def _optimum_for_log(instance: Instance) -> dict[str, Any]:
+    from games.procurement.optimum import optimum  # loading the solver takes half a second
+
     workers, plan = optimum(instance)
     return {"workers": workers, "plan": plan}

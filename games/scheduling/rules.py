@@ -105,6 +105,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     key: ClassVar[str] = "scheduling"
     title: ClassVar[str] = _("Scheduling")
     summary: ClassVar[str] = _("A manager assigns workers to tasks, period after period, until the schedule is stable.")
+    system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = SchedulingConfig
     State: ClassVar[type] = Attempts

@@ -74,11 +74,13 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     key: ClassVar[str] = "sealed_auction"
     title: ClassVar[str] = _("Sealed auction")
     summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
+    system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = SealedAuctionConfig
     State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "truthful"
+    shown_by: ClassVar[tuple[str, ...]] = ("truthful", "shade", "overbidder", "underbidder", "rational")
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
     seat_title: ClassVar[str] = _("Bidder")
     unseated_title: ClassVar[str] = _("a bidder")

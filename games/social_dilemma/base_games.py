@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import prod
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.words import quoted
 
+T = TypeVar("T")
 Profile = tuple[int, ...]
 """One action number per seat of the base game."""
 MAX_PROFILES = 10_000
@@ -51,6 +52,15 @@ class BaseGame:
     def seats(self) -> int:
         return len(self.actions)
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether seats that swap their actions swap their payoffs, and nothing else changes."""
+        return len(set(self.actions)) == 1 and all(
+            self.payoffs[_swapped(profile, seat)] == _swapped(points, seat)
+            for profile, points in self.payoffs.items()
+            for seat in range(self.seats - 1)
+        )
+
     def profiles(self) -> list[Profile]:
         """Return every profile; the last seat's action varies fastest."""
         return list(product(*map(range, self.actions)))
@@ -83,6 +93,11 @@ class BaseGame:
     def largest(self) -> float:
         """Return the largest absolute payoff of any seat."""
         return max(abs(points) for profile in self.payoffs.values() for points in profile)
+
+
+def _swapped(values: tuple[T, ...], seat: int) -> tuple[T, ...]:
+    """Return one value per seat with those of `seat` and the next one swapped."""
+    return (*values[:seat], values[seat + 1], values[seat], *values[seat + 2 :])
 
 
 @cache

@@ -59,11 +59,13 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     summary: ClassVar[str] = _(
         "A conflict between private and common interest, under mechanisms that may sustain cooperation."
     )
+    system: ClassVar[str] = "CoopEval"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = DilemmaConfig
     State: ClassVar[type] = Dilemma
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
+    shown_by: ClassVar[tuple[str, ...]] = ("tit_for_tat", "random")
     starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5}
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "action points round agent player mediator contract delegate sign approve proposal group".split()
@@ -127,6 +129,9 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     def kind(self, role: Role) -> str:
         """Return the position: seats with the same position in the base game are interchangeable."""
         return str(self.position(role) + 1)
+
+    def alike(self, role: Role) -> str:
+        return "" if self.base.symmetric else self.kind(role)
 
     def role_title(self, role: Role) -> str:
         # People never play under the published stopping rule: nobody calls a person an agent.

@@ -94,6 +94,11 @@ class Data:
         """Whether a dataset holds demonstration data; every page then says so."""
         return any(folder.manifest.get("demonstration") for folder in self.folders)
 
+    @property
+    def simulated(self) -> bool:
+        """Whether a dataset holds data of simulated participants; every page then says so."""
+        return any((folder.manifest.get("study") or {}).get("purpose") == "simulated" for folder in self.folders)
+
     def publication_values(self, key: str) -> list[str]:
         """Return the datasets' distinct values of "title", "authors", "licence" or "citation"."""
         values = []

@@ -144,6 +144,7 @@ def _results(data: Data, outcomes: Sequence[Outcome], options: Options) -> dict[
                 for folder in data.folders
             ],
             "demonstration": data.demonstration,
+            "simulated": data.simulated,
             "modified": data.modified,
         },
         "libraries": versions(),

@@ -22,7 +22,7 @@ REASONS: Mapping[str, str] = {
     "returned": "returned the assignment", "withdrew": "chose to leave", "not_finished": "still under way",
     "no_match": "no match", "not_begun": "not begun", "match_not_finished": "match without a result",
     "failed_check": "failed another check", "missing_check": "a check was not answered", "pilot": "part of a pilot",
-    "demo": "a demonstration", "clock_move": "the clock moved for a player",
+    "demo": "a demonstration", "simulated": "simulated participants", "clock_move": "the clock moved for a player",
     "scripted_fallback": "a script moved for a model", "substituted_move": "a substitute moved",
     "partner_excluded": "the partner is excluded",
 }  # fmt: skip
@@ -70,8 +70,10 @@ def render_report(
 
 
 def stamp(data: Data) -> str:
-    """Return the warning shown on every page for demonstration or modified data; "" for other data."""
+    """Return the warning shown on every page for simulated, demonstration or modified data; "" for other data."""
     warnings = []
+    if data.simulated:
+        warnings.append("Simulated data, not research data: scripts took the place of people")
     if data.demonstration:
         warnings.append("Demonstration data, not research data")
     if data.modified:

@@ -29,12 +29,15 @@ def main() -> None:
 
 
 def answer(line: str, stream: TextIO) -> None:
-    """Call the function that the line names; write its result or the traceback of its exception."""
+    """Call the function that the line names; write its result, or its exception's message or traceback."""
+    from django.core.management.base import CommandError
     from django.utils.module_loading import import_string
 
     name, arguments, keywords = json.loads(line)
     try:
         output = json.dumps({"result": import_string(name)(*arguments, **keywords)}, default=plain)
+    except CommandError as error:
+        output = json.dumps({"error": str(error)})
     except Exception:  # noqa: BLE001  (the caller receives the traceback)
         output = json.dumps({"error": traceback.format_exc()})
     stream.write(output + "\n")

@@ -76,6 +76,13 @@ def stop(process: subprocess.Popen[Any], *, stop_signal: signal.Signals = signal
     process.wait()
 
 
+def stop_group(process: subprocess.Popen[Any], *, patience: float = 5) -> None:
+    """Stop a process, and those that it started and that have not left its session."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+    stop(process, patience=patience)
+
+
 def _group_of(user: str) -> int:
     import pwd
 

@@ -71,10 +71,26 @@ SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000")
+SITE_OWNER = env.str("SITE_OWNER", default="")
+"""Who runs this server, as its home page names them."""
+SITE_CONTACT = env.str("SITE_CONTACT", default="")
+"""How to reach them: an e-mail address, or any text."""
+PRIVACY_URL = env.str("PRIVACY_URL", default="")
+"""The address of the owner's privacy notice."""
+if urlsplit(PRIVACY_URL).scheme not in ("", "http", "https"):
+    raise ImproperlyConfigured("PRIVACY_URL must begin with https:// or http://.")
 BEHIND_TLS = SITE_URL.startswith("https://")
 if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
     raise ImproperlyConfigured("SECRET_KEY is empty: production must set it (deploy/parley.env.example).")
 SECRET_KEY = env.str("SECRET_KEY", default="") or _stored_secret_key()
+DEMO = env.bool("PARLEY_DEMO", default=False)
+"""Whether this is the demo: its home page is the showcase, and this computer signs in to the admin with one click."""
+DEMO_SHARED_URL = env.str("PARLEY_DEMO_SHARED_URL", default="") if DEMO else ""
+"""The demo's address for other devices in the same network; empty: the demo serves this computer only."""
+if DEMO and BEHIND_TLS:
+    raise ImproperlyConfigured("PARLEY_DEMO is for your own computer: a server with TLS must not set it.")
+if DEMO_SHARED_URL:
+    ALLOWED_HOSTS = [*ALLOWED_HOSTS, urlsplit(DEMO_SHARED_URL).hostname or ""]
 LOCAL_HOSTS = env.list("LOCAL_HOSTS", default=[] if BEHIND_TLS else ["127.0.0.1", "localhost", "::1"])
 """Hosts on private networks that Parley may call: oTree servers, marketplaces' stand-in servers, and servers of models
 whose public name leads to a private network."""
@@ -120,6 +136,7 @@ INSTALLED_APPS = [
     "erasing",
     "paydesk",
     "api",
+    "showcase",
     *(f"games.{key}" for key in registry.keys()),
 ]
 
@@ -133,6 +150,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "showcase.local.ResearchStaysLocal",
     "django_otp.middleware.OTPMiddleware",
     "signin.middleware.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

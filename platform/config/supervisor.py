@@ -24,6 +24,7 @@ from config.private_redis import PrivateRedis
 from monitoring import restarts
 
 HOST = "127.0.0.1"
+EVERYWHERE = "0.0.0.0"
 COLLECTOR_THREADS = 4
 PRIVATE_UMASK = 0o077
 """The umask of every process that writes people's data."""
@@ -49,6 +50,7 @@ class Stack:
         redis_url: by default, a private Valkey is started.
         web_port: the first port to try; 0 for any.
         web_processes: number of processes that share the port.
+        shared: whether other devices reach the web server, under all of this machine's addresses.
         local_model: also serve a small language model (service "model", set up by deploy/setup/llm.sh) at `model_url`.
         environment: added to the environment of the child processes.
         say: called with each step of the start, how long it has taken so far, and the end of a service.
@@ -62,6 +64,7 @@ class Stack:
         redis_url: str | None = None,
         web_port: int = 0,
         web_processes: int = 1,
+        shared: bool = False,
         worker_concurrency: int = 12,
         without: Iterable[str] = (),
         local_model: bool = False,
@@ -74,6 +77,7 @@ class Stack:
         self.wanted_port = web_port
         self.port = 0
         self.web_processes = web_processes
+        self._host = EVERYWHERE if shared else HOST
         self.worker_concurrency = worker_concurrency
         self.services: dict[str, Service] = {}
         self._without = set(without)
@@ -88,6 +92,7 @@ class Stack:
         self._held_port: socket.socket | None = None
         self._redis: PrivateRedis | None = None
         self._call_process: subprocess.Popen[str] | None = None
+        self._jobs: list[subprocess.Popen[Any]] = []
 
     @property
     def url(self) -> str:
@@ -147,7 +152,7 @@ class Stack:
         (self.data_dir / "static").mkdir(exist_ok=True)
         self._lock_folder()
         try:
-            self.port, self._held_port = hold_port(self.wanted_port)
+            self.port, self._held_port = hold_port(self.wanted_port, self._host)
             if self.redis_url is None:
                 self._redis = PrivateRedis(self.data_dir)
                 self.redis_url = self._redis.url
@@ -155,16 +160,17 @@ class Stack:
                     self._start_service("redis", self._redis.command)
                     self._wait_until("redis", self._redis.answers, patience)
             with self.step("Preparing the database"):
-                self.manage("migrate", "--verbosity", "0")
+                self.call("django.core.management.call_command", "migrate", verbosity=0)
             if self._local_model:
                 with self.step("Loading the language model"):
                     self._start_model(patience)
             for name, command in self._commands().items():
                 if name not in self._without:
                     self._start_service(name, command)
-            if "web" in self.services:
-                with self.step("Waiting for the web server"):
-                    self._wait_until("web", self.is_healthy, patience)
+                if name == "web" and name in self.services:
+                    # The others start afterwards: on few cores, everything would otherwise wait for everything.
+                    with self.step("Starting the web server"):
+                        self._wait_until("web", self.is_healthy, patience)
             self._supervisor_thread = threading.Thread(target=self._supervise, name="supervisor", daemon=True)
             self._supervisor_thread.start()
         except BaseException:
@@ -195,6 +201,8 @@ class Stack:
         if self._supervisor_thread is not None:
             self._supervisor_thread.join()
         self.close_calls()
+        for job in self._jobs:
+            children.stop_group(job)
         for service in reversed(self.services.values()):
             service.stop()
         if self._redis is not None:
@@ -259,6 +267,21 @@ class Stack:
             raise StackError(f"{command} exited with {process.returncode}: {output}")
         return process.stdout
 
+    def start_manage(self, *arguments: str) -> subprocess.Popen[Any]:
+        """Run `manage.py` in the background, as `start_job` does."""
+        command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+        return self.start_job(arguments[0], command, umask=PRIVATE_UMASK)
+
+    def start_job(self, name: str, command: list[str], **options: Any) -> subprocess.Popen[Any]:
+        """Run a command that ends by itself; nothing restarts it, and it is stopped with the stack.
+
+        Args:
+            options: passed to `children.start`.
+        """
+        job = children.start(command, environment=self.environment, log=self._log_path(name), **options)
+        self._jobs.append(job)
+        return job
+
     def call(self, name: str, *arguments: Any, **keywords: Any) -> Any:
         """Call a function by its dotted name with the stack's data, JSON in and out.
 
@@ -270,6 +293,7 @@ class Stack:
                 [sys.executable, "-m", "config.calls"],
                 environment=self.environment,
                 log=self._log_path("calls"),
+                umask=PRIVATE_UMASK,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -305,7 +329,7 @@ class Stack:
         self._wait_until("model", lambda: "ready" in self.log("model"), patience)
 
     def _commands(self) -> dict[str, list[str]]:
-        web = ["--host", HOST, "--port", str(self.port), "--processes", str(self.web_processes)]
+        web = ["--host", self._host, "--port", str(self.port), "--processes", str(self.web_processes)]
         standalone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "warning"]
         worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default,payouts", *standalone]
         collector = ["-P", "threads", "-c", str(COLLECTOR_THREADS), "-Q", "collections", *standalone]
@@ -359,28 +383,28 @@ class Stack:
             raise StackError(f"Parley is already running on {self.data_dir}.") from None
 
 
-def free_port(first_port: int = 0) -> int:
-    """Return the first free port from `wanted` on; with 0, any below those that outgoing connections use."""
+def free_port(first_port: int = 0, host: str = HOST) -> int:
+    """Return the first free port from `first_port` on; with 0, any below those that outgoing connections use."""
     candidates = range(first_port, first_port + 100) if first_port else random.sample(range(20_000, 30_000), 100)
     for port in candidates:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((HOST, port))
+                probe.bind((host, port))
             except OSError:
                 continue
             return port
     raise StackError(f"no free port from {first_port} on")
 
 
-def hold_port(first_port: int = 0) -> tuple[int, socket.socket]:
+def hold_port(first_port: int = 0, host: str = HOST) -> tuple[int, socket.socket]:
     """Return a free port, and a socket that reserves it among stacks until it is closed.
 
     The web server binds its port only seconds later. Until then an abstract kernel socket name reserves
     the port; it disappears when the process ends, even after a crash.
     """
     while True:
-        port = free_port(first_port)
+        port = free_port(first_port, host)
         reservation = socket.socket(socket.AF_UNIX)
         try:
             reservation.bind(f"\0parley-port-{port}")

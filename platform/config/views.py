@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import sys
 
+from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from config.logs import DATABASE_ERRORS
+from showcase import views as showcase
 
 RELOAD_SECONDS = 5
 """Seconds after which the page about an unavailable database reloads."""
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Render the home page."""
-    return render(request, "home.html")
+    """Render the home page: the showcase in the demo, otherwise who runs this server."""
+    if settings.DEMO:
+        return showcase.home(request)
+    owner = {"name": settings.SITE_OWNER, "contact": settings.SITE_CONTACT, "privacy": settings.PRIVACY_URL}
+    return render(request, "home.html", {"owner": owner})
 
 
 @never_cache

@@ -229,7 +229,7 @@ def _cells(reading: Reading, totals: gate.Flow) -> Iterator[dict[str, Any]]:
 
 
 def _notice(reading: Reading) -> str:
-    return manifest.DEMONSTRATION_NOTICE if reading.demonstration else manifest.NOTICE
+    return manifest.NOTICES.get(reading.source.purpose, manifest.NOTICE)
 
 
 def _software() -> dict[str, str]:

@@ -41,6 +41,7 @@ REASONS: Mapping[str, str] = {
     "missing_check": "a check was not answered",
     "pilot": "part of a pilot",
     "demo": "a demonstration",
+    "simulated": "simulated participants",
     "clock_move": "the clock moved for a player",
     "scripted_fallback": "a script moved for a model",
     "substituted_move": "a substitute moved",

@@ -31,6 +31,7 @@ REASONS: Mapping[str, str] = {
     "missing_check": "A check that the study asks for was not answered, such as a quiz left open.",
     "pilot": "The match was part of a pilot.",
     "demo": "The match was a demonstration.",
+    "simulated": "Simulated participants played the match, in a study that also has real ones.",
     "clock_move": "The clock made at least one move in place of a player.",
     "scripted_fallback": "A scripted player made at least one move in place of a model.",
     "substituted_move": "Someone other than the seat's player made at least one move.",
@@ -113,16 +114,17 @@ def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
     return frozenset(reasons)
 
 
-def match_reasons(match: MatchFacts, *, demonstration: bool) -> frozenset[str]:
+def match_reasons(match: MatchFacts, *, purpose: str) -> frozenset[str]:
     """Return the reasons to exclude a match that lie in the match itself.
 
     Args:
-        demonstration: whether the study is itself a demonstration, whose demo matches count.
+        purpose: of the study: the matches of a demonstration, or of simulated participants, count only in a study
+            that is nothing else and says so.
     """
     reasons = set()
     if not match.finished:
         reasons.add("match_not_finished")
-    if match.purpose == "pilot" or (match.purpose == "demo" and not demonstration):
+    if match.purpose == "pilot" or (match.purpose in ("demo", "simulated") and match.purpose != purpose):
         reasons.add(match.purpose)
     return substitution_reasons(match.moved_for_others) | reasons
 

@@ -23,6 +23,13 @@ DEMONSTRATION_NOTICE = (
     "research data."
 )
 
+SIMULATED_NOTICE = (
+    "This dataset is SIMULATED: scripts with known behaviour took the place of people, and nobody was paid. It shows "
+    "the format and what analyses find in it, and is not research data."
+)
+NOTICES = {"demo": DEMONSTRATION_NOTICE, "simulated": SIMULATED_NOTICE}
+"""By the study's purpose; other datasets have the general notice."""
+
 
 class FileEntry(BaseModel):
     """One file of a dataset; `rows` is the number of records without the header, None for files without records."""

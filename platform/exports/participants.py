@@ -195,7 +195,7 @@ class Participant:
         """Whole cents by reason: the ledger's or, outside real studies, what it would hold. None while in progress."""
         if self.ended_at is None:
             return None
-        if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
+        if Match.Purpose(self.cell.version.content["purpose"]).has_ledger:
             amounts = {row.reason: row.amount for row in self.ledger}
         else:
             rule = self.cell.pay()
@@ -359,7 +359,7 @@ class PlayedMatch:
             by for role, movers in self._moved_for.items() if self.seats[role].enrolment is None for by in movers
         )
         facts = gate.MatchFacts(finished=self.finished, purpose=self.match.purpose, moved_for_others=played_for_agents)
-        reasons = set(gate.match_reasons(facts, demonstration=self.reading.demonstration))
+        reasons = set(gate.match_reasons(facts, purpose=self.reading.source.purpose))
         of_people = [self.reasons_of(person) for person in self.people]
         if of_people and all(of_people):
             reasons = reasons.union(*of_people)

@@ -139,7 +139,7 @@ def matches(shape: Shape) -> Table:
             "choice",
             "Purpose of the match.",
             lambda m: m.match.purpose,
-            values="study, demo, collection, imported",
+            values="study, demo, collection, imported, simulated",
         ),
         Column(
             "source",

@@ -48,14 +48,14 @@ def partial_group(waiting: Sequence[Waiting], needed: Mapping[str, int], first: 
 def prospects(waiting: Sequence[Waiting], needed: Mapping[str, int]) -> dict[int, tuple[int, int]]:
     """Return, for each waiting participant, how many others are here for their group and how many must still arrive.
 
-    Those who arrived first are served first. Call it when no complete group can be formed.
+    Those who arrived first are served first. For a group that is complete but not yet formed, nobody must arrive.
     """
     size, missing = sum(needed.values()), 0
     found: dict[int, tuple[int, int]] = {}
     remaining = [candidate for candidate in waiting if needed.get(candidate.kind)]
     while remaining:
         group = _extended(remaining[:1], remaining[1:], needed)
-        missing += max(1, size - len(group))
+        missing += size - len(group)
         found |= {member.key: (len(group) - 1, missing) for member in group}
         remaining = [candidate for candidate in remaining if candidate.key not in found]
     return found

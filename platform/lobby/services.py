@@ -13,11 +13,12 @@ from functools import partial
 from random import Random
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from games.interface import Role
 from lobby import announce, times
+from lobby.coalescing import Coalesced
 from lobby.grouping import Waiting, find_group, partial_group, prospects, seats_for
 from lobby.models import Group, Hall, Place
 from lobby.signals import group_made
@@ -138,8 +139,7 @@ def _prospects(places: Sequence[Place]) -> dict[int, tuple[int, int]]:
     return prospects(_waiting(places, table), table.needed)
 
 
-def update_pool(hall_id: int, pool: str) -> None:
-    """Form, open and dissolve groups and end waits, as far as it is time; then notify the pages."""
+def _update_pool(hall_id: int, pool: str) -> None:
     changed: set[int] = set()
     while _is_due(hall_id, pool):
         with transaction.atomic():
@@ -151,9 +151,15 @@ def update_pool(hall_id: int, pool: str) -> None:
     notify(hall_id, pool, changed=changed)
 
 
-def _update_if_due(hall_id: int, pool: str) -> None:
+def _update_due_pool(hall_id: int, pool: str) -> None:
     if _is_due(hall_id, pool):
-        update_pool(hall_id, pool)
+        _update_pool(hall_id, pool)
+
+
+update_pool = Coalesced(_update_pool)
+"""Form, open and dissolve groups and end waits, as far as it is time; then notify the pages of who is here."""
+_update_if_due = Coalesced(_update_due_pool)
+"""`update_pool` if there is anything to do; otherwise, nobody is notified."""
 
 
 def _is_due(hall_id: int, pool: str) -> bool:
@@ -282,14 +288,16 @@ def _preferred_role(table: Table, place: Place) -> Role:
 
 def _decided_group(hall_id: int, pool: str) -> int | None:
     """Return a group that is no longer waiting: everyone is ready, the time is over, or a member has left."""
-    asked = Place.objects.filter(hall=hall_id, pool=pool, group__isnull=False, group__match=None)
-    members: dict[int, list[bool]] = {}
-    for place in asked.select_related("group").order_by("group"):
-        assert place.group is not None
-        is_over = times.is_over(times.asking_ends(place.group))
-        members.setdefault(place.group.pk, []).append(is_over or place.ready_at is not None)
-    left = asked.exclude(enrolment__ended_at=None).values_list("group", flat=True).first()
-    return left or next((group for group, decided in members.items() if all(decided)), None)
+    asked = Group.objects.filter(hall=hall_id, pool=pool, match=None).annotate(
+        not_ready=Count("places", filter=Q(places__ready_at=None)),
+        left=Count("places", filter=Q(places__enrolment__ended_at__isnull=False)),
+    )
+    decided = asked.filter(Q(not_ready=0) | Q(left__gt=0) | Q(until__lte=timezone.now())).order_by("-left", "pk")
+    return next((group.pk for group in decided if _is_decided(group)), None)
+
+
+def _is_decided(group: Group) -> bool:
+    return group.not_ready == 0 or group.left > 0 or times.is_over(times.asking_ends(group))
 
 
 def _settle_asked_group(hall_id: int, pool: str) -> set[int]:

@@ -313,7 +313,7 @@ class Change:
         Match.objects.filter(pk=self.match.pk).update(**columns)
         for name, value in columns.items():
             setattr(self.match, name, value)
-        if columns.get("status") == Match.Status.FINISHED and not self.match.driven:
+        if columns.get("status") == Match.Status.FINISHED and self.match.people():
             self._complete_players()
         if quietly or self.match.driven:
             return

@@ -54,6 +54,12 @@ class Match(models.Model):
         DEMO = "demo", _("demo")
         COLLECTION = "collection", _("collection")
         IMPORTED = "imported", _("imported")
+        SIMULATED = "simulated", _("simulated")
+
+        @property
+        def has_ledger(self) -> bool:
+            """Whether participants of such a study get ledger rows; those of simulated participants pay nobody."""
+            return self in (Match.Purpose.STUDY, Match.Purpose.SIMULATED)
 
     uid = models.UUIDField(_("identifier"), unique=True, default=uuid.uuid4, editable=False)
     game = models.CharField(_("game"), max_length=40)
@@ -102,13 +108,13 @@ class Match(models.Model):
 
     @property
     def driven(self) -> bool:
-        """Whether one driver plays the whole match, instead of a task per turn."""
-        return self.purpose == self.Purpose.COLLECTION
+        """Whether one process plays the whole match, instead of a task per turn."""
+        return self.purpose in (self.Purpose.COLLECTION, self.Purpose.SIMULATED)
 
     @property
     def simulated(self) -> bool:
         """Whether simulated participants play, who need no server and whose pages do not call."""
-        return self.purpose == self.Purpose.PILOT
+        return self.purpose in (self.Purpose.PILOT, self.Purpose.SIMULATED)
 
     @property
     def blind(self) -> bool:

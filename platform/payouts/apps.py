@@ -10,9 +10,10 @@ class PayoutsConfig(AppConfig):
     def ready(self) -> None:
         from audit.guard import register
         from matches import bonus
-        from payouts import elsewhere, guard, rules, telling  # noqa: F401  (registers itself)
+        from payouts import elsewhere, guard, rules, simulated, telling  # noqa: F401  (registers itself)
 
         bonus.register(amount=rules.shown_bonus, line=rules.bonus_line)
         register(install=guard.install, remove=guard.remove)
         elsewhere.register()
+        simulated.register_method()
         post_migrate.connect(guard.install_after_migrating, sender=self)

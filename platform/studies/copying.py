@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from matches.models import Match
 from studies.models import Study
 
 NOT_COPIED = {"id", "slug", "title", "status", "created_at", "created_by"}
@@ -15,6 +16,8 @@ NOT_COPIED = {"id", "slug", "title", "status", "created_at", "created_by"}
 def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
     """Return a new draft with the current settings of `study` and a short name that is still free."""
     copied = {field.name: getattr(study, field.name) for field in Study._meta.fields if field.name not in NOT_COPIED}
+    if study.purpose == Match.Purpose.SIMULATED:
+        copied["purpose"] = Match.Purpose.STUDY
     max_length = Study._meta.get_field("title").max_length
     return Study.objects.create(
         **copied,

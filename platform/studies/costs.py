@@ -269,7 +269,7 @@ def costs_of_content(study: Study, content: Mapping[str, Any], estimate: Forecas
         bonus=expected / weights,
         highest_bonus=highest / weights,
         terms=terms,
-        pays=content["purpose"] == Match.Purpose.STUDY,
+        pays=Match.Purpose(content["purpose"]).has_ledger,
         **_models(study, content, matches, estimate),
     )
 

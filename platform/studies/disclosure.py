@@ -150,7 +150,7 @@ def study_disclosure(study: Study) -> dict[str, str]:
 
 
 def longest_answer(timers: Mapping[str, Any], agents: Iterable[Agent]) -> float:
-    """Return the seconds after which no player's answer is awaited any longer, whoever plays.
+    """Return the seconds after which no player's answer is awaited any longer, no matter who plays.
 
     It does not depend on who plays in a match, so that pages may show it in a blind study.
     """

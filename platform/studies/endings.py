@@ -36,7 +36,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         return
     rule, content = placement.cell.pay(), placement.cell.version.content
     earnings = earnings_of(enrolment, content, rule)
-    if content["purpose"] == Match.Purpose.STUDY:
+    if Match.Purpose(content["purpose"]).has_ledger:
         slug = placement.cell.version.study.slug
         amounts_due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
     else:

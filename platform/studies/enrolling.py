@@ -29,7 +29,7 @@ from participants.signals import consented
 from participants.states import State
 from participants.steps import StepRefused
 from payouts.rules import PayRule
-from recruiters import otree
+from recruiters import otree, simulated
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
@@ -87,6 +87,7 @@ def enrol(
     if token and (existing := Enrolment.objects.filter(token=token).first()) is not None:
         return existing
     version.study = study
+    _refuse_mixing(version, arrival)
     participations.refuse(version, arrival)
     faults.refuse_while_unavailable(version)
     if arrival.recruiter == otree.KIND and arrival.cell is not None:
@@ -210,6 +211,12 @@ def refuse_closed(study: Study) -> None:
     version = study.latest_version()
     if version is not None and faults.why_closed(version):
         raise NotOpen(_paused())
+
+
+def _refuse_mixing(version: Version, arrival: Arrival) -> None:
+    """Raise NotOpen unless simulated participants, and only they, enter a study made for them."""
+    if (version.content["purpose"] == Match.Purpose.SIMULATED) != (arrival.recruiter == simulated.KIND):
+        raise NotOpen(_("Only simulated participants take part in this study."))
 
 
 def _closed_reason(study: Study) -> str:

@@ -161,7 +161,7 @@ class Recomputed:
         except GameError as error:
             yield _("a match cannot be replayed: {error}").format(error=error)
             return
-        if self.content["purpose"] == Match.Purpose.STUDY:
+        if Match.Purpose(self.content["purpose"]).has_ledger:
             yield from self._problems_of_ledger(expected)
         yield from self._problems_of_last_page(expected)
 

@@ -15,7 +15,7 @@ const notify = document.getElementById("notify");
 const tips = document.getElementById("tips");
 const words = lobby.dataset;
 const title = document.title;
-const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, STALE = 9000, BEFORE_START = 900;
+const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, STALE = 7000, BEFORE_START = 900;
 
 let stage = words.stage;              // "waiting" or "ready"
 let until = Date.now() + Number(words.remaining) * 1000;

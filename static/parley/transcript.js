@@ -1,4 +1,4 @@
-// Steps through a match without reloading the page: links, arrow keys, Home and End.
+// Steps through a match without reloading the page: links, arrow keys, Home and End, and at reading pace.
 const viewer = document.getElementById("viewer");
 const KEYS = { ArrowLeft: "s-previous", ArrowRight: "s-next", Home: "s-first", End: "s-last" };
 let wanted = 0;
@@ -26,6 +26,7 @@ viewer.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-step]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
+  setAdvancing(false);
   go(link);
 });
 
@@ -34,8 +35,46 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || !link?.dataset.step) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
   event.preventDefault();
+  setAdvancing(false);
   go(link);
 });
+
+// The button "advance" plays the match at reading pace, and waits for the next step of a live one.
+const advance = document.getElementById("advance");
+const live = document.getElementById("live");
+const AWAIT = 1000;        // milliseconds between two looks for a live match's next step
+
+function setAdvancing(on) {
+  if (!advance) return;
+  advance.setAttribute("aria-pressed", on);
+  advance.textContent = on ? advance.dataset.pause : advance.dataset.play;
+}
+
+function tell(words, now) {
+  if (live.textContent !== words) live.textContent = words;
+  live.toggleAttribute("data-now", now);
+}
+
+async function advanceOne() {
+  const next = document.getElementById("s-next"), { dataset } = document.getElementById("s-bar");
+  const isLive = "live" in dataset, waits = !next.dataset.step;
+  tell(isLive ? live.dataset[waits ? "thinking" : "live"] : waits ? live.dataset.over : "", isLive);
+  if (document.hidden || advance.getAttribute("aria-pressed") !== "true") return AWAIT;
+  if (waits && !isLive) {
+    setAdvancing(false);
+    return AWAIT;
+  }
+  await show(waits ? dataset.part : next.dataset.step);
+  return waits ? AWAIT : advance.dataset.seconds * 1000;
+}
+
+if (advance) {
+  advance.hidden = false;
+  setAdvancing(advance.getAttribute("aria-pressed") === "true");
+  advance.addEventListener("click", () => setAdvancing(advance.getAttribute("aria-pressed") !== "true"));
+  const repeat = async () => setTimeout(repeat, await advanceOne());
+  repeat();
+}
 
 const bar = document.getElementById("s-bar");
 if (bar) history.replaceState({ part: bar.dataset.part }, "");

@@ -13,6 +13,7 @@ from exports.parquet import ENDING
 from exports.sources import FrozenVersion, Source, StudySource
 from exports.tables import Table
 from games import registry
+from matches.models import Match
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class DatasetFacts:
     Attributes:
         source: the study or collection behind the dataset.
         publication: in the manifest's form (`readme.as_data`).
-        notice: the demonstration notice, if it is a demonstration.
+        notice: what the data are: a study's, a demonstration's or simulated ones.
         cutoff: the dataset's cut-off, ISO 8601.
         tables: every table in the codebook.
         files: the files written so far, by name.
@@ -65,6 +66,11 @@ class DatasetFacts:
         """Whether people took part."""
         return isinstance(self.source, StudySource)
 
+    @property
+    def simulated(self) -> bool:
+        """Whether scripts took the place of people."""
+        return self.source.purpose == Match.Purpose.SIMULATED
+
     @cached_property
     def games(self) -> list[str]:
         """Titles of the games."""
@@ -81,8 +87,9 @@ class DatasetFacts:
         """Return the researchers' description, or one generated from the dataset."""
         own_description = " ".join(self.publication.get("description", "").split())
         matches = self.flow["matches"]
+        people = "simulated participants" if self.simulated else "people"
         players = (
-            "people, language models and scripted players" if self.people else "language models and scripted players"
+            f"{people}, language models and scripted players" if self.people else "language models and scripted players"
         )
         counts = f"{matches['in_dataset']:,} of {matches['seen']:,} matches"
         if self.people:
@@ -93,7 +100,8 @@ class DatasetFacts:
     @property
     def keywords(self) -> list[str]:
         """Keywords for finding the dataset."""
-        return [*self.games, "economic games", "language models", *(["human participants"] if self.people else [])]
+        people = ["simulated data"] if self.simulated else ["human participants"] if self.people else []
+        return [*self.games, "economic games", "language models", *people]
 
     def file_of(self, table: Table) -> str | None:
         """Return the file that holds a table, as CSV if available."""

@@ -21,7 +21,7 @@ PLAYED = MatchFacts(finished=True, purpose="study")
 
 def test_a_completed_enrolment_with_all_checks_passed_is_included():
     assert participant_reasons(COMPLETED) == frozenset()
-    assert match_reasons(PLAYED, demonstration=False) == frozenset()
+    assert match_reasons(PLAYED, purpose="study") == frozenset()
 
 
 @pytest.mark.parametrize("state", sorted(ENDED - {State.COMPLETED}))
@@ -60,18 +60,20 @@ def test_a_completed_enrolment_without_a_match_is_excluded():
         (MatchFacts(finished=False, purpose="study"), {"match_not_finished"}),
         (MatchFacts(finished=True, purpose="pilot"), {"pilot"}),
         (MatchFacts(finished=True, purpose="demo"), {"demo"}),
+        (MatchFacts(finished=True, purpose="simulated"), {"simulated"}),
         (MatchFacts(True, "study", frozenset({"clock"})), {"clock_move"}),
         (MatchFacts(True, "study", frozenset({"script:fair"})), {"scripted_fallback"}),
         (MatchFacts(True, "study", frozenset({"openai:other", "clock"})), {"substituted_move", "clock_move"}),
     ],
 )
 def test_reasons_to_exclude_a_match(match, reasons):
-    assert match_reasons(match, demonstration=False) == reasons
+    assert match_reasons(match, purpose="study") == reasons
 
 
-def test_demonstrations_include_demo_matches_but_no_pilots():
-    assert match_reasons(MatchFacts(True, "demo"), demonstration=True) == frozenset()
-    assert match_reasons(MatchFacts(True, "pilot"), demonstration=True) == {"pilot"}
+@pytest.mark.parametrize("purpose", ["demo", "simulated"])
+def test_what_is_no_study_includes_matches_of_its_own_kind_but_no_pilots(purpose):
+    assert match_reasons(MatchFacts(True, purpose), purpose=purpose) == frozenset()
+    assert match_reasons(MatchFacts(True, "pilot"), purpose=purpose) == {"pilot"}
 
 
 def test_the_reason_that_ended_the_enrolment_comes_first():

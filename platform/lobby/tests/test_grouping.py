@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lobby.grouping import Waiting, find_group, partial_group, seats_for
+from lobby.grouping import Waiting, find_group, partial_group, prospects, seats_for
 
 KINDS = st.sampled_from("ab")
 NEEDED = st.dictionaries(KINDS, st.integers(1, 4), min_size=1)
@@ -68,3 +68,9 @@ def test_everyone_gets_one_seat_and_the_reserved_one_if_free(keys: list[int], da
     for seat, key in assigned.items():
         if list(reserved.values()).count(reserved[key]) == 1:
             assert seat == reserved[key]
+
+
+def test_nobody_is_missing_for_a_complete_group_that_has_yet_to_be_formed():
+    waiting = [Waiting(number, "player") for number in range(5)]
+    told = prospects(waiting, {"player": 4})
+    assert [told[number] for number in range(5)] == [(3, 0)] * 4 + [(0, 3)]

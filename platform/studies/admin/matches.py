@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from django.contrib import admin
@@ -18,19 +17,13 @@ from unfold.decorators import display
 
 from games import registry
 from matches.models import Event, Match, Seat
-from matches.templatetags.play import assets
 from participants.admin import ReadOnlyAdmin
 from rights.roles import Role
 from studies.admin.records import StudyFilter
-from studies.admin.steps import AFTER, BEFORE, NoScreen, answer_to, screen_of, step_of
-from studies.admin.transcript import Transcript, page_of, transcript_of
+from studies.admin.transcript import Transcript, transcript_of
+from studies.admin.viewer import Addresses, chosen_step, screen_page, sheets_of, step_context
 from studies.admin.watching import watched
 
-READ_ONLY_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'self'; "
-    "form-action 'none'; base-uri 'none'; sandbox allow-same-origin"
-)
-STYLESHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]+)"')
 COLOURS = {"live": "info", "finished": "success", "abandoned": "danger"}
 
 
@@ -134,7 +127,7 @@ class MatchAdmin(ReadOnlyAdmin):
         transcript = transcript_of(match)
         context = {
             **self.admin_site.each_context(request),
-            **_step_context(request, match, transcript, _chosen_step(request, match, transcript)),
+            **_step(request, match, transcript, chosen_step(request, match, transcript)),
             "opts": self.opts,
             "original": match,
             "title": _("Match {uid}").format(uid=str(match.uid)[:8]),
@@ -150,22 +143,13 @@ class MatchAdmin(ReadOnlyAdmin):
         transcript = transcript_of(match)
         if not 1 <= number <= transcript.last:
             raise Http404
-        context = _step_context(request, match, transcript, number)
+        context = _step(request, match, transcript, number)
         return TemplateResponse(request, "admin/matches/match/step.html", context)
 
     def screen(self, request: HttpRequest, object_id: str, number: int, side: str, role: str) -> HttpResponse:
         """Return what a role saw, as a page that runs no script and submits no form."""
         match = self.seen(request, object_id)
-        if side not in (BEFORE, AFTER) or not match.events.filter(number=number).exists():
-            raise Http404
-        try:
-            context = {"screen": screen_of(match, role, number, side), "sheets": STYLESHEET.findall(assets(match.game))}
-        except NoScreen as reason:
-            context = {"problem": str(reason)}
-        response = TemplateResponse(request, "admin/matches/match/screen.html", context)
-        response["Content-Security-Policy"] = READ_ONLY_POLICY
-        response["X-Frame-Options"] = "SAMEORIGIN"
-        return response
+        return screen_page(request, match, number, side, role)
 
     # ---- watching ------------------------------------------------------------------------------------
 
@@ -175,7 +159,7 @@ class MatchAdmin(ReadOnlyAdmin):
         context = {
             "watched": watched(match),
             "game": registry.get(match.game).title if match.game in registry.keys() else match.game,
-            "sheets": STYLESHEET.findall(assets(match.game)),
+            "sheets": sheets_of(match.game),
             "back": _parent_page(match),
         }
         return TemplateResponse(
@@ -201,24 +185,6 @@ def _endable(match: Any) -> bool:
     return match.status == Match.Status.LIVE and match.study_pk is not None
 
 
-def _chosen_step(request: HttpRequest, match: Match, transcript: Transcript) -> int:
-    """Return the requested step; by default the newest of a live match or the first of a finished one."""
-    requested, answering = _number(request.GET.get("step")), _number(request.GET.get("answering"))
-    if requested is None and answering is not None:
-        requested = answer_to(match, answering)
-    if requested is None:
-        requested = transcript.last if match.status == Match.Status.LIVE else 1
-    return min(max(requested, 1), max(transcript.last, 1))
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else None
-
-
-def _step_context(request: HttpRequest, match: Match, transcript: Transcript, number: int) -> dict[str, Any]:
-    return {
-        "match": match,
-        "transcript": transcript,
-        "step": step_of(match, transcript, number, request.GET.get("side")) if transcript.last else None,
-        "lines": page_of(match, transcript, number),
-    }
+def _step(request: HttpRequest, match: Match, transcript: Transcript, number: int) -> dict[str, Any]:
+    at = Addresses("admin:matches_match_step", "admin:matches_match_screen", match.pk)
+    return step_context(match, transcript, number, request.GET.get("side"), at)

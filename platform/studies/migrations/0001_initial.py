@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('title', models.CharField(max_length=120, verbose_name='title')),
                 ('slug', models.SlugField(help_text='Part of the link that participants follow.', max_length=60, unique=True, verbose_name='short name')),
                 ('status', models.CharField(choices=[('draft', 'draft'), ('launched', 'launched'), ('paused', 'paused'), ('closed', 'closed')], default='draft', max_length=12, verbose_name='status')),
-                ('purpose', models.CharField(choices=[('study', 'study'), ('pilot', 'pilot'), ('demo', 'demo'), ('collection', 'collection'), ('imported', 'imported')], default='study', max_length=12, verbose_name='purpose')),
+                ('purpose', models.CharField(choices=[('study', 'study'), ('pilot', 'pilot'), ('demo', 'demo'), ('collection', 'collection'), ('imported', 'imported'), ('simulated', 'simulated')], default='study', max_length=12, verbose_name='purpose')),
                 ('game', models.CharField(choices=studies.models.game_choices, max_length=40, verbose_name='game')),
                 ('config', models.JSONField(blank=True, default=dict, verbose_name='parameters')),
                 ('design', models.JSONField(blank=True, default=dict, help_text='Leave empty to play the parameters as they are. Several values of a parameter: {"grid": {"rounds": [1, 12]}}. Custom configurations: {"configurations": [{"config": {…}, "quota": 5}]}. GLEE\'s table or its selection for participants: {"table": "glee"}, {"selection": "glee", "seed": 1}.', verbose_name='design')),

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from games import registry
 from games.play import configure
 from opponents.models import Endpoint
-from studies.demo import create_demo
+from showcase.demo import create_demo
 from studies.models import Study
 
 pytestmark = pytest.mark.django_db

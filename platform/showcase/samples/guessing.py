@@ -1,0 +1,106 @@
+"""A finished study in which simulated participants play in groups of four: guessing a fraction of the mean.
+
+Two treatments: the target is 0.5 or 0.7 of the mean of all numbers. Known behaviour: in the first round, a participant
+of level k chooses about 50 times the fraction to the power of k (level 0: any number); `LEVELS` says how many are of
+which level. Afterwards they choose about the last mean times the fraction, level 0 the last mean. So numbers fall
+towards 0 in both treatments, and faster with the smaller fraction.
+
+One participant vanishes before the lobby, the next waits there without finding a group, and one stops answering in the
+middle of a match, whose seat a script takes over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cached_property
+from random import Random
+
+from games.interface import MoveData, Role
+from games.play import Play
+from matches.models import Match
+from opponents.agents import PERSON, agents_from_specs
+from showcase.samples.person import Person, Plan, chance
+from studies.models import Study
+
+SLUG, GAME = "sample-group", "beauty_contest"
+GROUPS, GROUP_SIZE = 6, 4
+FRACTIONS = (0.5, 0.7)
+RUNS = 5
+LEVELS: Mapping[int, float] = {0: 0.15, 1: 0.4, 2: 0.3, 3: 0.15}
+NOISE = 0.12
+"""Standard deviation of the logarithm of a number around what its level says."""
+THOUGHTS = ("Nothing special", "What the others do", "What the others think that I do")
+"""Answers by level."""
+STANDIN = "script:adaptive"
+PLANS: Mapping[int, Plan] = {9: Plan.VANISHES, 17: Plan.SILENT}
+"""Participants, by number, who do not finish. The tenth finds no group."""
+SESSIONS = ((1, 4), (5, 8), (9, 10), (11, 14), (15, 18), (19, 22), (23, 26))
+"""The first and last participant of each session, in which people arrive shortly after each other."""
+TITLE = "Sample: guessing in groups of four"
+DESCRIPTION = (
+    "Simulated: 26 scripts with known behaviour took the place of people. Groups of four choose numbers from 0 to 100 "
+    "five times; the closest to 0.5 or to 0.7 of the mean wins. Known behaviour: numbers fall towards 0 with every "
+    "round, faster with 0.5. One participant waits for a group in vain, one vanishes, and a script takes over one seat."
+)
+
+
+def new_study() -> Study:
+    """Return the study, unsaved."""
+    return Study(
+        slug=SLUG,
+        title=TITLE,
+        purpose=Match.Purpose.SIMULATED,
+        game=GAME,
+        config={"players": GROUP_SIZE, "runs": RUNS, "history_depth": RUNS, "prize": 10},
+        design={"grid": {"fraction": list(FRACTIONS)}},
+        agents=agents_from_specs(STANDIN),
+        lineups=[{"name": "", "seats": {"*": PERSON}}],
+        fills_in=STANDIN,
+        on_timeout="agent",
+        returns=False,
+        turn_seconds=60,
+        extension_seconds=30,
+        lobby_seconds=240,
+        lobby_after="leave",
+        quota=GROUPS // len(FRACTIONS),
+        entry=Study.Entry.CODES,
+        minutes=30,
+        counts_behaviour=False,
+        survey_after=[
+            {"key": "thought", "kind": "choice", "prompt": "What did you think about?", "options": list(THOUGHTS)}
+        ],
+        base=Decimal("2.00"),
+        announced_average=Decimal("1.00"),
+        cap=Decimal("2.00"),
+    )
+
+
+def people(study: Study) -> list[Person]:
+    """Return the participants in the order of their arrival."""
+    numbers = range(1, SESSIONS[-1][1] + 1)
+    return [Guesser(study, number, PLANS.get(number, Plan.FINISH), stops_before=3) for number in numbers]
+
+
+class Guesser(Person):
+    """A participant who reasons a few steps ahead."""
+
+    @cached_property
+    def level(self) -> int:
+        return int(chance(LEVELS, Random(f"{self.study.slug}/{self.number}/level")))
+
+    def answer(self, key: str) -> str:
+        return THOUGHTS[min(self.level, 2)]
+
+    def move(self, play: Play, role: Role) -> MoveData:
+        game, runs = play.game, play.state.runs
+        if not runs and self.level == 0:
+            return {"answer": float(self.rng.randint(5, 95))}
+        mean = game.mean(runs[-1]) if runs else 0.5 * game.config.upper
+        steps = min(self.level, 1) if runs else self.level
+        number = mean * game.config.fraction**steps * math.exp(self.rng.gauss(0, NOISE))
+        return {"answer": float(round(min(game.config.upper, number), 1 if number < 10 else 0))}
+
+    def thinking(self, move: MoveData) -> float:
+        return 13
