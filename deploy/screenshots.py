@@ -17,6 +17,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from deploy import tokens_picture
 from tests import researching, walking
 from tests.conftest import CHROMIUM_ARGUMENTS, LiveStack
 from tests.examples import blocks
@@ -78,6 +79,7 @@ def take_all(folder: Path) -> None:
     ):
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_ARGUMENTS)
         camera = Camera(browser, folder)
+        _tokens(camera)
         _participant(camera, stack)
         _new_game(camera, stack)
         desk = camera.page(DESKTOP)
@@ -88,6 +90,12 @@ def take_all(folder: Path) -> None:
         desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_path', 'pictures')}")
         camera.photograph(desk, "pay")
         browser.close()
+
+
+def _tokens(camera: Camera) -> None:
+    page = camera.page(tokens_picture.SIZE)
+    page.set_content(tokens_picture.page())
+    camera.photograph(page, "design-tokens")
 
 
 def copy_with_first_game(target: Path) -> None:
