@@ -127,7 +127,7 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
     camera.photograph(page, "play-last-round")
     walking.answer(page, "accept")
     walking.expect_over(page)
-    camera.photograph(page, "play-result", full_page=True)
+    camera.photograph(page, "play-result")
     walking.press_continue(page)
     walking.answer_quiz(page, option="10%")
     page.locator(".earnings").wait_for()

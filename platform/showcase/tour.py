@@ -225,8 +225,8 @@ STEPS = (
                     "tests: who got what, how the cells differ, who left."
                 ),
                 _(
-                    "Choose *Open the report* and answer the question of step 1. The scripts aimed for 10% of the sum "
-                    "less where waiting is expensive, and for 6% more where they may write."
+                    "Choose *Open the report* and answer the question of step 1. What the scripts were made to do is "
+                    "in *Dataset description*."
                 ),
                 "exports:page",
                 at="datasets",
