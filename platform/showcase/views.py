@@ -42,7 +42,8 @@ def home(request: HttpRequest) -> HttpResponse:
     local = not why_not_local(request)
     context = {
         "cards": cards(),
-        "shared": settings.DEMO_SHARED_URL,
+        "shared": settings.DEMO_SHARED_URL if local else "",
+        "qr": _qr_code(settings.DEMO_SHARED_URL) if local and settings.DEMO_SHARED_URL else "",
         "model": watching.model_runs(),
         "local": local,
         "research": research.overview() if local else None,

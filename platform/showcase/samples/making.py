@@ -1,9 +1,9 @@
 """Make the samples: enrol their people, pay them, play the collection, write datasets and reports.
 
-Everything goes through the services that real people's pages call; only the clock is simulated. People come in small
-sessions, one transaction each: a process that is killed leaves whole sessions, and the next one continues with the
-first that is missing. Other processes never see a session in progress, so that their sweeps, which read the real time,
-find nothing overdue.
+Everything goes through the services that real people's pages call; only the clock is simulated. People come one after
+the other, or a group at a time, each in one transaction: a process that is killed leaves whole sessions, and the next
+one continues with the first that is missing. Other processes never see a session in progress, so that their sweeps,
+which read the real time, find nothing overdue. Between two transactions, others get the time to write to SQLite.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Min, QuerySet
+from django.db.models import Max, Min, QuerySet
 from django.utils import timezone
 
 from collecting import driver
@@ -26,6 +26,7 @@ from collecting import services as collections
 from collecting.models import Collection
 from exports import background as datasets
 from exports.models import Dataset, Publication, lookup
+from participants.models import Enrolment
 from payouts import deciding, paying
 from payouts.models import LedgerRow
 from recruiters import simulated
@@ -40,15 +41,13 @@ from studies.freezing import launch
 from studies.models import Study
 
 RESEARCHER = "simulated-researcher"
-SESSION_SIZE = 5
-SESSIONS_PER_DAY = 8
-BETWEEN_SESSIONS = timedelta(minutes=35)
-"""Longer than a session can last: what happens in one depends only on those before it."""
 DAYS_AGO, FIRST_HOUR = 3, 9
 """The samples' first session begins at this hour (UTC) of the day this many days before they are made."""
-ROWS_AT_ONCE = 8
+ROWS_AT_ONCE = 4
 """Payments that are approved and made in one transaction."""
-BREATH_SECONDS = 0.02
+LINE_EVERY = 8
+"""Sessions between two lines of progress."""
+BREATH_SECONDS = 0.05
 """Pause after each transaction, in which others may write to SQLite."""
 WAIT_SECONDS = 0.3
 """How often this process looks whether another has finished what both began."""
@@ -66,20 +65,30 @@ class Line:
 
 def everything() -> Iterator[Line]:
     """Make what is missing of all samples; yield a line about each part that is done."""
-    left = sum(seconds for _title, _make, seconds in STUDIES) + PARENTS * (DATASET_SECONDS + REPORT_SECONDS)
-    for title, make, seconds in STUDIES:
+    left = sum(part[-1] for part in PARTS) + len(PARTS) * (DATASET_SECONDS + REPORT_SECONDS)
+    for slug, title, make, seconds in PARTS:
         for share, text in make():
             yield Line(f"{title}: {text}", left - share * seconds)
         left -= seconds
+        if written_dataset(parent := parent_of(slug)) is None:
+            datasets.request_dataset(parent)  # a worker, if there is one, writes it meanwhile
     written = []
-    for parent in (*Study.objects.filter(slug__in=[bargaining.SLUG, guessing.SLUG]), *_tournaments()):
-        written.append(dataset(parent))
+    for slug, *_part in PARTS:
+        written.append(dataset(parent_of(slug)))
         left -= DATASET_SECONDS
-        yield Line(f"dataset of {parent.slug}", left)
-    for each in written:
-        has_report = report(each) is not None
+        yield Line(f"dataset of {slug}", left)
+    if not reports.available():
+        yield Line("no reports: their libraries are not installed (`make analysis`)", 0)
+        return
+    missing = [each for each in written if not Report.objects.filter(dataset=each, state=Report.State.READY).exists()]
+    for each in missing:
+        reports.request_report(each)
+    for each in missing:  # shared with a worker, if there is one
+        reports.write_report(Report.objects.get(dataset=each).pk)
         left -= REPORT_SECONDS
-        yield Line(f"report on {each.parent.slug}" + ("" if has_report else " left out: run `make analysis`"), left)
+        yield Line(f"report on {each.parent.slug}", max(left, 1))
+    for each in missing:
+        _awaited(Report.objects.get(dataset=each), _refreshed)
 
 
 def bargaining_study(people: int = bargaining.PEOPLE) -> Parts:
@@ -87,9 +96,8 @@ def bargaining_study(people: int = bargaining.PEOPLE) -> Parts:
     study, clock = _launched(bargaining)
     if study.status == Study.Status.CLOSED:
         return
-    everybody = bargaining.people(study)[:people]
-    sessions = [everybody[first : first + SESSION_SIZE] for first in range(0, len(everybody), SESSION_SIZE)]
-    for share, text in _sessions(study, clock, sessions):
+    one_by_one = [[person] for person in bargaining.people(study)[:people]]
+    for share, text in _sessions(study, clock, one_by_one, every=timedelta(minutes=8), per_day=40):
         yield 0.8 * share, text
     yield 1, _pay(study, clock, up_to=bargaining.APPROVED_UP_TO)
     _close(study, clock)
@@ -101,7 +109,8 @@ def group_study() -> Parts:
     if study.status == Study.Status.CLOSED:
         return
     everybody = guessing.people(study)
-    yield from _sessions(study, clock, [everybody[first - 1 : last] for first, last in guessing.SESSIONS])
+    groups = [everybody[first - 1 : last] for first, last in guessing.SESSIONS]
+    yield from _sessions(study, clock, groups, every=timedelta(minutes=20), per_day=len(groups))
     _close(study, clock)
 
 
@@ -126,13 +135,13 @@ def _tournaments() -> QuerySet[Collection]:
     return Collection.objects.filter(slug=tournament.SLUG)
 
 
-STUDIES: Sequence[tuple[str, Callable[[], Parts], float]] = (
-    ("2 × 2 study", bargaining_study, 10),
-    ("tournament", collection, 2),
-    ("group study", group_study, 6),
+PARTS: Sequence[tuple[str, str, Callable[[], Parts], float]] = (
+    (bargaining.SLUG, "2 × 2 study", bargaining_study, 14),
+    (tournament.SLUG, "tournament", collection, 2),
+    (guessing.SLUG, "group study", group_study, 6),
 )
-"""Each sample with what makes it, and about how many seconds that takes."""
-PARENTS, DATASET_SECONDS, REPORT_SECONDS = 3, 1.5, 10
+"""Each sample's short name and title, what makes it, and about how many seconds that takes."""
+DATASET_SECONDS, REPORT_SECONDS = 1, 7
 
 
 # ---- people ----------------------------------------------------------------------------------------------
@@ -173,16 +182,20 @@ def describe(parent: Study | Collection, title: str, description: str) -> None:
     Publication.objects.get_or_create(**lookup(parent), defaults=details)
 
 
-def _sessions(study: Study, clock: Clock, sessions: Sequence[Sequence[Person]]) -> Parts:
-    """Let everybody take part who has not yet, session by session."""
-    begins = clock.at + timedelta(minutes=30)
+def _sessions(
+    study: Study, clock: Clock, sessions: Sequence[Sequence[Person]], *, every: timedelta, per_day: int
+) -> Parts:
+    """Let everybody take part who has not yet, session by session: one begins when the last is over."""
+    first_begins, last = clock.at + timedelta(minutes=30), sessions[-1][-1].number
     for number, session in enumerate(sessions):
-        day, slot = divmod(number, SESSIONS_PER_DAY)
-        clock.at = begins + timedelta(days=day) + slot * BETWEEN_SESSIONS
+        day, slot = divmod(number, per_day)
         if not _has_arrived(study, session[0]):
+            ended = Enrolment.objects.filter(placement__cell__version__study=study).aggregate(at=Max("ended_at"))["at"]
+            clock.at = max(filter(None, [first_begins + timedelta(days=day) + slot * every, ended]))
             _hold(study, clock, session)
             time.sleep(BREATH_SECONDS)
-        yield (number + 1) / len(sessions), f"{session[-1].number} of {sessions[-1][-1].number} people"
+        if number % LINE_EVERY == LINE_EVERY - 1 or session[-1].number == last:
+            yield (number + 1) / len(sessions), f"{session[-1].number} of {last} people"
 
 
 def _has_arrived(study: Study, person: Person) -> bool:
@@ -229,24 +242,25 @@ def _pay(study: Study, clock: Clock, *, up_to: int) -> str:
 # ---- datasets and reports ----------------------------------------------------------------------------------
 
 
+def parent_of(slug: str) -> Study | Collection:
+    """Return the study or collection with this short name."""
+    return Study.objects.filter(slug=slug).first() or Collection.objects.get(slug=slug)
+
+
+def written_dataset(parent: Study | Collection) -> Dataset | None:
+    """Return the parent's first dataset; None if none has been written."""
+    return Dataset.objects.filter(**lookup(parent), state=Dataset.State.READY).order_by("pk").first()
+
+
 def dataset(parent: Study | Collection) -> Dataset:
-    """Return the parent's dataset, written now if there is none."""
-    written = Dataset.objects.filter(**lookup(parent), state=Dataset.State.READY).first()
-    if written is not None:
+    """Return the parent's first dataset, written now if there is none."""
+    if (written := written_dataset(parent)) is not None:
         return written
     requested, _is_new = datasets.request_dataset(parent)
     datasets.write(requested.pk)
-    return _awaited(requested, datasets.refresh)
-
-
-def report(written: Dataset) -> Report | None:
-    """Return the dataset's report, written now if there is none; None without the analysis libraries."""
-    if not reports.available():
-        return None
-    if not Report.objects.filter(dataset=written, state=Report.State.READY).exists():
-        reports.request_report(written)
-        reports.write_report(written.report.pk)
-    return _awaited(Report.objects.get(dataset=written), _refreshed)
+    written = _awaited(requested, datasets.refresh)
+    assert isinstance(written, Dataset)
+    return written
 
 
 def _refreshed(row: Report) -> Report:

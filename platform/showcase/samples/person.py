@@ -42,7 +42,7 @@ SECONDS: Mapping[str, float] = {
     "consent": 24, "name": 8, "survey_before": 26, "instructions": 75, "match": 11, "quiz": 14, "survey_after": 38,
 }  # fmt: skip
 """Median seconds on a page; "match": on the result. A person's own pace multiplies all of them."""
-POLL_SECONDS, LOBBY_SECONDS = 2.0, 6.0
+POLL_SECONDS, LOBBY_SECONDS = 2.0, 8.0
 """How often someone who waits looks for news: in a match, and in the lobby."""
 SPREAD = 0.25
 """Standard deviation of the logarithm of every duration."""
@@ -182,17 +182,17 @@ class Person:
     def _wait(self) -> Walk:
         """Stay in the lobby, saying when asked that they are ready, until a match begins or the wait ends."""
         position = self.enrolment.position
+        place = Place.objects.get(enrolment=self.enrolment, step=position)
+        lobby.update_pool(place.hall_id, place.pool)
         while True:
-            place = Place.objects.select_related("enrolment").get(enrolment=self.enrolment, step=position)
-            lobby.update_pool(place.hall_id, place.pool)
             place = Place.objects.select_related("enrolment", "group").get(pk=place.pk)
             if place.enrolment.ended or place.enrolment.position != position:
                 return
             if place.group_id is not None and place.ready_at is None:
                 yield self.rng.uniform(2, 5)
-                people.answer_step(
-                    enrolment_id=self.enrolment.pk, position=position, data={"group": str(place.group_id)}
-                )
+                group = {"group": str(place.group_id)}
+                people.answer_step(enrolment_id=self.enrolment.pk, position=position, data=group)
+                lobby.update_pool(place.hall_id, place.pool)
             else:
                 yield LOBBY_SECONDS
                 lobby.mark_present(place)

@@ -109,18 +109,18 @@ class TestGroupStudy:
 def test_a_session_is_complete_or_absent_however_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = bargaining.Bargainer.answer
 
-    def die_within_the_second_session(person: Person, key: str) -> str:
-        if person.number == 8:
+    def die_within_the_fourth_session(person: Person, key: str) -> str:
+        if person.number == 4:
             raise KeyboardInterrupt
         return answer(person, key)
 
-    monkeypatch.setattr(bargaining.Bargainer, "answer", die_within_the_second_session)
+    monkeypatch.setattr(bargaining.Bargainer, "answer", die_within_the_fourth_session)
     with pytest.raises(KeyboardInterrupt):
-        made(making.bargaining_study, people=10)
-    assert Enrolment.objects.count() == 5 and not Enrolment.objects.filter(ended_at=None).exists()
+        made(making.bargaining_study, people=6)
+    assert Enrolment.objects.count() == 3 and not Enrolment.objects.filter(ended_at=None).exists()
     monkeypatch.undo()
-    made(making.bargaining_study, people=10)
-    assert Enrolment.objects.count() == 10 and not Enrolment.objects.filter(ended_at=None).exists()
+    made(making.bargaining_study, people=6)
+    assert Enrolment.objects.count() == 6 and not Enrolment.objects.filter(ended_at=None).exists()
     assert Study.objects.get().status == Study.Status.CLOSED
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from argparse import ArgumentParser
 from typing import Any
@@ -14,9 +13,6 @@ from recruiters import simulated
 from showcase.samples import making
 from showcase.samples.overview import report_progress
 from studies.models import Placement
-
-NICENESS = 10
-"""Lower priority than the processes that serve pages."""
 
 
 class Command(BaseCommand):
@@ -32,7 +28,6 @@ class Command(BaseCommand):
 
     def handle(self, *, anyway: bool, **options: Any) -> None:
         refuse_real_data(anyway=anyway)
-        os.nice(NICENESS)
         started_at = time.monotonic()
         self._say(started_at, "Making the samples")
         try:
