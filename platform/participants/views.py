@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from functools import wraps
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -142,7 +141,6 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         "payment_status": paid.payment_status(enrolment),
         "explanations": explaining.explanations(enrolment),
         "debriefing": to_html(debriefing) if debriefing else "",
-        "other_games": settings.DEMO and earnings.get("purpose") == "demo",
     }
     return allow_form(render(request, "participants/ending.html", context), instructions)
 
