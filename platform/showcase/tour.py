@@ -96,7 +96,7 @@ STEPS = (
                 of_sample=False,
             ),
         ),
-        "The page of the sample study with its four cells, and the tour above it",
+        "The four cells of the sample study, below the line of the tour",
     ),
     Step(
         "set-up",
@@ -169,7 +169,7 @@ STEPS = (
                 at="join-link",
             ),
         ),
-        "The report of a pilot",
+        "The preview of a turn, below the text of the tour",
     ),
     Step(
         "watch",
@@ -199,7 +199,7 @@ STEPS = (
                 "paydesk:page",
             ),
         ),
-        "The monitor of the sample study",
+        "The monitor of the sample study, below the text of the tour",
     ),
     Step(
         "read",
