@@ -122,6 +122,7 @@ class Patience(Game[PatienceConfig, Answers]):
     State: ClassVar[type] = Answers
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "five_percent"
+    shown_by: ClassVar[tuple[str, ...]] = ("five_percent", "impatient", "patient")
     starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
     reserved_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {
