@@ -18,7 +18,7 @@ from tests.conftest import CHROMIUM_ARGUMENTS, LiveStack
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "images" / "match.png"
 MAX_BYTES = 2_000_000
-SCREEN = {"width": 360, "height": 600}
+SCREEN = {"width": 360, "height": 640}
 STUDY = {
     "slug": "moving-picture",
     "title": "Splitting money",
@@ -35,11 +35,11 @@ SETTLED = 1500
 SCENE = """<!doctype html><meta charset="utf-8"><style>
   body {{ margin: 0; padding: 6px 14px 14px; display: flex; justify-content: space-between; width: 772px; }}
   figure {{ margin: 0; }}
-  figcaption {{ font: 600 15px/34px system-ui, sans-serif; color: #6e7975; text-align: center; }}
+  figcaption {{ font: 600 15px/34px system-ui, sans-serif; color: #75807c; text-align: center; }}
   img {{ display: block; border: 1px solid #8a9490; border-radius: 16px; }}
 </style>
-<figure><figcaption>Alice, a person</figcaption><img src="{0}"></figure>
-<figure><figcaption>Bob, a person or a language model</figcaption><img src="{1}"></figure>"""
+<figure><figcaption>Alice</figcaption><img src="{0}"></figure>
+<figure><figcaption>Bob</figcaption><img src="{1}"></figure>"""
 """Both pages on a transparent ground, so that the picture suits light and dark surroundings."""
 
 
@@ -70,11 +70,11 @@ def film(file: Path) -> None:
         taken = Film(
             *(
                 browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light").new_page()  # type: ignore[arg-type]
-                for size in ({"width": 800, "height": 660}, SCREEN, SCREEN)
+                for size in ({"width": 800, "height": 700}, SCREEN, SCREEN)
             )
         )
         stack.launch_study(STUDY)
-        paths = [stack.call("tests.meeting.reach_lobby", STUDY["slug"]) for _person in range(2)]
+        paths = [stack.call("tests.meeting.reach_lobby", STUDY["slug"], name) for name in ("Amira", "Ben")]
         for page, path in zip((taken.alice, taken.bob), paths, strict=True):
             page.goto(stack.url + path)
         for page in (taken.alice, taken.bob):
@@ -99,7 +99,7 @@ def _play(taken: Film) -> None:
     _see_offer(taken, taken.bob)
     walking.answer(taken.bob, "reject")
     walking.expect_turn(taken.bob, "offer")
-    _offer(taken, taken.bob, ("4500", "4500"), ["Half each,", "Half each, before it melts away?"])
+    _offer(taken, taken.bob, ("5000", "5000"), ["Half each,", "Half each, before it melts away?"])
     _see_offer(taken, taken.alice)
     walking.answer(taken.alice, "accept")
     for page in (taken.alice, taken.bob):
@@ -111,6 +111,7 @@ def _play(taken: Film) -> None:
 def _offer(taken: Film, page: Page, gains: tuple[str, str], typed: list[str]) -> None:
     """Type an offer and send it."""
     field = page.locator('input[name="alice_gain"]')
+    page.wait_for_timeout(SETTLED)
     field.evaluate("field => field.scrollIntoView({block: 'center'})")
     taken.shoot(READ)
     field.fill(gains[0])
@@ -118,7 +119,7 @@ def _offer(taken: Film, page: Page, gains: tuple[str, str], typed: list[str]) ->
     taken.shoot(GLANCE * 2)
     for words in typed:
         page.locator('textarea[name="message"]').fill(words)
-        taken.shoot(GLANCE)
+        taken.shoot(GLANCE if words != typed[-1] else 3 * GLANCE)
     page.locator("form.move button[type=submit]:visible").click()
     page.evaluate("scrollTo(0, 0)")
 
@@ -127,7 +128,9 @@ def _see_offer(taken: Film, page: Page) -> None:
     walking.expect_turn(page, "answer")
     page.wait_for_timeout(SETTLED)
     page.evaluate("scrollTo(0, 0)")
-    taken.shoot(READ + GLANCE)
+    taken.shoot(READ)
+    page.locator("#screen .card").first.evaluate("offer => scrollTo(0, offer.getBoundingClientRect().top - 60)")
+    taken.shoot(READ)
 
 
 def main() -> None:
