@@ -42,7 +42,7 @@ TITLE = "Sample: guessing in groups of four (simulated)"
 DESCRIPTION = (
     "Simulated: 26 scripts with known behaviour took the place of people. Groups of four choose numbers from 0 to 100 "
     "five times; the closest to 0.5 or to 0.7 of the mean wins. Known behaviour: numbers fall towards 0 with every "
-    "round, faster with 0.5. One participant waits without finding a group, one vanishes, and a script takes over one seat."
+    "round, faster with 0.5. One participant finds no group, one vanishes, and a script takes over one seat."
 )
 
 
