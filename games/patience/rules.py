@@ -115,7 +115,7 @@ class Patience(Game[PatienceConfig, Answers]):
 
     key: ClassVar[str] = "patience"
     title: ClassVar[str] = _("Patience")
-    summary: ClassVar[str] = _("Money now or more money later: the interest rate implied by the choices.")
+    summary: ClassVar[str] = _("Money now or more money later, question by question.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PatienceConfig

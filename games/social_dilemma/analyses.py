@@ -99,7 +99,7 @@ SHOWN_STEPS = 20
 
 
 def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list[Block]:
-    """Return blocks with the tournaments of a collection's finished matches, one per base game and mechanism.
+    """Return the leaderboard of a collection's finished matches and their tournaments, one per game and mechanism.
 
     Args:
         game_class: the game to which the configurations belong.
@@ -108,15 +108,48 @@ def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for match in matches:
         groups[json.dumps(match["config"], sort_keys=True)].append(match)
-    blocks: list[Block] = []
-    for number_of_game, group in enumerate(groups.values(), start=1):
-        game = configure(game_class, group[0]["config"])
-        blocks += _blocks(game, tournament(game, group), str(number_of_game))
+    games = [configure(game_class, group[0]["config"]) for group in groups.values()]
+    outcomes = [(game, tournament(game, group)) for game, group in zip(games, groups.values(), strict=True)]
+    blocks: list[Block] = [*_leaderboard(outcomes)]
+    for number_of_game, (game, outcome) in enumerate(outcomes, start=1):
+        blocks += _blocks(game, outcome, str(number_of_game))
     return blocks
 
 
+def scores(outcomes: Sequence[tuple[Any, Tournament]]) -> dict[str, list[float]]:
+    """Return each agent's mean points in every game: 0 as in equilibrium, 1 as if all cooperate; the best agent first.
+
+    Games without these references, and agents that have not played all others, are left out.
+    """
+    rated = [(game.base.reference, outcome) for game, outcome in outcomes if game.base.reference is not None]
+    agents = set.intersection(*(set(outcome.types) for _reference, outcome in rated)) if rated else set()
+    by_agent = {
+        agent: [
+            (outcome.mean_payoff[agent] - reference.nash) / (reference.cooperative - reference.nash)
+            for reference, outcome in rated
+        ]
+        for agent in agents
+    }
+    return dict(sorted(by_agent.items(), key=lambda item: (-fmean(item[1]), item[0])))
+
+
+def _leaderboard(outcomes: Sequence[tuple[Any, Tournament]]) -> Iterator[Block]:
+    names = [_name(game) for game, _outcome in outcomes if game.base.reference is not None]
+    rows = tuple(
+        (f"{rank}. {agent}", *(number(round(score, 3)) for score in (fmean(by_game), *by_game)))
+        for rank, (agent, by_game) in enumerate(scores(outcomes).items(), start=1)
+    )
+    if rows:
+        title = _("Leaderboard: mean points, from 0 as in equilibrium to 1 as if all cooperate")
+        yield Table("leaderboard", title, (_("Agent"), _("All games"), *names), rows)
+
+
+def _name(game: Any) -> str:
+    return f"{game.config.base_game} · {game.mechanism}".replace("_", " ")
+
+
 def _blocks(game: Any, outcome: Tournament, key: str) -> Iterator[Block]:
-    name = f"{game.config.base_game} · {game.mechanism}".replace("_", " ")
+    name = _name(game)
     score = "–" if outcome.score is None else number(outcome.score)
     yield Facts(
         f"tournament_{key}",

@@ -187,6 +187,16 @@ WINDOWS = {
 }
 
 
+def shortest_window(study: Study) -> Window:
+    """Return the shortest window that reaches back to the study's latest arrival."""
+    latest = Placement.objects.filter(cell__version__study=study).order_by("-pk").select_related("enrolment").first()
+    windows = list(WINDOWS.values())
+    if latest is None:
+        return windows[0]
+    ago = timezone.now() - latest.enrolment.arrived_at
+    return next((window for window in windows if ago < window.length), windows[-1])
+
+
 @dataclass(frozen=True)
 class Bar:
     """Arrivals and completions in the period starting at `at`."""

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 from audit.actions import Action
 from matches.models import Match
 from monitoring import services
-from monitoring.people import WINDOWS, Window
+from monitoring.people import WINDOWS, Window, shortest_window
 from monitoring.status import status_of
 from rights.admin import trail
 from rights.roles import Role
@@ -125,7 +125,7 @@ def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action
 
 
 def _status_context(request: HttpRequest, study: Study) -> dict[str, Any]:
-    window = _window(request)
+    window = _window(request, study)
     return {
         "study": study,
         "colour": COLOURS[study.status],
@@ -137,5 +137,6 @@ def _status_context(request: HttpRequest, study: Study) -> dict[str, Any]:
     }
 
 
-def _window(request: HttpRequest) -> Window:
-    return WINDOWS.get(request.GET.get("window", ""), WINDOWS["hours"])
+def _window(request: HttpRequest, study: Study) -> Window:
+    """Return the chosen window; by default, the shortest that shows the latest arrival."""
+    return WINDOWS.get(request.GET.get("window", "")) or shortest_window(study)

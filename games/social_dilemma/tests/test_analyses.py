@@ -94,6 +94,20 @@ def test_results_show_one_tournament_per_base_game():
     assert agents == ("a", "2", "100%", "0", "100%")
 
 
+def test_leaderboard_compares_points_with_equilibrium_and_cooperation():
+    def matches(base_game, points):
+        config, pairs = {"base_game": base_game}, product(points, repeat=2)
+        seated = [{"p1": one, "p2": other} for one, other in pairs]
+        payoffs = [{role: points[agent] for role, agent in agents.items()} for agents in seated]
+        played = zip(seated, payoffs, strict=True)
+        return [{"config": config, "agents": agents, "payoffs": paid, "records": []} for agents, paid in played]
+
+    finished = [*matches("prisoners_dilemma", {"a": 1, "b": 2}), *matches("trust", {"a": 10, "b": 4})]
+    board = results(SocialDilemma, finished)[0]
+    assert board.key == "leaderboard" and board.columns[0] == "Agent"
+    assert board.rows == (("1. a", "0.5", "0", "1"), ("2. b", "0.5", "1", "0"))
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_play_the_first_four_games_three_times(name):
     agents = [f"script:{script}" for script in SocialDilemma.scripts]

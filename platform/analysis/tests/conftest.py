@@ -15,7 +15,7 @@ GAMES = (
 
 @pytest.fixture(scope="session")
 def people(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Path]:
-    """Yield a dataset of a study with twelve people in two cells; eight of them are in the dataset."""
+    """Yield a dataset of the sample study with its first eleven people; nine of them are in the dataset."""
     from django.db import transaction
 
     from analysis.tests.worlds import export_people

@@ -11,11 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-SURVEY_BEFORE = [
-    {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
-    {"kind": "choice", "prompt": "Have you bargained before?", "key": "done", "options": ["yes", "no"]},
-]
-
 
 def export_game(
     key: str, folder: Path, *, matches: int = 4, configs: Sequence[Mapping[str, Any]] = ({},), seed: int = 1
@@ -65,33 +60,19 @@ def export_game(
     return folder
 
 
-def export_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
-    """Write a study with two cells in which people bargain with a script; some leave, and matches have model calls."""
+def export_people(folder: Path, *, people: int = 11) -> Path:
+    """Write a study in which the first people of a sample bargained; their matches also have model calls."""
     from exports.dataset import export
     from exports.tests import building
-    from participants import services
+    from matches.models import Match
+    from showcase.samples import bargaining, making
+    from studies.models import Study
 
-    rng = Random(seed)
-    study = building.new_study(
-        title="Splitting money", slug="splitting-money", design={"grid": {"rounds": [1, 12]}}, quota=people,
-        survey_before=SURVEY_BEFORE,
-    )  # fmt: skip
-    for number in range(people):
-        person = building.arrive(study, worker=f"A{number}WORKER")
-        building.consent(person, name="Robin")
-        building.answer(person, question_age=str(rng.randint(18, 70)), question_done=rng.choice(["yes", "no"]))
-        if number % 6 == 4:
-            services.withdraw(enrolment_id=person.pk)
-            continue
-        if number % 6 == 5:
-            building.read_instructions(person, word="wrong")
-            continue
-        building.read_instructions(person)
-        person.refresh_from_db()
-        rounds = next(step for step in person.steps if step["kind"] == "match")["config"]["rounds"]
-        messages = ["Half for you?", "I offer more than that."][: rng.randint(0, 2)] if rounds > 1 else []
-        match = building.play(person, messages=messages)
+    rng = Random(1)
+    for _part in making.bargaining_study(people):
+        pass
+    study = Study.objects.get(slug=bargaining.SLUG)
+    for match in Match.objects.filter(seats__enrolment__placement__cell__version__study=study).order_by("pk"):
         building.save_call(match, answer="-2", input_tokens=12, output_tokens=3, latency=rng.uniform(0.2, 2))
-        building.answer_quiz(person, correctly=number % 6 != 3)
     export(study, folder, ("csv", "parquet"), processes=1)
     return folder

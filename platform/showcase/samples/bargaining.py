@@ -32,7 +32,7 @@ PATIENT, IMPATIENT = 0.95, 0.8
 AIM, IMPATIENCE, MESSAGES, SPREAD = 0.40, -0.12, 0.08, 0.05
 OPENING, STEP = 0.15, 0.04
 USABLE_PER_CELL = 17
-TITLE = "Sample: patience and words in bargaining"
+TITLE = "Sample: patience and words in bargaining (simulated)"
 DESCRIPTION = (
     "Simulated: 80 scripts with known behaviour took the place of people and bargained as Alice with another script "
     "over 100 points. What Alice gets loses 5% or 20% of its value per round, and offers may carry a message or not "
@@ -51,7 +51,7 @@ FAILING: Mapping[Plan, int] = {
 """How many do not get into the dataset, and why; they are spread over all but the last participants at random."""
 LAST_FINISH = 5
 """The last participants all finish, so that the study ends with every cell full."""
-PAYMENTS: Mapping[int, str] = {7: "refused", 23: "unclear", 31: "refused", 64: "waiting", 65: "waiting", 66: "waiting"}
+PAYMENTS: Mapping[int, str] = {3: "refused", 5: "unclear", 31: "refused", 64: "waiting", 65: "waiting", 66: "waiting"}
 """Participants, by number, whose payments do not simply go through."""
 APPROVED_UP_TO = 68
 """The researcher has approved the pay of the participants up to this number."""

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from collecting.models import Collection
@@ -98,6 +100,15 @@ class TestGroupStudy:
         made(making.group_study)
         assert [Enrolment.objects.count(), Match.objects.count(), LedgerRow.objects.count()] == before
 
+    def test_its_pages_say_that_it_is_simulated(self, admin_client: Client) -> None:
+        group = samples.links()["samples"]["group"]
+        for name in ("page", "monitor", "pay", "dataset"):
+            page = admin_client.get(group.links[name])
+            assert "imulated" in page.content.decode(), name
+        purposes = dict(admin_client.get(group.links["page"]).context["adminform"].form.fields["purpose"].choices)
+        assert list(purposes) == ["simulated"]
+        assert "simulated" in admin_client.get(reverse("admin:studies_study_changelist")).content.decode()
+
     def test_its_pages_are_offered_as_they_become_ready(self) -> None:
         offered = samples.links()
         group = offered["samples"]["group"]
@@ -135,14 +146,14 @@ class TestMoney:
             enrol(study, Arrival("codes", worker="a", proof="a"))
         enrol(study, simulated.arrival(1))
         real = copy(study)
-        assert real.purpose == Match.Purpose.STUDY
+        assert real.purpose == Match.Purpose.STUDY and "simulated" not in real.title
         launch(real)
         real.refresh_from_db()
         with pytest.raises(NotOpen):
             enrol(real, simulated.arrival(1))
 
     def test_payments_are_answered_without_any_request(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        made(making.bargaining_study, people=25)
+        made(making.bargaining_study, people=6)
         rows = LedgerRow.objects.filter(study=bargaining.SLUG)
         assert {"confirmed", "failed", "unclear"} <= set(rows.values_list("state", flat=True))
         assert set(rows.values_list("recruiter", flat=True)) == {simulated.KIND}

@@ -22,6 +22,7 @@ import games.play
 from games import entries, grids, registry
 from games.errors import GameError
 from games.interface import Game
+from matches.models import Match
 from opponents.agents import agents_from_specs
 from studies.admin import meanwhile
 from studies.admin.ending_fields import chosen_endings, ending_form_fields
@@ -125,6 +126,10 @@ class StudyForm(forms.ModelForm):
         if "game" in self.fields:
             self.fields["game"].widget = forms.HiddenInput()
             self.initial["game"] = self.game_class.key
+        if "purpose" in self.fields:  # a study for simulated participants is nothing else, before and after
+            is_simulated = self.instance.purpose == Match.Purpose.SIMULATED
+            purposes = [each for each in Match.Purpose if (each == Match.Purpose.SIMULATED) == is_simulated]
+            self.fields["purpose"].choices = [(each.value, each.label) for each in purposes]
         if "instructions" in self.fields and not self.instance.instructions:
             self.initial["instructions"] = self.game_class.instruction_template()
         if "slug" in self.fields and self.instance.pk and is_referenced(self.instance):
@@ -489,7 +494,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "description": _(
                     "Participants who complete the study receive base pay and a bonus. Share: twice the announced "
                     "average times their success, from 0 to 1. Linear: the rate times the payoff. The bonus is "
-                    "never negative and never above the cap."
+                    "never negative and never above the cap. How many participants are paid follows from the matches "
+                    "per cell, in the step Who plays."
                 ),
             },
         ),
