@@ -289,3 +289,10 @@ def test_sentry_gets_errors_without_tokens_or_local_values(tmp_path):
     assert b"ValueError" in sent_text and b"failed at" in sent_text
     assert b"token0123456789" not in sent_text
     assert b"said-by-somebody" not in sent_text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "value"), [("PARLEY_DEMO", "1"), ("PRIVACY_URL", "javascript:alert(1)")])
+def test_a_server_refuses_to_be_a_demo_and_to_link_to_scripts(tmp_path, name: str, value: str):
+    process = manage(tmp_path, "check", **{name: value})
+    assert process.returncode != 0 and name in process.stderr

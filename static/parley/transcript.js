@@ -9,8 +9,12 @@ async function show(address) {
     const answer = await fetch(address);
     if (!answer.ok || answer.redirected) return location.reload();
     const html = await answer.text();
-    if (mine === wanted) Idiomorph.morph(viewer, html, { morphStyle: "innerHTML" });
-    return mine === wanted;
+    if (mine !== wanted) return false;
+    // Until the new screens are loaded, they are as tall as those before, so that the page does not jump.
+    const heights = [...viewer.querySelectorAll("iframe")].map((frame) => frame.style.height);
+    Idiomorph.morph(viewer, html, { morphStyle: "innerHTML" });
+    viewer.querySelectorAll("iframe").forEach((frame, number) => (frame.style.height ||= heights[number] ?? ""));
+    return true;
   } catch {
     return false;
   }
