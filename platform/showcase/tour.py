@@ -225,8 +225,8 @@ STEPS = (
                     "tests: who got what, how the cells differ, who left."
                 ),
                 _(
-                    "Choose *Open the report* and answer the question of step 1. What the scripts were made to do is "
-                    "in *Dataset description*."
+                    "Choose *Open the report*, then “Effects of parameters and players”, and answer the question of "
+                    "step 1. What the scripts were made to do is in *Dataset description*."
                 ),
                 "exports:page",
                 at="datasets",

@@ -16,12 +16,14 @@ NOT_COPIED = {"id", "slug", "title", "status", "created_at", "created_by"}
 def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
     """Return a new draft with the current settings of `study` and a short name that is still free."""
     copied = {field.name: getattr(study, field.name) for field in Study._meta.fields if field.name not in NOT_COPIED}
+    title = study.title
     if study.purpose == Match.Purpose.SIMULATED:
         copied["purpose"] = Match.Purpose.STUDY
+        title = title.removesuffix(" (simulated)")
     max_length = Study._meta.get_field("title").max_length
     return Study.objects.create(
         **copied,
-        title=_("{title} (copy)").format(title=study.title)[:max_length],
+        title=_("{title} (copy)").format(title=title)[:max_length],
         slug=_unused_slug(study.slug),
         created_at=timezone.now(),
         created_by=by,

@@ -32,7 +32,7 @@ PATIENT, IMPATIENT = 0.95, 0.8
 AIM, IMPATIENCE, MESSAGES, SPREAD = 0.40, -0.12, 0.08, 0.05
 OPENING, STEP = 0.15, 0.04
 USABLE_PER_CELL = 17
-TITLE = "Sample: patience and words in bargaining"
+TITLE = "Sample: patience and words in bargaining (simulated)"
 DESCRIPTION = (
     "Simulated: 80 scripts with known behaviour took the place of people and bargained as Alice with another script "
     "over 100 points. What Alice gets loses 5% or 20% of its value per round, and offers may carry a message or not "

@@ -38,11 +38,11 @@ PLANS: Mapping[int, Plan] = {9: Plan.VANISHES, 17: Plan.SILENT}
 """Participants, by number, who do not finish. The tenth finds no group."""
 SESSIONS = ((1, 4), (5, 8), (9, 10), (11, 14), (15, 18), (19, 22), (23, 26))
 """The first and last participant of each session, in which people arrive shortly after each other."""
-TITLE = "Sample: guessing in groups of four"
+TITLE = "Sample: guessing in groups of four (simulated)"
 DESCRIPTION = (
     "Simulated: 26 scripts with known behaviour took the place of people. Groups of four choose numbers from 0 to 100 "
     "five times; the closest to 0.5 or to 0.7 of the mean wins. Known behaviour: numbers fall towards 0 with every "
-    "round, faster with 0.5. One participant waits for a group in vain, one vanishes, and a script takes over one seat."
+    "round, faster with 0.5. One participant finds no group, one vanishes, and a script takes over one seat."
 )
 
 

@@ -173,7 +173,7 @@ def researcher() -> Any:
 def describe(parent: Study | Collection, title: str, description: str) -> None:
     """Store what the parent's datasets and reports say about it."""
     details = {
-        "title": f"{title} (simulated)",
+        "title": title,
         "authors": "Scripts of the Parley project",
         "licence": Publication.Licence.CC0,
         "description": description,

@@ -70,7 +70,7 @@ class Person:
     Attributes:
         number: from 1; with the study's short name, the seed of everything the person does.
         payment: what becomes of the person's payments (`payouts.simulated.PAYMENTS`).
-        stops_before: with a plan to stop during the match: before which of the own moves, from 1.
+        stops_before: with a plan to stop during the match: before which of their moves, from 1.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ AGENTS: Mapping[str, str] = {
     "equilibrium": "script:nash",
     "random": "script:random",
 }
-TITLE = "Sample: a tournament of six scripts"
+TITLE = "Sample: a tournament of six scripts (simulated)"
 DESCRIPTION = (
     "Simulated: six scripts with known rules meet in three dilemmas of eight rounds, everybody against everybody and "
     "against itself, in both orders. Made to show a collection with its leaderboard."

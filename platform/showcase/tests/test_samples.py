@@ -146,7 +146,7 @@ class TestMoney:
             enrol(study, Arrival("codes", worker="a", proof="a"))
         enrol(study, simulated.arrival(1))
         real = copy(study)
-        assert real.purpose == Match.Purpose.STUDY
+        assert real.purpose == Match.Purpose.STUDY and "simulated" not in real.title
         launch(real)
         real.refresh_from_db()
         with pytest.raises(NotOpen):

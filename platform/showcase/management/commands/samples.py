@@ -46,7 +46,7 @@ class Command(BaseCommand):
 def refuse_real_data(*, anyway: bool) -> None:
     """Raise CommandError where samples might be mistaken for research.
 
-    A demo's own studies are trials of whoever tries it. Elsewhere, samples need `--anyway`, and are never made beside a
+    A demo's own studies are trials. Elsewhere, samples need `--anyway`, and are never made beside a
     study in which people have taken part, because ledgers cannot be deleted.
     """
     if settings.DEMO:
