@@ -34,11 +34,12 @@ def test_site_builds_without_warnings_and_its_links_work(tmp_path: Path):
 @pytest.mark.browser
 def test_screenshots_can_be_retaken(tmp_path: Path):
     """The script stops if a tutorial page has changed or a picture is too large."""
-    process = subprocess.run(
-        [sys.executable, "-m", "deploy.screenshots", "--to", str(tmp_path)],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:."}, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stderr[-3000:]
+    for script, target in (("deploy.screenshots", tmp_path), ("deploy.moving_picture", tmp_path / "match.png")):
+        process = subprocess.run(
+            [sys.executable, "-m", script, "--to", str(target)],
+            cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:."}, capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+        assert process.returncode == 0, process.stderr[-3000:]
     charts = {path.name for path in (ROOT / "docs" / "images").glob("analysis-*.png")}
     assert {path.name for path in tmp_path.iterdir()} | charts == {p.name for p in (ROOT / "docs" / "images").iterdir()}
 
