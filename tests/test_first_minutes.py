@@ -17,7 +17,7 @@ from tests.accessibility import DARK, violation_lines, violations
 from tests.conftest import LiveStack
 from tests.photographs import DESKTOP, PHONE, photograph
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 TALLEST = 1600
 """Height of the saved pictures, in pixels: two screens of a desktop."""
 
