@@ -17,6 +17,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from deploy import tokens_picture
 from tests import researching, walking
 from tests.conftest import CHROMIUM_ARGUMENTS, LiveStack
 from tests.examples import blocks
@@ -73,11 +74,12 @@ def take_all(folder: Path) -> None:
     """Take every picture into `folder`."""
     with (
         tempfile.TemporaryDirectory(prefix="parley-pictures-") as data,
-        LiveStack(Path(data), environment={"SECRET_KEY": "pictures"}) as stack,
+        LiveStack(Path(data), environment={"SECRET_KEY": "pictures", "PARLEY_DEMO": "1"}) as stack,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_ARGUMENTS)
         camera = Camera(browser, folder)
+        _tokens(camera)
         _participant(camera, stack)
         _new_game(camera, stack)
         desk = camera.page(DESKTOP)
@@ -88,6 +90,12 @@ def take_all(folder: Path) -> None:
         desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_path', 'pictures')}")
         camera.photograph(desk, "pay")
         browser.close()
+
+
+def _tokens(camera: Camera) -> None:
+    page = camera.page(tokens_picture.SIZE)
+    page.set_content(tokens_picture.page())
+    camera.photograph(page, "design-tokens")
 
 
 def copy_with_first_game(target: Path) -> None:
@@ -127,7 +135,7 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
     camera.photograph(page, "play-last-round")
     walking.answer(page, "accept")
     walking.expect_over(page)
-    camera.photograph(page, "play-result", full_page=True)
+    camera.photograph(page, "play-result")
     walking.press_continue(page)
     walking.answer_quiz(page, option="10%")
     page.locator(".earnings").wait_for()
@@ -181,7 +189,7 @@ def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
 
 def _tour(camera: Camera, desk: Page, stack: LiveStack) -> None:
     """Photograph one stop of each step of the tour, and the sample's report at the end."""
-    stack.call("tests.actions.make_samples")
+    stack.manage("samples")
     for name, stop, at in (
         ("ask", "question", "places"),
         ("set-up", "form", "study_form"),

@@ -370,7 +370,10 @@ class Game(ABC, Generic[C, S]):
     default_script: ClassVar[str] = "random"
     """The script that people play against unless another is chosen: in demonstrations and new studies."""
     shown_by: ClassVar[tuple[str, ...]] = ()
-    """Scripts that show the game well to spectators, for the seats in turn; empty: the default script in every seat."""
+    """Scripts that show the game well to spectators, for the seats in turn; empty: the default script in every seat.
+
+    Each match begins with the next one, so that two in a row differ.
+    """
     starting_config: ClassVar[Mapping[str, Json]] = {}
     """Parameters of new studies and demonstrations that differ from the configuration's defaults."""
     reserved_words: ClassVar[tuple[str, ...]] = ()

@@ -12,12 +12,16 @@ from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
+from analysis import tokens
+
 FOLDER = Path(__file__).parent
 MAX_BYTES = 4096
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 SHAPES = frozenset({"svg", "g", "rect", "circle", "ellipse", "line", "path", "polygon", "polyline"})
 TOKENS = ("accent", "second", "card", "line", "ink", "muted", *(f"seat-{number}" for number in range(1, 9)))
-COLOUR = re.compile(rf"none|currentColor|var\(--({'|'.join(TOKENS)}), #[0-9a-f]{{6}}\)")
+COLOURS = frozenset({"none", "currentColor", *(f"var(--{token}, {tokens.colour(token)})" for token in TOKENS)})
+"""Tokens, each with its light value for where there is no style sheet."""
+EXAMPLE = f"var(--accent, {tokens.colour('accent')})"
 NOT_ALLOWED = re.compile(r"style|class|id|href|src|on\w+", re.IGNORECASE)
 
 
@@ -50,5 +54,5 @@ def problems(svg: str) -> Iterator[str]:
         for attribute, value in element.items():
             if NOT_ALLOWED.fullmatch(attribute.rpartition("}")[2]) or "url(" in value.lower():
                 yield f"the picture contains {attribute}={value!r}"
-            if attribute in ("fill", "stroke") and not COLOUR.fullmatch(value):
-                yield f"{attribute}={value!r} is not a token with a fallback, such as var(--accent, #0f5c57)"
+            if attribute in ("fill", "stroke") and value not in COLOURS:
+                yield f"{attribute}={value!r} is not a token with its light value, such as {EXAMPLE}"

@@ -44,7 +44,6 @@ from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from recruiters.otree import signed_vars
 from showcase import tour
-from showcase.samples import making
 from studies.design import plan_cells
 from studies.enrolling import HELD, enrol
 from studies.freezing import launch
@@ -63,12 +62,6 @@ def launch_tour_study() -> None:
     """Launch a study in the place of the sample that the tour shows, if there is none."""
     if not Study.objects.filter(slug=tour.STUDY).exists():
         launch_study({"slug": tour.STUDY, "title": "Sample", "game": "bargaining", "roles": ["alice"]})
-
-
-def make_samples() -> None:
-    """Make the demo's samples, with their datasets and reports."""
-    for _line in making.everything():
-        pass
 
 
 def launch_again(slug: str, values: dict[str, Any]) -> None:

@@ -51,9 +51,9 @@ def launch_contest(slug: str, *, human_seats: int = 4, agent: str = "script:rati
     return slug
 
 
-def reach_lobby(slug: str) -> str:
+def reach_lobby(slug: str, name: str = "Robin") -> str:
     """Let a participant arrive and continue to the lobby; return the path of the page, which is not opened yet."""
-    return _advance(slug, ("lobby", "match"))
+    return _advance(slug, ("lobby", "match"), name)
 
 
 def reach_instructions(slug: str, people: int) -> list[str]:
@@ -61,11 +61,11 @@ def reach_instructions(slug: str, people: int) -> list[str]:
     return [_advance(slug, ("instructions",)) for _number in range(people)]
 
 
-def _advance(slug: str, kinds: Sequence[str]) -> str:
+def _advance(slug: str, kinds: Sequence[str], name: str = "Robin") -> str:
     path = arrive(slug)
     enrolment = _enrolment_of(path)
     while enrolment.step is not None and enrolment.step["kind"] not in kinds:
-        answers = {"agree": "yes", "name": "Robin", "code_word": enrolment.code_word}
+        answers = {"agree": "yes", "name": name, "code_word": enrolment.code_word}
         people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
     return path

@@ -28,7 +28,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
     environment = {"SECRET_KEY": "first minutes", "PARLEY_DEMO": "1"}
     with LiveStack(tmp_path_factory.mktemp("demo"), environment=environment) as stack:
         stack.call("showcase.demo.create_demo", None)
-        stack.call("tests.actions.make_samples")
+        stack.manage("samples")
         yield stack
 
 

@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 900
 """Seconds for the installation and the start."""
 STOP_SECONDS = 60
-SILENT_SECONDS = 10
-"""The longest time in which a newcomer may see nothing new."""
+SILENT_SECONDS = 15
+"""The longest time in which a newcomer may see nothing new: messages come every 5 s, later on a noisy machine."""
 OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SITE_URL", "VIRTUAL_ENV", "PYTHONPATH", "DJANGO_SETTINGS_MODULE")
 """Variables that a new user does not have."""
 
@@ -68,9 +68,7 @@ def main() -> int:
             if demo.poll() is None:
                 os.killpg(demo.pid, signal.SIGKILL)  # the demo's own children end with it
                 demo.wait()
-    print(
-        f"A fresh clone served its demo after {seconds:.0f} s, was silent for {silence:.0f} s at most, and stopped cleanly."
-    )
+    print(f"A fresh clone served its demo after {seconds:.0f} s, never silent for over {silence:.0f} s, and stopped.")
     if silence > SILENT_SECONDS:
         print(f"It should not be silent for more than {SILENT_SECONDS} s.", file=sys.stderr)
         return 1

@@ -91,7 +91,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     key: ClassVar[str] = "duopoly"
     title: ClassVar[str] = _("Duopoly")
     unseated_title: ClassVar[str] = _("a firm")
-    summary: ClassVar[str] = _("Two firms set prices again and again: do they compete or collude?")
+    summary: ClassVar[str] = _("Two firms set their prices again and again for the same customers.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = DuopolyConfig

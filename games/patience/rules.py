@@ -115,13 +115,14 @@ class Patience(Game[PatienceConfig, Answers]):
 
     key: ClassVar[str] = "patience"
     title: ClassVar[str] = _("Patience")
-    summary: ClassVar[str] = _("Money now or more money later: the interest rate implied by the choices.")
+    summary: ClassVar[str] = _("Money now or more money later, question by question.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = PatienceConfig
     State: ClassVar[type] = Answers
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "five_percent"
+    shown_by: ClassVar[tuple[str, ...]] = ("five_percent", "impatient", "patient")
     starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
     reserved_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {

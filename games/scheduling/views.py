@@ -72,31 +72,19 @@ def _result(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
 
 SCREEN = Screen(_outcome, _result, _data, _news)
 
-LAST_PERIODS = 8
-"""Periods in the picture of the result."""
-
 
 def result_bars(game: Scheduling, state: Attempts, role: Role) -> Bars | None:
-    """Return the blocking pairs reported in the last periods, and those of the last schedule."""
+    """Return how many pairs of a worker and a task that are not scheduled together block the last schedule."""
     if role == OBSERVER:
         return None
-    last = len(state.attempts) - 1
-    bars = [
-        Bar(
-            _("Period {number}").format(number=t),
-            str(len(state.attempts[t].told)),
-            len(state.attempts[t].told),
-            role=role,
-        )
-        for t in range(max(0, last + 1 - LAST_PERIODS), last)
-    ]
-    blocking = state.attempts[last].blocking
-    bars.append(
-        Bar(
-            _("Last schedule"),
-            str(blocking) if blocking else _("0: stable"),
-            blocking,
-            tone="bad" if blocking else "good",
-        )
+    last = state.attempts[-1]
+    pairs = len(last.matching) * (len(last.matching) - 1)
+    stable = pairs - last.blocking
+    return Bars(
+        _("Your last schedule"),
+        (
+            Bar(_("Pairs that do not block it"), str(stable), stable, tone="good"),
+            Bar(_("Blocking pairs"), str(last.blocking), last.blocking, tone="bad"),
+        ),
+        high=pairs,
     )
-    return Bars(_("Blocking pairs reported to you"), tuple(bars))

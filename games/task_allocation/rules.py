@@ -111,7 +111,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
 
     key: ClassVar[str] = "task_allocation"
     title: ClassVar[str] = _("Task allocation")
-    summary: ClassVar[str] = _("A manager assigns tasks to workers, trading off high revenue and equal pay.")
+    summary: ClassVar[str] = _("A manager assigns tasks to workers who differ in what they produce.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = TaskAllocationConfig

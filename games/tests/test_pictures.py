@@ -8,7 +8,7 @@ from games import pictures, registry
 
 PLAIN = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 180" aria-hidden="true">'
-    '<circle r="9" fill="var(--seat-1, #0b6fa4)"/>{}</svg>'
+    '<circle r="9" fill="var(--seat-1, #cc7000)"/>{}</svg>'
 )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 FILE = Path(__file__).resolve().parents[2] / "static" / "parley" / "tokens.css"
 SEATS = 8
-"""Seats with a colour and a mark of their own; further ones combine them anew."""
+"""Seats with a colour and a mark of their own; further ones combine them differently."""
 
 _TOKEN = re.compile(r"--([a-z0-9-]+):\s*([^;]*);")
 _SCHEMES = re.compile(r"var\(--light, (#[0-9a-f]{6})\) var\(--dark, (#[0-9a-f]{6})\)")

@@ -85,7 +85,7 @@ if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
 SECRET_KEY = env.str("SECRET_KEY", default="") or _stored_secret_key()
 DEMO = env.bool("PARLEY_DEMO", default=False)
 """Whether this is the demo: its home page is the showcase, and this computer signs in to the admin with one click."""
-DEMO_SHARED_URL = env.str("PARLEY_DEMO_SHARED_URL", default="") if DEMO else ""
+DEMO_SHARED_URL = env.str("PARLEY_DEMO_SHARED_URL", default="").rstrip("/") if DEMO else ""
 """The demo's address for other devices in the same network; empty: the demo serves this computer only."""
 if DEMO and BEHIND_TLS:
     raise ImproperlyConfigured("PARLEY_DEMO is for your own computer: a server with TLS must not set it.")

@@ -273,7 +273,7 @@ class Stack:
         return self.start_job(arguments[0], command, umask=PRIVATE_UMASK)
 
     def start_job(self, name: str, command: list[str], **options: Any) -> subprocess.Popen[Any]:
-        """Run a command that ends by itself; nothing restarts it, and it is stopped with the stack.
+        """Run a command that comes to an end; nothing restarts it, and it is stopped with the stack.
 
         Args:
             options: passed to `children.start`.

@@ -69,6 +69,9 @@ UNFOLD: dict[str, Any] = {
     "SITE_HEADER": "Parley",
     "SITE_SUBHEADER": _("People and models at the table"),
     "SITE_SYMBOL": "forum",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("parley/logo.svg")},
+    ],
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_HISTORY": True,
     "DASHBOARD_CALLBACK": "studies.admin.first_page.first_page",

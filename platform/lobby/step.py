@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from lobby import services, times
@@ -53,6 +54,7 @@ class LobbyStep(Step):
             "clock": f"{minutes}:{seconds:02}",
             "after": "" if Table.of(self.enrolment, place.step).is_blind else self.step["after"],
             "join": self.step.get("join", ""),
+            "shared": settings.DEMO_SHARED_URL,
             "ready_seconds": self.step["ready"],
             "present_seconds": times.PRESENT_SECONDS,
         }

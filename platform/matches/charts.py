@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.tokens import mark_path
 from games.interface import Chart
 from games.words import plain_points
-from matches.picturing import SeatNames
+from matches.picturing import SeatNames, mark_path_of
 
 WIDTH, HEIGHT = 320, 120
 LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 24
@@ -60,9 +59,8 @@ def draw(chart: Chart, names: SeatNames = ()) -> Drawing:
     for index, series in enumerate(chart.series):
         dots = [(*place(x, y), x == chart.mark) for x, y in series.points]
         style = dict(names).get(series.role or series.name, "")
-        lines.append(
-            Line(series.name, index, style, _mark(style), " ".join(f"{x},{y}" for x, y, _now in dots), tuple(dots))
-        )
+        path = " ".join(f"{x},{y}" for x, y, _now in dots)
+        lines.append(Line(series.name, index, style, mark_path_of(style), path, tuple(dots)))
     middle_x = sorted(set(xs))[len(set(xs)) // 2]
     return Drawing(
         width=WIDTH,
@@ -74,11 +72,6 @@ def draw(chart: Chart, names: SeatNames = ()) -> Drawing:
         rows=_rows(chart),
         mark=place(chart.mark, 0)[0] if chart.mark is not None and x_low <= chart.mark <= x_high else None,
     )
-
-
-def _mark(style: str) -> str:
-    """Return the SVG path of a seat's mark, by the number in the last of its classes; a circle without a seat."""
-    return mark_path(int(style.rpartition("-")[2] or 1), size=10)
 
 
 def _ticks(low: float, high: float) -> tuple[float, ...]:

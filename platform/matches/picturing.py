@@ -36,6 +36,11 @@ def seat_names(game: Game[Any, Any], reader: Role) -> SeatNames:
     return tuple(names) if len(game.roles()) > 1 else ()
 
 
+def mark_path_of(style: str) -> str:
+    """Return the mark of these classes, named in the last of them, as an SVG path ten units wide; else a circle."""
+    return tokens.mark_path(int(style.rpartition("-")[2] or 1), size=10)
+
+
 @dataclass(frozen=True)
 class DrawnBar:
     """A bar with its classes; `x` and `width` are None if it has no length."""

@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from monitoring.models import CellTally, TimeTally
 from monitoring.tallies import TALLY_PERIOD, period_start
-from participants.models import Enrolment
 from participants.states import ENDED, State
 from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
@@ -188,14 +187,14 @@ WINDOWS = {
 }
 
 
-def window_with_arrivals(study: Study) -> Window:
-    """Return the shortest period in which someone has arrived; the shortest of all if no one has."""
-    people = Enrolment.objects.filter(placement__cell__version__study=study)
-    latest = people.order_by("-arrived_at").values_list("arrived_at", flat=True).first()
-    shortest, *longer = WINDOWS.values()
+def shortest_window(study: Study) -> Window:
+    """Return the shortest window that reaches back to the study's latest arrival."""
+    latest = Placement.objects.filter(cell__version__study=study).order_by("-pk").select_related("enrolment").first()
+    windows = list(WINDOWS.values())
     if latest is None:
-        return shortest
-    return next((window for window in (shortest, *longer) if timezone.now() - latest < window.length), shortest)
+        return windows[0]
+    ago = timezone.now() - latest.enrolment.arrived_at
+    return next((window for window in windows if ago < window.length), windows[-1])
 
 
 @dataclass(frozen=True)

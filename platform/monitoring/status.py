@@ -90,7 +90,7 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         why_closed=faults.why_closed(version) if version else "",
         over_cap=faults.over_its_cap(study),
         no_worker=_no_worker(),
-        outages=_recent_outages(),
+        outages=_recent_outages() if people.live or study.status != Study.Status.CLOSED else [],
         waiting=waiting([study.slug]).get(study.slug),
         cell_map=charts.cell_map(people.cells) if len(people.cells) > MAX_CELLS_LISTED else None,
         preview=preview_of(study, people),

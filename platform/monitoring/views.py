@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 from audit.actions import Action
 from matches.models import Match
 from monitoring import services
-from monitoring.people import WINDOWS, Window, window_with_arrivals
+from monitoring.people import WINDOWS, Window, shortest_window
 from monitoring.status import status_of
 from rights.admin import trail
 from rights.roles import Role
@@ -138,6 +138,5 @@ def _status_context(request: HttpRequest, study: Study) -> dict[str, Any]:
 
 
 def _window(request: HttpRequest, study: Study) -> Window:
-    """Return the chosen period, or the shortest in which someone has arrived."""
-    chosen = WINDOWS.get(request.GET.get("window", ""))
-    return chosen if chosen is not None else window_with_arrivals(study)
+    """Return the chosen window; by default, the shortest that shows the latest arrival."""
+    return WINDOWS.get(request.GET.get("window", "")) or shortest_window(study)

@@ -23,7 +23,7 @@ class Consent(Step):
     """The consent page.
 
     A step is {kind, text (Markdown), others: {told, words} about the other players, behaviour: the notice that page
-    use is recorded}; without the notice, nothing is recorded.
+    use is recorded, demo: whether this is a demonstration}; without the notice, nothing is recorded.
     """
 
     kind = "consent"
@@ -40,6 +40,7 @@ class Consent(Step):
             "others": "" if about_others in self.step["text"] else about_others,  # the default text already says this
             "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
+            "demo": self.step.get("demo", False),
             "return_instructions": returning.over_quota_instructions(self.enrolment)
             if NO_PLACE_LEFT in self.errors
             else None,

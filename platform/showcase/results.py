@@ -7,7 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
+from games.interface import OBSERVER, Bar, Bars, Game
 from matches.models import Match
+from matches.picturing import Picture, picture
 from showcase.watching import public_matches
 from studies.admin.transcript import readable
 
@@ -16,23 +20,18 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Share:
-    """A seat's payoff, and its bar as a share of the largest payoff of the match (0 to 100)."""
-
-    number: int
-    title: str
-    agent: str
-    payoff: str
-    width: float
-
-
-@dataclass(frozen=True)
 class Result:
-    """One finished match; `metrics` are the match's results, as (label, value)."""
+    """One finished match.
+
+    Attributes:
+        players: title and agent of each seat.
+        metrics: the match's results, as (label, value).
+    """
 
     uid: UUID
     ended_at: datetime | None
-    shares: list[Share]
+    picture: Picture
+    players: list[tuple[str, str]]
     metrics: list[tuple[str, str]]
 
 
@@ -43,22 +42,25 @@ def latest(key: str) -> list[Result]:
 
 
 def _result(match: Match) -> Result:
-    game, payoffs = match.configured(), match.payoffs or {}
-    agents = {seat.role: seat.agent for seat in match.seats.all()}
-    largest = max([abs(payoff) for payoff in payoffs.values()], default=0) or 1
-    shares = [
-        Share(
-            number,
-            game.role_title(role),
-            _named(agents[role]),
-            _rounded(payoffs[role]),
-            100 * max(0, payoffs[role]) / largest,
-        )
-        for number, role in enumerate(game.roles(), start=1)
-        if role in payoffs
-    ]
+    play = match.play()
+    game, agents = play.game, {seat.role: _named(seat.agent) for seat in match.seats.all()}
+    bars = game.result_bars(play.state, OBSERVER) or _payoffs(game, match.payoffs or {}, agents)
     metrics = [(name.replace("_", " "), _rounded(value)) for name, value in (match.metrics or {}).items()]
-    return Result(match.uid, match.ended_at, shares, metrics)
+    players = [(game.role_title(role), agents[role]) for role in game.roles()]
+    return Result(match.uid, match.ended_at, picture(game, bars, OBSERVER), players, metrics)
+
+
+def _payoffs(game: Game[Any, Any], payoffs: dict[str, float], agents: dict[str, str]) -> Bars:
+    """Return the payoffs as a picture, for games that show spectators none of their own."""
+    is_alone = len(payoffs) == 1
+    return Bars(
+        _("Payoffs"),
+        tuple(
+            Bar(agents[role] if is_alone else game.role_title(role), _rounded(payoff), payoff, role=role)
+            for role, payoff in payoffs.items()
+        ),
+        high=1 if is_alone else None,
+    )
 
 
 def _named(agent: str) -> str:

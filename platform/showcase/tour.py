@@ -96,7 +96,7 @@ STEPS = (
                 of_sample=False,
             ),
         ),
-        "The page of the sample study with its four cells, and the tour above it",
+        "The four cells of the sample study, below the line of the tour",
     ),
     Step(
         "set-up",
@@ -169,7 +169,7 @@ STEPS = (
                 at="join-link",
             ),
         ),
-        "The report of a pilot",
+        "The preview of a turn, below the text of the tour",
     ),
     Step(
         "watch",
@@ -199,7 +199,7 @@ STEPS = (
                 "paydesk:page",
             ),
         ),
-        "The monitor of the sample study",
+        "The monitor of the sample study, below the text of the tour",
     ),
     Step(
         "read",
@@ -225,8 +225,8 @@ STEPS = (
                     "tests: who got what, how the cells differ, who left."
                 ),
                 _(
-                    "Choose *Open the report* and answer the question of step 1. The scripts aimed for 10% of the sum "
-                    "less where waiting is expensive, and for 6% more where they may write."
+                    "Choose *Open the report*, then “Effects of parameters and players”, and answer the question of "
+                    "step 1. What the scripts were made to do is in *Dataset description*."
                 ),
                 "exports:page",
                 at="datasets",

@@ -31,7 +31,7 @@ from studies.admin.viewer import Addresses, chosen_step, screen_page, sheets_of,
 from studies.models import Study
 from studies.names import two_person_slug
 
-SHARE_COMMAND = "make demo SHARE=1"
+SHARE_COMMAND = "make demo DEMO=--share"
 """How to start the demo so that phones in the same network reach it."""
 
 
@@ -42,7 +42,8 @@ def home(request: HttpRequest) -> HttpResponse:
     local = not why_not_local(request)
     context = {
         "cards": cards(),
-        "shared": settings.DEMO_SHARED_URL,
+        "shared": settings.DEMO_SHARED_URL if local else "",
+        "qr": _qr_code(settings.DEMO_SHARED_URL) if local and settings.DEMO_SHARED_URL else "",
         "model": watching.model_runs(),
         "local": local,
         "research": research.overview() if local else None,

@@ -28,12 +28,13 @@ def begin(key: str, *, delay: float = DELAY_SECONDS) -> Match:
 
     Scripts play, or the model on this computer if one runs.
     """
-    if match := public_matches().filter(game=key, status=Match.Status.LIVE).first():
+    played = public_matches().filter(game=key)
+    if match := played.filter(status=Match.Status.LIVE).first():
         return match
     game = registry.get(key)
     config, seed = dict(game.starting_config), new_seed()
     services.prepare(game=key, config=config, seed=seed)
-    scripts = game.shown_by or (game.default_script,)
+    scripts, first = game.shown_by or (game.default_script,), played.count()
     if model_runs() and delay:
         player = services.Player(
             agent=f"{LOCAL}:{LOCAL_MODEL}",
@@ -43,7 +44,7 @@ def begin(key: str, *, delay: float = DELAY_SECONDS) -> Match:
     else:
         players = {
             role: services.Player(agent=f"script:{scripts[seat % len(scripts)]}", delay=delay)
-            for seat, role in enumerate(configure(game, config).roles())
+            for seat, role in enumerate(configure(game, config).roles(), start=first)
         }
     return services.open_match(game=key, config=config, players=players, seed=seed, purpose=Match.Purpose.DEMO)
 

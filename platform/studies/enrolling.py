@@ -376,6 +376,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
             "leaving": texts.leaving_promise(rule),
             "others": disclosure.version_disclosure(content),
             **({"behaviour": content["behaviour"]} if content.get("behaviour") else {}),
+            **({"demo": True} if content["purpose"] == Match.Purpose.DEMO else {}),
         },
         {
             "kind": "name",

@@ -66,18 +66,12 @@ class Forecast:
     cells: int
     matches: int
     people: int
-    groups: bool
     decisions: float
     minutes: float
     pay: tuple[Decimal, Decimal, Decimal] | None
     currency: str
     model_calls: float
     model_cost: Decimal | None
-
-    @property
-    def in_groups(self) -> bool:
-        """Whether participants play with each other."""
-        return self.groups
 
 
 @dataclass(frozen=True)
@@ -123,7 +117,6 @@ def forecast(study: Study) -> Forecast:
         cells=len(cells),
         matches=matches * sum(cell.quota for cell in starting_cells),
         people=sum(cell.quota * len(cell.people) for cell in starting_cells),
-        groups=any(len(cell.people) > 1 for cell in cells),
         decisions=decisions,
         minutes=seconds / 60,
         pay=(min(amounts), sum(amounts, Decimal(0)) / len(amounts), max(amounts)) if amounts else None,

@@ -17,7 +17,7 @@ from django.utils.translation import get_language
 
 from games.interface import Chart, Facts, Said, Table, Talk, Text
 from matches.charts import draw
-from matches.picturing import SeatNames
+from matches.picturing import SeatNames, mark_path_of
 
 register = template.Library()
 STATUS = "status"
@@ -148,6 +148,18 @@ def said(cell: Any) -> str:
     if isinstance(cell, Said):
         return format_html('<q class="said">{}</q>', cell.words)
     return "" if cell is None else format_html("{}", cell)
+
+
+@register.filter
+def style_of(names: SeatNames, role: str) -> str:
+    """Return the classes of a seat's colour and mark."""
+    return dict(names).get(role, "")
+
+
+@register.filter
+def mark_of(names: SeatNames, role: str) -> str:
+    """Return a seat's mark as an SVG path, ten units wide."""
+    return mark_path_of(style_of(names, role))
 
 
 @register.filter

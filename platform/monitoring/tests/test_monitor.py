@@ -401,3 +401,21 @@ def test_the_monitor_shows_our_last_outages(client, owner):
     uptime.forget()
     page = client.get(url("now", study)).content.decode()
     assert page.count("This server was unavailable to participants from") == 1
+
+
+def test_outages_after_a_study_are_not_its_own(client, owner):
+    study, now = building.new_study(), timezone.now()
+    Study.objects.filter(pk=study.pk).update(status=Study.Status.CLOSED)
+    Outage.objects.create(began_at=now - timedelta(minutes=20), ended_at=now - timedelta(minutes=19))
+    Heartbeat.objects.create(pk=Heartbeat.ONLY, at=now)
+    uptime.forget()
+    assert "This server was unavailable" not in client.get(url("now", study)).content.decode()
+
+
+@pytest.mark.parametrize(("days_ago", "shown"), [(0, "hours"), (0.5, "day"), (3, "weeks"), (60, "weeks")])
+def test_the_chart_reaches_back_to_the_latest_arrival(client, owner, days_ago, shown):
+    study = building.new_study()
+    assert client.get(url("page", study)).context["window"] == "hours"
+    person = building.arrive(study)
+    Enrolment.objects.filter(pk=person.pk).update(arrived_at=timezone.now() - timedelta(days=days_ago))
+    assert client.get(url("page", study)).context["window"] == shown

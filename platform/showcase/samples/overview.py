@@ -112,7 +112,7 @@ def _with_results(sample: Sample, parent: Study | Collection, matches: Any, *, i
     finished = matches.filter(status=Match.Status.FINISHED).order_by("pk").values_list("pk", flat=True)
     match = finished.last()
     if match is not None:
-        pages["replay"] = reverse("admin:matches_match_step", args=[match, 1])
+        pages["replay"] = reverse("admin:matches_match_change", args=[match])
     dataset = Dataset.objects.filter(**lookup(parent), state=Dataset.State.READY).order_by("pk").first()
     has_report = False
     if dataset is not None:

@@ -118,7 +118,7 @@ def test_a_friends_phone_gets_a_link_and_a_code_when_the_demo_is_shared(shared, 
 
 def test_otherwise_the_page_says_how_to_share_it(demo, client: Client):
     page = client.get("/demo/friend/bargaining/").content.decode()
-    assert "make demo SHARE=1" in page and "QR code of the address" not in page
+    assert "make demo DEMO=--share" in page and "QR code of the address" not in page
     assert "http://testserver/join/demo-bargaining-together/" in page
 
 

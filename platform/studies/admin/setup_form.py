@@ -494,7 +494,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "description": _(
                     "Participants who complete the study receive base pay and a bonus. Share: twice the announced "
                     "average times their success, from 0 to 1. Linear: the rate times the payoff. The bonus is "
-                    "never negative and never above the cap."
+                    "never negative and never above the cap. How many participants are paid follows from the matches "
+                    "per cell, in the step Who plays."
                 ),
             },
         ),
