@@ -9,6 +9,7 @@ export PYTHONPATH := platform:.
 # Messages begin with the seconds since then.
 export PARLEY_BEGAN := $(shell date +%s)
 PYTHON := .venv/bin/python
+START_DEMO := . deploy/setup/progress.sh; say "Starting Parley"; exec $(PYTHON) -m config.management.commands.demo
 SOURCES := manage.py conftest.py games llm_agents platform tests deploy
 
 help:           ## show this list
@@ -21,11 +22,11 @@ setup-test:
 	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock requirements-test.lock
 
 demo: setup     ## set up, then serve every game at http://127.0.0.1:8000 (DEMO=--share: also to phones in your network)
-	@$(PYTHON) -m config.management.commands.demo $(DEMO)
+	@$(START_DEMO) $(DEMO)
 
 demo-llm: setup  ## the demo with a small language model on this machine; needs no key
 	@deploy/setup/llm.sh
-	@$(PYTHON) -m config.management.commands.demo --llm $(DEMO)
+	@$(START_DEMO) --llm $(DEMO)
 
 # The targets fake-* and the variable FAKE are former names that still work.
 STAND_IN ?= $(FAKE)

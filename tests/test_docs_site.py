@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.management.base import BaseCommand
 
+from deploy import moving_picture, screenshots
 from deploy.docs import build, links
 from deploy.docs.pages import relink
 from deploy.docs.reference import commands, games, settings
@@ -32,13 +33,15 @@ def test_site_builds_without_warnings_and_its_links_work(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.browser
+@pytest.mark.timeout(1000)
 def test_screenshots_can_be_retaken(tmp_path: Path):
     """The script stops if a tutorial page has changed or a picture is too large."""
-    process = subprocess.run(
-        [sys.executable, "-m", "deploy.screenshots", "--to", str(tmp_path)],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:."}, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stderr[-3000:]
+    for script, target in (("deploy.screenshots", tmp_path), ("deploy.moving_picture", tmp_path / "match.png")):
+        process = subprocess.run(
+            [sys.executable, "-m", script, "--to", str(target)],
+            cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:."}, capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+        assert process.returncode == 0, process.stderr[-3000:]
     charts = {path.name for path in (ROOT / "docs" / "images").glob("analysis-*.png")}
     assert {path.name for path in tmp_path.iterdir()} | charts == {p.name for p in (ROOT / "docs" / "images").iterdir()}
 
@@ -107,3 +110,10 @@ def test_files_named_in_architecture_exist():
     assert len(paths) > 100
     missing = {name for name in paths if not any(path.endswith(f"/{name}") for path in existing)}
     assert missing == set()
+
+
+def test_every_picture_is_shown_and_small():
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+    pictures = [path for path in (ROOT / "docs" / "images").iterdir() if path != moving_picture.FILE]
+    assert [path.name for path in pictures if f"images/{path.name}" not in pages] == []
+    assert [path.name for path in pictures if path.stat().st_size > screenshots.MAX_BYTES] == []

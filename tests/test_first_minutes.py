@@ -17,7 +17,9 @@ from tests.accessibility import DARK, violation_lines, violations
 from tests.conftest import LiveStack
 from tests.photographs import DESKTOP, PHONE, photograph
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
+NUMBERS = count(1)
+"""Number the pictures in the order of the walks."""
 TALLEST = 1600
 """Height of the saved pictures, in pixels: two screens of a desktop."""
 
@@ -38,12 +40,11 @@ class Newcomer:
     def __init__(self, page: Page):
         self.page = page
         self.problems: list[str] = []
-        self._numbers = count(1)
 
     def look(self, name: str, page: Page | None = None) -> None:
         seen = page or self.page
         seen.wait_for_load_state()
-        photograph(seen, f"{next(self._numbers):02} {name}", height=TALLEST)
+        photograph(seen, f"{next(NUMBERS):02} {name}", height=TALLEST)
         for dark, rules in ((False, ()), (True, DARK)):
             seen.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
             if "/admin/" in seen.url:

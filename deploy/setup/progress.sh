@@ -13,7 +13,7 @@ during() {
     shift
     log=$(mktemp)
     # The pauses must not hold on to the terminal: they may outlive the command.
-    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do say "  $("$what" "$log")"; done &
+    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do say "  $("$what" "$log" 2>/dev/null)"; done &
     reporter=$!
     trap 'kill "$reporter" 2>/dev/null || true' EXIT
     "$@" >"$log" 2>&1 || code=$?

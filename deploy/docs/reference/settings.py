@@ -28,13 +28,15 @@ def page() -> str:
 
 
 def code_defaults() -> dict[str, str]:
-    """Return the default of each variable that settings.py reads, as Markdown."""
+    """Return the default of each variable that settings.py reads, as Markdown, but for those of `manage.py demo`."""
     defaults: dict[str, str] = {}
     for call in ast.walk(ast.parse(SETTINGS.read_text(encoding="utf-8"))):
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
             continue
         owner, name = call.func.value, call.args[0]
         if not (isinstance(owner, ast.Name) and owner.id == "env" and isinstance(name, ast.Constant)):
+            continue
+        if str(name.value).startswith("PARLEY_DEMO"):
             continue
         default_values = [keyword.value for keyword in call.keywords if keyword.arg == "default"]
         defaults.setdefault(str(name.value), _default_text(default_values[0]) if default_values else "")

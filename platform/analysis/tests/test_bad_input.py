@@ -174,10 +174,17 @@ def test_the_same_input_gives_the_same_bytes(valid, tmp_path, analyse):
     }  # fmt: skip
 
 
-def test_demonstrations_are_stamped_and_skipping_is_not_failing(tmp_path, analyse):
-    folder = dataset(tmp_path / "demo", {"matches": rows()}, demonstration=True)
+@pytest.mark.parametrize(
+    ("manifest", "stamp"),
+    [
+        ({"demonstration": True}, "Demonstration data, not research data"),
+        ({"study": {"title": "A study", "purpose": "simulated"}}, "Simulated data, not research data"),
+    ],
+)
+def test_data_that_are_not_research_are_stamped_and_skipping_is_not_failing(tmp_path, analyse, manifest, stamp):
+    folder = dataset(tmp_path / "demo", {"matches": rows()}, **manifest)
     assert analyse(folder, "--to", tmp_path / "out", "--only", "general.messages,general.power")[0] == 0
-    assert "Demonstration data, not research data" in (tmp_path / "out" / "report.html").read_text()
+    assert stamp in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("words", [("--level", "95"), ("--draws", "0"), ("--seed", "x")])

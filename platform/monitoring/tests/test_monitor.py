@@ -48,15 +48,6 @@ def current_status(study: Study) -> StudyStatus:
     return status_of(study, WINDOWS["hours"])
 
 
-def test_chart_shows_the_shortest_period_with_arrivals(owner, client):
-    study = building.new_study()
-    person = building.arrive(study, worker="A1")
-    for days, window in ((0, "hours"), (0.5, "day"), (3, "weeks"), (60, "hours")):
-        Enrolment.objects.filter(pk=person.pk).update(arrived_at=timezone.now() - timedelta(days=days))
-        assert client.get(url("page", study)).context["window"] == window
-    assert client.get(url("now", study), {"window": "day"}).context["window"] == "day"
-
-
 def playing(study: Study, worker: str) -> Match:
     return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker=worker))))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -47,8 +48,8 @@ ROWS_AT_ONCE = 4
 """Payments that are approved and made in one transaction."""
 LINE_EVERY = 8
 """Sessions between two lines of progress."""
-BREATH_SECONDS = 0.05
-"""Pause after each transaction, in which others may write to SQLite."""
+BREATH = 0.5
+"""How long others may write to SQLite after each transaction, as a share of the time that it took."""
 WAIT_SECONDS = 0.3
 """How often this process looks whether another has finished what both began."""
 Parts = Iterator[tuple[float, str]]
@@ -193,7 +194,6 @@ def _sessions(
             ended = Enrolment.objects.filter(placement__cell__version__study=study).aggregate(at=Max("ended_at"))["at"]
             clock.at = max(filter(None, [first_begins + timedelta(days=day) + slot * every, ended]))
             _hold(study, clock, session)
-            time.sleep(BREATH_SECONDS)
         if number % LINE_EVERY == LINE_EVERY - 1 or session[-1].number == last:
             yield (number + 1) / len(sessions), f"{session[-1].number} of {last} people"
 
@@ -209,8 +209,17 @@ def _hold(study: Study, clock: Clock, session: Sequence[Person]) -> None:
     for person in session:
         arrives += timedelta(seconds=rng.uniform(5, 45))
         walks.append((arrives, person.walk()))
-    with clock.running(), transaction.atomic():
+    with _in_turn(clock):
         clock.run(walks)
+
+
+@contextmanager
+def _in_turn(clock: Clock) -> Iterator[None]:
+    """Open a transaction under this clock; then let other processes write, too."""
+    begun_at = time.monotonic()
+    with clock.running(), transaction.atomic():
+        yield
+    time.sleep(BREATH * (time.monotonic() - begun_at))
 
 
 def _close(study: Study, clock: Clock) -> None:
@@ -230,12 +239,11 @@ def _pay(study: Study, clock: Clock, *, up_to: int) -> str:
     clock.at = (clock.at + timedelta(days=1)).replace(hour=FIRST_HOUR, minute=30)
     for start in range(0, len(keys), ROWS_AT_ONCE):
         rows = keys[start : start + ROWS_AT_ONCE]
-        with clock.running(), transaction.atomic():
+        with _in_turn(clock):
             deciding.approve(study=study.slug, rows=rows, user=researcher())
             for row in rows:  # base pay first: the bonus waits for it
                 clock.at += timedelta(seconds=2)
                 paying.pay_row(row)
-        time.sleep(BREATH_SECONDS)
     return f"{len(keys)} payments approved"
 
 
