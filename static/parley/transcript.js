@@ -46,7 +46,7 @@ document.addEventListener("keydown", (event) => {
 // The button "advance" plays the match at reading pace, and waits for the next step of a live one.
 const advance = document.getElementById("advance");
 const live = document.getElementById("live");
-const AWAIT = 1000;        // milliseconds between two looks for a live match's next step
+const AWAIT = 1000;        // milliseconds between two looks for a live match's next step, and for what needs no reading
 
 function setAdvancing(on) {
   if (!advance) return;
@@ -69,7 +69,8 @@ async function advanceOne() {
     return AWAIT;
   }
   await show(waits ? dataset.part : next.dataset.step);
-  return waits ? AWAIT : advance.dataset.seconds * 1000;
+  const { dataset: shown } = document.getElementById("s-bar");
+  return waits || !("move" in shown) ? AWAIT : advance.dataset.seconds * 1000;
 }
 
 if (advance) {
