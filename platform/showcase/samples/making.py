@@ -86,10 +86,10 @@ def everything() -> Iterator[Line]:
         reports.request_report(each)
     for each in missing:  # shared with a worker, if there is one
         reports.write_report(Report.objects.get(dataset=each).pk)
-        left -= REPORT_SECONDS
-        yield Line(f"report on {each.parent.slug}", max(left, 1))
     for each in missing:
         _awaited(Report.objects.get(dataset=each), _refreshed)
+        left -= REPORT_SECONDS
+        yield Line(f"report on {each.parent.slug}", max(left, 1))
 
 
 def bargaining_study(people: int = bargaining.PEOPLE) -> Parts:
