@@ -33,6 +33,8 @@ LONG_LABEL, LABEL_LIMIT = 34, 420
 """Characters of a category's name above which panels are stacked, and pixels after which the name is cut off."""
 STEP = 22
 INK, QUIET, GRID, CARD = (tokens.colour(name) for name in ("ink", "muted", "line", "card"))
+ACCENT, SECOND = tokens.colour("accent"), tokens.colour("second")
+"""What is drawn without categories, and what stands out from it."""
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 ROUNDING_ERROR = 1e-9
 """Differences this small are rounding errors and are drawn as zero."""
@@ -246,7 +248,7 @@ def bars(
         _key(x), type="quantitative", title=x_title, axis=axis, scale=scale, stack="zero" if stacked else None
     )
     bar = base.mark_bar(stroke=CARD if stacked else None).encode(x=length)
-    bar = bar.encode(color=_colour(colour, series, players)) if series else bar.encode(color=alt.value(COLOURS[0]))
+    bar = bar.encode(color=_colour(colour, series, players)) if series else bar.encode(color=alt.value(ACCENT))
     if stacked:
         bar = bar.encode(order=alt.Order("order:Q"))
     layers: list[Any] = [bar]
@@ -296,12 +298,12 @@ def histogram(
         {"from": float(low), "to": float(high), "count": int(number)}
         for low, high, number in zip(edges[:-1], edges[1:], counts, strict=True)
     ]
-    bar = alt.Chart().mark_bar(color=COLOURS[0], stroke=CARD).encode(
+    bar = alt.Chart().mark_bar(color=ACCENT, stroke=CARD).encode(
         x=alt.X("from:Q", title=x_title, scale=alt.Scale(zero=False, nice=False)), x2=alt.X2("to"),
         y=alt.Y("count:Q", title=y_title), y2=alt.Y2Datum(0),
     )  # fmt: skip
     layers: list[Any] = [bar]
-    layers += _labelled_lines(marks, colour=COLOURS[1])
+    layers += _labelled_lines(marks, colour=SECOND)
     description = f"Histogram of {numbers.size:,} values; {x_title}"
     if numbers.size:
         low, middle, high = (_short_number(value) for value in (numbers.min(), np.median(numbers), numbers.max()))
@@ -335,7 +337,7 @@ def boxes(
         return alt.X(_key(key), type="quantitative", title=x_title, scale=alt.Scale(zero=True))
 
     series = labels if set(labels) <= set(players) else []
-    fill = _colour(y, series, players, legend=False) if series else alt.value(COLOURS[0])
+    fill = _colour(y, series, players, legend=False) if series else alt.value(ACCENT)
     layers = [
         base.mark_rule(color=INK, strokeWidth=1.4).encode(x=across("low"), x2=alt.X2("high")),
         base.mark_bar(size=13, opacity=0.75).encode(x=across("q1"), x2=alt.X2("q3"), color=fill),
@@ -379,8 +381,8 @@ def strip_plot(
     layers: list[Any] = _labelled_lines(marks)
     if any("pad_low" in row for row in rows):
         layers.append(_invisible_padding(base, "x", scale))
-    layers.append(base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=COLOURS[0]).encode(x=x_axis))
-    layers.append(base.mark_tick(thickness=3, size=20, color=COLOURS[1]).encode(x=mean))
+    layers.append(base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=ACCENT).encode(x=x_axis))
+    layers.append(base.mark_tick(thickness=3, size=20, color=SECOND).encode(x=mean))
     description = _alt_text("Strip plot with means", rows, x, x_title or x, [y, facet], [y_title or y, facet])
     description = (
         description[:-1] + "".join(f"; {label} at {_short_number(mark)}" for label, mark in (marks or {}).items()) + "."
@@ -481,13 +483,13 @@ def violins(
     height = alt.Y("top:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(labels) - 0.5, -0.5], nice=False))
     x_axis = alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False))
     densities = alt.Chart().transform_filter("datum.part == 'density'").mark_area(
-        opacity=0.35, color=COLOURS[0]).encode(x=x_axis, y=height, y2="bottom:Q", detail="who:N")  # fmt: skip
+        opacity=0.35, color=ACCENT).encode(x=x_axis, y=height, y2="bottom:Q", detail="who:N")  # fmt: skip
     boxes = alt.Chart().transform_filter("datum.part == 'box'")
     centre = alt.Y("at:Q", axis=axis, title=None)
     layers = [
         densities,
         boxes.mark_rule(color=INK).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", y=centre),
-        boxes.mark_rect(color=COLOURS[0], stroke=INK).encode(
+        boxes.mark_rect(color=ACCENT, stroke=INK).encode(
             x=alt.X("q1:Q", title=x_title), x2="q3:Q", y=height, y2="bottom:Q"),
         boxes.mark_point(filled=True, size=60, color=CARD, stroke=INK, opacity=1).encode(x=x_axis, y=centre),
     ]  # fmt: skip
@@ -674,7 +676,7 @@ def figure_from_chart(
         values: the data, if the chart only refers to them by name; Altair would copy data inside a chart many times.
     """
     chart = chart.configure(background=CARD, font=FONT, padding={"left": 26, "right": 14, "top": 8, "bottom": 8})
-    chart = chart.configure_view(stroke=None).configure_mark(color=COLOURS[0]).configure_axis(
+    chart = chart.configure_view(stroke=None).configure_mark(color=ACCENT).configure_axis(
         labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK, titleFontWeight="normal", gridColor=GRID,
         domainColor=QUIET, tickColor=QUIET, labelLimit=LABEL_LIMIT, titlePadding=10,
     )  # fmt: skip

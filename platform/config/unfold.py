@@ -58,7 +58,7 @@ def _base_shades() -> dict[str, str]:
         "500": colour("muted"),
         "600": _mixed(colour("muted"), 65, colour("ink")),
         "700": _mixed(colour("line", dark=True), 80, colour("muted")),
-        "800": colour("line", dark=True),
+        "800": _mixed(colour("line", dark=True), 60, colour("card", dark=True)),
         "900": colour("card", dark=True),
         "950": colour("paper", dark=True),
     }

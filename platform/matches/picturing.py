@@ -99,7 +99,9 @@ def picture(game: Game[Any, Any], bars: Bars, reader: Role) -> Picture:
         zero=place(0.0) if low < 0 < high else None,
         line=None if bars.line is None else place(bars.line),
         line_label=bars.line_label,
-        left_out=ngettext("{n} more with less", "{n} more with less", missing).format(n=missing) if missing else "",
+        left_out=ngettext("{n} more is not shown.", "{n} more are not shown.", missing).format(n=missing)
+        if missing
+        else "",
     )
 
 
