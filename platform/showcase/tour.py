@@ -124,7 +124,7 @@ STEPS = (
                     "*What this study will cost* adds up base pay, bonuses, recruiters’ fees and calls to models, as "
                     "expected and at most. Rates and limits are in the form’s step *Pay*."
                 ),
-                _("Compare the two columns: with the second you stay within your budget whatever people do."),
+                _("Compare the two columns, and read below them what comes on top."),
                 "admin:studies_study_change",
                 at="costs",
             ),
