@@ -198,6 +198,8 @@ def _tour(camera: Camera, desk: Page, stack: LiveStack) -> None:
     ):
         desk.goto(f"{stack.url}/admin/tour/{stop}/")
         desk.get_by_role("complementary", name="Tour").wait_for()
+        if stop == "form":
+            desk.locator("[data-matches]").wait_for()
         camera.photograph(desk, f"tour-{name}", at=at)
     desk.goto(f"{stack.url}/admin/tour/report/")
     with desk.expect_popup() as report:
