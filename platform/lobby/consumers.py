@@ -77,6 +77,6 @@ class LobbyConsumer(PageConsumer):
             await change(channel_of(self.place.hall_id, self.place.pool), self.channel_name)
 
     async def _send(self, message: dict[str, Any]) -> None:
-        if "stage" in message:
-            await self._hear_pool(message["stage"] == "waiting")
         await super()._send(message)
+        if "stage" in message:  # afterwards: while Redis is unavailable, what is said must not become old
+            await self._hear_pool(message["stage"] == "waiting")
