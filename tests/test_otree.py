@@ -241,7 +241,7 @@ def test_otree_participants_meet_in_one_lobby(browser, stack, in_pairs, tmp_path
         walking.consent_and_name(page)
         walking.read_instructions(page)
     for page in waiting_pages:
-        expect(page.get_by_text("(you)")).to_be_visible(timeout=walking.TURN)
+        expect(page.get_by_text("(you)", exact=True)).to_be_visible(timeout=walking.TURN)
     offers = [page for page in waiting_pages if page.get_by_text("Alice (you)").count()]
     (alice,) = offers
     (bob,) = [page for page in waiting_pages if page is not alice]

@@ -187,16 +187,6 @@ WINDOWS = {
 }
 
 
-def shortest_window(study: Study) -> Window:
-    """Return the shortest window that reaches back to the study's latest arrival."""
-    latest = Placement.objects.filter(cell__version__study=study).order_by("-pk").select_related("enrolment").first()
-    windows = list(WINDOWS.values())
-    if latest is None:
-        return windows[0]
-    ago = timezone.now() - latest.enrolment.arrived_at
-    return next((window for window in windows if ago < window.length), windows[-1])
-
-
 @dataclass(frozen=True)
 class Bar:
     """Arrivals and completions in the period starting at `at`."""
@@ -227,3 +217,9 @@ def arrivals_of(study: Study, window: Window) -> Sequence[Bar]:
         sums[index][0] += arrived
         sums[index][1] += completed
     return [Bar(begin + index * window.bar, *pair) for index, pair in enumerate(sums)]
+
+
+def shortest_window(study: Study) -> Window:
+    """Return the shortest window in which someone arrived; the shortest of all if no one did."""
+    windows = list(WINDOWS.values())
+    return next((window for window in windows if any(bar.arrived for bar in arrivals_of(study, window))), windows[0])
