@@ -89,7 +89,7 @@ def slow_except(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
 COUNT_FILE = os.environ.get("TEST_COUNT_FILE")
 """Where deploy/setup/tests.py wants the numbers of quick and slow tests."""
 QUICK_CASES = 2
-"""How many cases of a test run on every change, unless it is marked `every_case`; one if in browser or services."""
+"""How many cases of a test run on every change, unless it is marked `every_case`; one with a database or browser."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for same_test in cases.values():
         last = len(same_test) - 1
-        is_long = any(map(same_test[0].get_closest_marker, ("browser", "services")))
+        is_long = any(map(same_test[0].get_closest_marker, ("browser", "services", "django_db")))
         quick = {0} if is_long else {round(i * last / (QUICK_CASES - 1)) for i in range(QUICK_CASES)}
         for i, item in enumerate(same_test):
             if i not in quick:
