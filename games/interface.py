@@ -431,6 +431,11 @@ class Game(ABC, Generic[C, S]):
     def role_title(self, role: Role) -> str:
         """Return the role's name on pages and in prompts."""
 
+    def seat_name(self, seat: Role, reader: Role) -> str:
+        """Return a seat's title as shown to the player in seat `reader`."""
+        title = self.role_title(seat)
+        return _("{title} (you)").format(title=title) if seat == reader else title
+
     def role_label(self, role: Role) -> str:
         """Return the role's title with what it does, for choosing a role: "Alice, the seller"."""
         return self.role_title(role)

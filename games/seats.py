@@ -66,8 +66,3 @@ class EqualSeats(Game[C, S]):
 
     def role_title(self, role: Role) -> str:
         return _("{title} {number}").format(title=_(self.seat_title), number=number_of(role))
-
-    def seat_name(self, seat: Role, reader: Role) -> str:
-        """Return a seat's title as shown to the player in seat `reader`."""
-        title = self.role_title(seat)
-        return _("{title} (you)").format(title=title) if seat == reader else title

@@ -92,6 +92,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
+    """Run a demo with its studies and samples."""
+    environment = {"SECRET_KEY": "tests", "PARLEY_DEMO": "1"}
+    with LiveStack(tmp_path_factory.mktemp("demo"), environment=environment) as stack:
+        stack.call("showcase.demo.create_demo", None)
+        stack.manage("samples")
+        yield stack
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """Use Debian's Chromium, without its background activity."""

@@ -24,16 +24,6 @@ TALLEST = 1600
 """Height of the saved pictures, in pixels: two screens of a desktop."""
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
-    """Run a demo with its samples."""
-    environment = {"SECRET_KEY": "first minutes", "PARLEY_DEMO": "1"}
-    with LiveStack(tmp_path_factory.mktemp("demo"), environment=environment) as stack:
-        stack.call("showcase.demo.create_demo", None)
-        stack.manage("samples")
-        yield stack
-
-
 class Newcomer:
     """Looks at every page: photographs it in order and collects what axe finds and what does not fit a phone."""
 

@@ -18,16 +18,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SAMPLES = ("Monitor", "Pay desk", "Dataset", "Report", "Leaderboard")
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
-    """Run the demo with its studies and samples."""
-    environment = {"SECRET_KEY": "tests", "PARLEY_DEMO": "1"}
-    with LiveStack(tmp_path_factory.mktemp("demo"), environment=environment) as stack:
-        stack.call("showcase.demo.create_demo", None)
-        stack.manage("samples")
-        yield stack
-
-
 @pytest.fixture
 def page(browser: Browser, demo: LiveStack) -> Iterator[Page]:
     """Return a new browser's page, on the demo's home page."""

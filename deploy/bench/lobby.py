@@ -31,7 +31,7 @@ TOLERANCE = 10.0
 """How many seconds a page may lag behind the database: it asks every 4 seconds, and a dead socket shows after 7."""
 PATIENCE = 240.0
 """Seconds after the last arrival within which everyone must be seated."""
-SILENCE, TIMEOUT, STALE = 7.0, 8.0, 7.0
+SILENCE, TIMEOUT = 7.0, 8.0
 REQUESTS = 50
 """How many requests the crowd sends at once; a longer queue in the client would cost it more time than the server."""
 
@@ -77,7 +77,7 @@ class Page:
             return "begun"
         if not self.state:
             return ""
-        if self.lost or time.monotonic() - self.told_at > STALE:
+        if self.lost or time.monotonic() - self.told_at > SILENCE:
             end = self.kept_until if self.state["stage"] == "waiting" else self.ends_at
             return "lost, kept" if time.monotonic() < end else "lost, may be over"
         if self.state["stage"] == "ready":

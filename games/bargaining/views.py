@@ -254,7 +254,7 @@ def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
     parts = {seat: last.gain(seat) if state.agreed else 0.0 for seat in game.roles()}
     bars, start = [], 0.0
     for seat, part in parts.items():
-        bars.append(Bar(_seat_name(game, seat, role), game.money(part), start + part, start, role=seat))
+        bars.append(Bar(game.seat_name(seat, role), game.money(part), start + part, start, role=seat))
         start += part
     for seat, worth in game.payoffs(state).items():
         if state.agreed and worth != parts[seat] and (seat == role or game.config.complete_information):
@@ -269,8 +269,3 @@ def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
         high=game.config.money,
         moves=((last.by, offer), (other(last.by), answer)),
     )
-
-
-def _seat_name(game: Bargaining, seat: Role, role: Role) -> str:
-    title = game.role_title(seat)
-    return _("{title} (you)").format(title=title) if seat == role else title

@@ -240,7 +240,7 @@ def standings(game: ItemAuction, state: Auction, role: Role, *, title: str = "")
     """Return everybody's items and profit, which are public."""
     rows = tuple(
         (
-            _("{name} (you)").format(name=game.role_title(bidder)) if bidder == role else game.role_title(bidder),
+            game.seat_name(bidder, role),
             ", ".join(game.item(lot.item).name for lot in state.won_by(bidder)) or _("none"),
             game.money(game.profit(state, bidder)),
         )

@@ -245,10 +245,9 @@ def result_bars(game: Negotiation, state: Rounds, role: Role) -> Bars | None:
     bars = []
     for seat in game.roles():
         value = game.value(seat) if seat == role else game.value_of_other(role)
-        title = game.role_title(seat)
-        label = _("{title} (you)").format(title=title) if seat == role else title
+        label = game.seat_name(seat, role)
         if value is None:
-            bars.append(Bar(label, _("only {name} knows").format(name=title), None, role=seat))
+            bars.append(Bar(label, _("only {name} knows").format(name=label), None, role=seat))
             continue
         price = traded.price if traded else value
         ends = sorted((value, price))

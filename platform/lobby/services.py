@@ -151,15 +151,13 @@ def _update_pool(hall_id: int, pool: str) -> None:
     notify(hall_id, pool, changed=changed)
 
 
-def _update_due_pool(hall_id: int, pool: str) -> None:
-    if _is_due(hall_id, pool):
-        _update_pool(hall_id, pool)
-
-
 update_pool = Coalesced(_update_pool)
 """Form, open and dissolve groups and end waits, as far as it is time; then notify the pages of who is here."""
-_update_if_due = Coalesced(_update_due_pool)
-"""`update_pool` if there is anything to do; otherwise, nobody is notified."""
+
+
+def _update_if_due(hall_id: int, pool: str) -> None:
+    if _is_due(hall_id, pool):
+        update_pool(hall_id, pool)
 
 
 def _is_due(hall_id: int, pool: str) -> bool:

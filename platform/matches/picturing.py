@@ -32,7 +32,7 @@ def seat_names(game: Game[Any, Any], reader: Role) -> SeatNames:
         title, style = game.role_title(seat), tokens.css_class(index)
         names += [(seat, style), (title, style)]
         if seat == reader:
-            names += [(_("{title} (you)").format(title=title), style), (_("You"), style), (_("you"), style)]
+            names += [(game.seat_name(seat, reader), style), (_("You"), style), (_("you"), style)]
     return tuple(names) if len(game.roles()) > 1 else ()
 
 
@@ -85,8 +85,8 @@ def picture(game: Game[Any, Any], bars: Bars, reader: Role) -> Picture:
     drawn = _largest(bars.bars, reader)
     ends = [end for bar in bars.bars if bar.end is not None for end in (bar.start, bar.end)]
     ends += [] if bars.line is None else [bars.line]
-    low = min(0.0, *ends, 0.0) if bars.low is None else bars.low
-    high = max(0.0, *ends, 0.0) if bars.high is None else max(bars.high, *ends, low)
+    low = min([0.0, *ends]) if bars.low is None else bars.low
+    high = max([0.0, *ends]) if bars.high is None else max([bars.high, low, *ends])
 
     def place(value: float) -> float:
         return round(WIDTH * (value - low) / (high - low), 2) if high > low else 0.0

@@ -81,10 +81,8 @@ class MatchStep(Step):
 
     def state_now(self) -> State:
         """Return the waiting state while someone else has to move."""
-        seat = self.seat()
-        is_waiting = (
-            seat is not None and seat.match.status == Match.Status.LIVE and seat.match.asked_turn(seat.role) is None
-        )
+        seat = self._live_seat()
+        is_waiting = seat is not None and seat.match.asked_turn(seat.role) is None
         return State.WAITING if is_waiting else self.state
 
     def hold(self) -> None:
@@ -92,17 +90,21 @@ class MatchStep(Step):
         if seat is not None:
             seat.match = Match.objects.select_for_update().get(pk=seat.match_id)
 
-    def others(self) -> list[int]:
+    def _live_seat(self) -> Seat | None:
         seat = self.seat()
-        if seat is None or seat.match.status != Match.Status.LIVE:
+        return seat if seat is not None and seat.match.status == Match.Status.LIVE else None
+
+    def others(self) -> list[int]:
+        seat = self._live_seat()
+        if seat is None:
             return []
         people = Seat.objects.filter(match=seat.match_id, step=models.F("enrolment__position"))
         enrolments = people.exclude(enrolment=self.enrolment).order_by("enrolment")
         return list(enrolments.values_list("enrolment", flat=True))
 
     def leave(self) -> None:
-        seat = self.seat()
-        if seat is None or seat.match.status != Match.Status.LIVE:
+        seat = self._live_seat()
+        if seat is None:
             return
         try:
             with transaction.atomic():

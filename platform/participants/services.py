@@ -256,16 +256,20 @@ def _end_unfinished(enrolment: Enrolment, state: State) -> None:
 
 def _leave(enrolment: Enrolment) -> None:
     """Take an ended enrolment out of its step, in the transaction that ended it: no move can come in between."""
-    if enrolment.step is not None:
-        steps.step_object(enrolment, enrolment.step).leave()
+    if (step := _current_step(enrolment)) is not None:
+        step.leave()
 
 
 def held(enrolment_id: int) -> Enrolment:
     """Return the enrolment under its row lock, taken after the locks of what its current step depends on."""
     enrolment = Enrolment.objects.get(pk=enrolment_id)
-    if not enrolment.ended and enrolment.step is not None:
-        steps.step_object(enrolment, enrolment.step).hold()
+    if not enrolment.ended and (step := _current_step(enrolment)) is not None:
+        step.hold()
     return locked(enrolment_id)
+
+
+def _current_step(enrolment: Enrolment) -> steps.Step | None:
+    return None if enrolment.step is None else steps.step_object(enrolment, enrolment.step)
 
 
 @transaction.atomic
@@ -311,7 +315,8 @@ def end_expired() -> int:
 def _end_if_expired(enrolment_id: int) -> int:
     """End the enrolment if its time limit has passed, and all others of its match that are as late; return how many."""
     enrolment = held(enrolment_id)
-    others = steps.step_object(enrolment, enrolment.step).others() if enrolment.step is not None else []
+    step = _current_step(enrolment)
+    others = [] if step is None else step.others()
     late = [each for each in (enrolment, *map(locked, others)) if not each.ended and each.expired]
     for each in late:
         _end_unfinished(each, each.state_when_expired)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -146,18 +146,13 @@ def _set_up_model(url: str | None) -> None:
         },
     )
     MEMORY.expire()
-    for variant in main_variants():
+    for variant in (variants_of(key)[0] for key in registry.keys()):
         agents = agents_from_specs(
             f"{LOCAL}:{LOCAL_MODEL}",
             settings={**LOCAL_SETTINGS, "script": variant.game.default_script, "cap_study": 1.0},
         )
         title = _("{game} with a model on this machine").format(game=variant.title)
         _launch(variant, variant.model_slug, title, agents=agents, roles=_roles_to_choose(variant))
-
-
-def main_variants() -> Iterator[Variant]:
-    """Yield the main demo of every game."""
-    return (variants_of(key)[0] for key in registry.keys())
 
 
 def admin_password() -> str:

@@ -15,7 +15,7 @@ const notify = document.getElementById("notify");
 const tips = document.getElementById("tips");
 const words = lobby.dataset;
 const title = document.title;
-const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, STALE = 7000, BEFORE_START = 900;
+const POLL = 4000, POLL_ASKED = 2000, SILENCE = 7000, BEFORE_START = 900;
 
 let stage = words.stage;              // "waiting" or "ready"
 let until = Date.now() + Number(words.remaining) * 1000;
@@ -137,7 +137,7 @@ function tick() {
 // ---- while our server is not reached: what is true of the place ------------------------------------------
 
 function showLost() {
-  const failure = connection.failure || (Date.now() - toldAt > STALE ? "slow" : "");
+  const failure = connection.failure || (Date.now() - toldAt > SILENCE ? "slow" : "");
   const sentence = failure ? sentenceFor(failure) : "";
   if (lost.textContent !== sentence) lost.textContent = sentence;
   lobby.classList.toggle("unreached", sentence !== "");   // what may have changed since is hidden

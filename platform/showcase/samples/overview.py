@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -74,11 +74,15 @@ def report_progress(seconds_left: float) -> None:
     cache.set(PROGRESS_KEY, {"seconds_left": round(seconds_left)} if seconds_left else {}, ALIVE_SECONDS)
 
 
+def _described(sample: Any, name: str) -> Sample:
+    return Sample(name, sample.SLUG, sample.TITLE, sample.DESCRIPTION, sample.GAME)
+
+
 def _study(sample: Any, name: str) -> Sample:
+    described = _described(sample, name)
     study = Study.objects.filter(slug=sample.SLUG).first()
-    described = {"name": name, "slug": sample.SLUG, "title": sample.TITLE, "summary": sample.DESCRIPTION}
     if study is None:
-        return Sample(**described, game=sample.GAME)
+        return described
     pages = {
         "page": reverse("admin:studies_study_change", args=[study.pk]),
         "monitor": reverse("monitoring:page", args=[study.pk]),
@@ -87,15 +91,14 @@ def _study(sample: Any, name: str) -> Sample:
     }
     matches = Match.objects.filter(seats__enrolment__placement__cell__version__study=study)
     is_over = study.status == Study.Status.CLOSED
-    return _with_results(Sample(**described, game=study.game, links=pages), study, matches, is_over=is_over)
+    return _with_results(replace(described, links=pages), study, matches, is_over=is_over)
 
 
 def _tournament() -> Sample:
+    described = _described(tournament, "tournament")
     collection = Collection.objects.filter(slug=tournament.SLUG).first()
-    described = {"name": "tournament", "slug": tournament.SLUG, "title": tournament.TITLE}
-    described["summary"] = tournament.DESCRIPTION
     if collection is None:
-        return Sample(**described, game=tournament.GAME)
+        return described
     pages = {
         "page": reverse("admin:collecting_collection_change", args=[collection.pk]),
         "leaderboard": reverse("admin:collecting_collection_results", args=[collection.pk]),
@@ -103,7 +106,7 @@ def _tournament() -> Sample:
     }
     matches = Match.objects.filter(item__collection=collection)
     is_over = collection.status == Collection.Status.DONE
-    return _with_results(Sample(**described, game=collection.game, links=pages), collection, matches, is_over=is_over)
+    return _with_results(replace(described, links=pages), collection, matches, is_over=is_over)
 
 
 def _with_results(sample: Sample, parent: Study | Collection, matches: Any, *, is_over: bool) -> Sample:
@@ -121,6 +124,4 @@ def _with_results(sample: Sample, parent: Study | Collection, matches: Any, *, i
         if has_report:
             pages["report"] = reverse(f"reports:read{suffix}", args=[parent.pk, dataset.uid])
     ready = is_over and dataset is not None and (has_report or not reports.available())
-    return Sample(
-        sample.name, sample.slug, sample.title, sample.summary, sample.game, links=pages, match=match, ready=ready
-    )
+    return replace(sample, links=pages, match=match, ready=ready)
