@@ -27,7 +27,6 @@ from llm_agents.replaying import differences
 from marketplaces.models import Account, Recruitment
 from matches import services
 from matches.models import Event, Match, Seat
-from opponents.agent_settings import AgentSettings
 from opponents.endpoints import MEMORY
 from opponents.models import Call, Endpoint
 from opponents.services import records_of
@@ -39,6 +38,7 @@ from piloting import services as pilots
 from piloting.models import Pilot
 from piloting.report import report
 from piloting.tasks import queue
+from plans.asking import AgentSettings
 from quality.score import score
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer

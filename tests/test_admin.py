@@ -22,11 +22,11 @@ from exports.tests import building
 from exports.verify import verify
 from games import registry
 from matches import services
-from opponents.agent_settings import AgentSettings
 from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Call, Endpoint
 from participants.models import Enrolment, ProblemReport
+from plans.asking import AgentSettings
 from recruiters.models import LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role

@@ -65,8 +65,8 @@ def long_match(url: str, periods: int) -> list[float]:
     """Return the CPU seconds of this process for each period of one match; called inside the stack."""
     from matches import agents, announce, services
     from matches.models import Match
-    from opponents.agent_settings import AgentSettings
     from opponents.models import Call
+    from plans.asking import AgentSettings
 
     announce.queue_turn = lambda match, turn: None  # no worker other than this process
     use_standin(url, 1)
@@ -99,7 +99,7 @@ def use_standin(url: str, concurrency: int) -> None:
 def begin_loops(slug: str, url: str, at_once: int) -> None:
     """Start a collection of long matches, `at_once` of them concurrently; called inside the stack."""
     from collecting import planning, services
-    from opponents.agent_settings import AgentSettings
+    from plans.asking import AgentSettings
 
     use_standin(url, at_once)
     plan = planning.Plan(

@@ -13,8 +13,8 @@ from typing import Any
 
 from collecting.schedule import seats_of
 from llm_agents.agent import is_scripted
-from opponents.agent_settings import AgentSettings, settings_of
 from opponents.agents import Agent
+from plans.asking import AgentSettings, settings_of
 
 FORMAT = 2
 PATIENT = AgentSettings(limit_seconds=1800)

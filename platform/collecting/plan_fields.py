@@ -18,8 +18,8 @@ from games import entries, grids
 from games.interface import Game
 from games.lineups import Lineups
 from matches.forms import fields_of
-from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent, agents_from_specs, parse_agents, problems_in
+from plans.asking import AgentSettings
 from studies.admin.parameters import Parameters
 from studies.admin.table_fields import TableWidget, agents_data, controls_of, largest_seats
 

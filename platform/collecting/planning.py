@@ -28,10 +28,10 @@ from llm_agents.agent import is_scripted
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from matches.services import Player
-from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent, label_problem
 from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
+from plans.asking import AgentSettings
 from studies.freezing import code_revision, sha256_of
 from studies.models import Study
 

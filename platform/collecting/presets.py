@@ -29,8 +29,8 @@ from games.errors import GameError
 from games.lineups import AGENT, SECOND_AGENT, CollectionPreset, Environment, StudyPreset
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
-from opponents.agent_settings import settings_of
 from opponents.agents import Agent, agents_from_specs
+from plans.asking import settings_of
 from studies import presets
 from studies.models import Study
 

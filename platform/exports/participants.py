@@ -33,8 +33,8 @@ from opponents.models import Call
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
-from payouts import rules
 from payouts.models import LedgerRow
+from plans import pay as rules
 from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure

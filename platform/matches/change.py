@@ -19,10 +19,10 @@ from matches import announce
 from matches.bulk import Row, write_events
 from matches.models import Match, Seat
 from matches.turns import OpenTurn, dump
-from opponents.agent_settings import GRACE_SECONDS
 from opponents.agents import Agent
 from participants import services as people
 from participants.states import State
+from plans.asking import GRACE_SECONDS
 from uptime.services import Uptime
 
 TURN_SECONDS = 180

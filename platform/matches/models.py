@@ -295,7 +295,7 @@ class Seat(models.Model):
     )
     agent = models.CharField(_("agent"), max_length=200, blank=True)
     delay = models.FloatField(_("delay"), default=0, help_text=_("seconds an agent waits before it answers"))
-    settings = models.JSONField(default=dict, help_text=_("how an agent is asked, see opponents.agent_settings"))
+    settings = models.JSONField(default=dict, help_text=_("how an agent is asked, see plans.asking"))
 
     class Meta:
         constraints = [

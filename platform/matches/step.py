@@ -17,11 +17,11 @@ from matches import screens, services
 from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
 from matches.change import extension_seconds
 from matches.models import Match, Seat
-from opponents.agent_settings import settings_of
 from opponents.agents import parse_agents
 from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
+from plans.asking import settings_of
 
 log = logging.getLogger(__name__)
 

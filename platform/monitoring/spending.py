@@ -13,9 +13,9 @@ from django.utils import timezone
 from monitoring.clocks import budget_of
 from monitoring.models import SpendTally, Watermark
 from monitoring.tallies import CALLS
-from opponents.agent_settings import DEFAULT
 from opponents.models import Call
 from opponents.spending import cap_per_day
+from plans.asking import DEFAULT
 from studies.models import Study
 
 

@@ -18,8 +18,8 @@ from games.interface import Game, Json, Role
 from games.words import gettext as _
 from llm_agents.agent import BY_RULES, is_scripted, parse_spec
 from llm_agents.errors import AgentError
-from opponents.agent_settings import DEFAULT, AgentSettings, settings_of
 from opponents.endpoints import refresh_if_old
+from plans.asking import DEFAULT, AgentSettings, settings_of
 
 PERSON = "person"
 """Marks a seat for a person in a line-up."""

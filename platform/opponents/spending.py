@@ -25,6 +25,7 @@ from django.utils.translation import gettext as _
 
 from llm_agents.errors import AgentError
 from opponents.models import Budget, Call, Reservation
+from plans.asking import Caps
 
 NOTHING = Decimal(0)
 TODAY = "today"
@@ -34,17 +35,6 @@ RECORDING_TIME = timedelta(minutes=1)
 POLL_SECONDS = 0.5
 MICRO_DOLLAR = Decimal("0.000001")
 Kind = Literal["match", "study", "day"]
-
-
-@dataclass(frozen=True)
-class Caps:
-    """Limits in US dollars; None means no limit.
-
-    The installation's own daily limit, SPEND_CAP_PER_DAY, always applies.
-    """
-
-    per_match: Decimal | None = None
-    per_study: Decimal | None = None
 
 
 @dataclass(frozen=True)

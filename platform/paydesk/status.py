@@ -17,7 +17,7 @@ from paydesk import words
 from payouts import books, deciding
 from payouts.models import LedgerRow
 from payouts.payers import Unreachable, method_of
-from payouts.rules import cents
+from plans.pay import cents
 from recruiters import arrivals
 from studies.models import Study
 from studies.recomputing import stored_differences

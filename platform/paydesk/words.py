@@ -11,7 +11,7 @@ from participants.states import State as Ending
 from payouts.deciding import is_by_hand
 from payouts.models import LedgerRow
 from payouts.payers import method_of
-from payouts.rules import PayRule, bonus
+from plans.pay import PayRule, bonus
 
 State = LedgerRow.State
 COLOURS = {

@@ -10,7 +10,8 @@ class PayoutsConfig(AppConfig):
     def ready(self) -> None:
         from audit.guard import register
         from matches import bonus
-        from payouts import elsewhere, guard, rules, simulated, telling  # noqa: F401  (registers itself)
+        from payouts import elsewhere, guard, simulated, telling  # noqa: F401  (registers itself)
+        from plans import pay as rules
 
         bonus.register(amount=rules.shown_bonus, line=rules.bonus_line)
         register(install=guard.install, remove=guard.remove)

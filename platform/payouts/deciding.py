@@ -22,7 +22,7 @@ from payouts import paying
 from payouts.models import LedgerRow, Limit, Transfer
 from payouts.payers import Payer, Unreachable, method_of
 from payouts.posting import post
-from payouts.rules import cents
+from plans.pay import cents
 from recruiters.models import Identity
 
 State = LedgerRow.State

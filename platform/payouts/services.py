@@ -12,10 +12,10 @@ from django.db import transaction
 from django.db.models import Count, Min, Q
 
 from participants.models import Enrolment
-from payouts import rules
 from payouts.models import LedgerRow
 from payouts.payers import PaymentMethod, method_of
 from payouts.posting import open_books
+from plans import pay as rules
 from recruiters.models import Identity
 
 

@@ -7,9 +7,9 @@ from django.dispatch import receiver
 from matches.models import Match
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
-from payouts import rules
 from piloting.enrolling import cell_of
 from piloting.models import Walker
+from plans import pay as rules
 from studies.endings import earnings_of, show_earnings
 
 

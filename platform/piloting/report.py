@@ -16,9 +16,9 @@ from django.db.models import Count, Max, Q, Sum
 from matches.models import Event, Match
 from opponents.models import Call
 from participants.states import ENDINGS, State
-from payouts import rules
 from piloting.enrolling import cells_of, role_of
 from piloting.models import Pilot, Walker
+from plans import pay as rules
 from studies.costs import Costs, costs_of_content
 from studies.models import Cell
 

@@ -8,9 +8,9 @@ from games import registry
 from games.play import configure
 from matches import services
 from matches.models import Match, Seat
-from opponents.agent_settings import settings_of
 from opponents.models import Endpoint
 from participants.models import new_seed
+from plans.asking import settings_of
 from showcase.local_model import LOCAL, LOCAL_MODEL, LOCAL_SETTINGS
 
 DELAY_SECONDS = 2.5

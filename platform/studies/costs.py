@@ -22,7 +22,7 @@ from opponents.agents import Agent, people_in
 from opponents.endpoints import current_prices
 from opponents.models import Call
 from opponents.spending import cap_per_day
-from payouts.rules import PayRule, cents, in_currency
+from plans.pay import PayRule, cents, in_currency
 from recruiters.terms import AS_OF, Terms, terms_of
 from studies.forecast import Forecast, forecast
 from studies.formats import agents_in, seats_in

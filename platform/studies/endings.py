@@ -20,8 +20,8 @@ from participants import services as people
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
-from payouts import rules
 from payouts.services import record_due
+from plans import pay as rules
 from recruiters.models import Identity
 from studies import disclosure, enrolling, faults, texts
 from studies.models import Placement
@@ -177,7 +177,7 @@ class Earnings:
     until: Mapping[str, int] = field(default_factory=dict)
 
     def rule_inputs(self) -> dict[str, Any]:
-        """Return the numbers that `payouts.rules.due` reads."""
+        """Return the numbers that `plans.pay.due` reads."""
         return {"payoff": self.payoff, "share": self.share, "waited": self.waited, "played": self.played}
 
 

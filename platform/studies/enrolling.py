@@ -28,7 +28,7 @@ from participants.services import end_expired, expiry_after
 from participants.signals import consented
 from participants.states import State
 from participants.steps import StepRefused
-from payouts.rules import PayRule
+from plans.pay import PayRule
 from recruiters import otree, simulated
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode

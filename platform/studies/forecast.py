@@ -22,7 +22,7 @@ from llm_agents import strategies
 from llm_agents.agent import wording
 from opponents.agents import Agent, draw_lineup, labels_in
 from opponents.endpoints import current_prices, refresh_if_old
-from payouts.rules import PayRule, bonus
+from plans.pay import PayRule, bonus
 from studies import texts
 from studies.design import PlannedCell, plan_cells
 from studies.models import Study

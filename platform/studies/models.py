@@ -25,7 +25,7 @@ from opponents.agents import Agent, agent_problem, agents_from_specs, parse_agen
 from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
 from participants.models import Enrolment, new_seed
-from payouts.rules import PayRule, endings_with
+from plans.pay import PayRule, endings_with
 from recruiters import arrivals
 from rights.models import Membership
 from studies.design import PlannedCell, plan_cells
@@ -347,7 +347,7 @@ class Study(models.Model):
         ),
     )
     endings = models.JSONField(
-        _("what other endings pay"), default=dict, blank=True, help_text=_("only where it differs from payouts.rules")
+        _("what other endings pay"), default=dict, blank=True, help_text=_("only where it differs from plans.pay")
     )
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -25,9 +25,9 @@ from lobby.services import waited_seconds
 from matches.models import Event, Match, Seat
 from participants.models import Enrolment
 from participants.states import State
-from payouts import rules
 from payouts.books import Discrepancy
 from payouts.models import LedgerRow
+from plans import pay as rules
 from studies.models import PeopleCheck, Placement
 from studies.sessions import counted_matches, session_of
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from games import registry
 from games.interface import Game, Role
 from games.play import configure
-from payouts.rules import HALF, PayRule, in_currency, least_of, shown_bonus
+from plans.pay import HALF, PayRule, in_currency, least_of, shown_bonus
 from studies.design import plan_cells
 from studies.disclosure import study_disclosure
 from studies.models import Study

@@ -28,10 +28,10 @@ from llm_agents.pricing import Price, PriceList
 from llm_agents.strategies import Prompts
 from matches.forms import fields_of
 from matches.models import Match, Seat
-from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
 from opponents.listing import unusable_agent
 from opponents.spending import cap_of_today, refusal_of
+from plans.asking import AgentSettings
 from studies.forecast import ANSWER_TOKENS, CHARACTERS_PER_TOKEN
 
 Status = Collection.Status

@@ -22,8 +22,8 @@ from games import registry, strategies
 from games.grids import table
 from llm_agents import endpoints
 from matches.models import Match
-from opponents.agent_settings import AgentSettings
 from opponents.models import Call
+from plans.asking import AgentSettings
 from rights.members import give
 from rights.roles import Role
 from tests.forms import new_form_data

@@ -24,8 +24,8 @@ from games.play import start, submit
 from llm_agents.standins.server import Failure, Hang, OpenAIStandIn
 from matches.models import Event, Match
 from matches.sweeps import requeue_waiting
-from opponents.agent_settings import AgentSettings
 from opponents.models import Call
+from plans.asking import AgentSettings
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Status = Collection.Status

@@ -25,8 +25,8 @@ from games.tests.toys import Guessing
 from llm_agents import breaker
 from llm_agents.standins.server import AnthropicStandIn, BothStandIn, Failure, OpenAIStandIn
 from matches.models import Event, Match
-from opponents.agent_settings import AgentSettings
 from opponents.models import Call
+from plans.asking import AgentSettings
 from studies.previewing import Selection, preview
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]

@@ -18,7 +18,7 @@ from marketplaces.prolific.client import client_of, hundredths, raise_invalid_re
 from marketplaces.prolific.links import NAMES
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.publishing import PARAMETERS, refuse_unready, store_study, workspace_of
-from payouts.rules import PayRule
+from plans.pay import PayRule
 from studies.models import Study
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from marketplaces.prolific.client import hundredths
 from participants.models import Enrolment, new_code
 from participants.states import State
-from payouts.rules import PayRule
+from plans.pay import PayRule
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
 PARTIAL_PAYMENT = "part"

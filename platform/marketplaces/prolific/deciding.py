@@ -20,8 +20,8 @@ from marketplaces.prolific.models import Publication
 from marketplaces.prolific.paying import PARTIALLY_APPROVED, normalised_status
 from participants.models import Enrolment
 from payouts.models import LedgerRow
-from payouts.rules import cents
 from payouts.services import keep_paid_elsewhere
+from plans.pay import cents
 from recruiters.models import Identity
 
 AWAITING_REVIEW, REJECTED, ACTIVE = "AWAITING REVIEW", "REJECTED", "ACTIVE"

@@ -13,7 +13,7 @@ from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
 from participants.states import State
-from payouts.rules import in_currency
+from plans.pay import in_currency
 from recruiters.models import Identity
 from studies.models import Cell
 

@@ -32,7 +32,7 @@ from marketplaces.prolific.client import (
     units,
 )
 from marketplaces.prolific.models import Publication
-from payouts.rules import PayRule
+from plans.pay import PayRule
 from recruiters.terms import Stated, with_share
 from studies.costs import Costs, shown_costs
 from studies.models import Placement, Study, Version

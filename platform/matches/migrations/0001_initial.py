@@ -92,7 +92,7 @@ class Migration(migrations.Migration):
                 ('fills_in', models.BooleanField(default=False, help_text='an agent in a seat for which nobody arrived in time', verbose_name='fills in')),
                 ('agent', models.CharField(blank=True, max_length=200, verbose_name='agent')),
                 ('delay', models.FloatField(default=0, help_text='seconds an agent waits before it answers', verbose_name='delay')),
-                ('settings', models.JSONField(default=dict, help_text='how an agent is asked, see opponents.agent_settings')),
+                ('settings', models.JSONField(default=dict, help_text='how an agent is asked, see plans.asking')),
                 ('enrolment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='seats', to='participants.enrolment')),
                 ('match', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='seats', to='matches.match')),
             ],

@@ -16,9 +16,9 @@ from llm_agents.standins import Failure, OpenAIStandIn
 from matches import agents, announce, services
 from matches.models import Event, Match
 from matches.writers import Writers
-from opponents.agent_settings import AgentSettings
 from opponents.endpoints import MEMORY, Memory, refresh_if_old
 from opponents.models import Call, Endpoint
+from plans.asking import AgentSettings
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACCEPT = '{"decision": "accept"}'

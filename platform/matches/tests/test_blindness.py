@@ -20,11 +20,11 @@ from llm_agents import breaker
 from llm_agents.standins import KEY, OpenAIStandIn
 from matches import agents, announce, channels, screens, services
 from matches.pacing import LONGEST, SHORTEST
-from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
 from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
+from plans.asking import AgentSettings
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

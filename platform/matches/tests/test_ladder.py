@@ -12,12 +12,12 @@ from llm_agents import breaker
 from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
 from matches import agents, announce, services
 from matches.models import Match
-from opponents.agent_settings import AgentSettings
 from opponents.agents import counted_movers
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
+from plans.asking import AgentSettings
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 QUICK = {"call_seconds": 1.0, "limit_seconds": 4.5, "retries": 1, "tries_after_first": 1}

@@ -26,11 +26,11 @@ from llm_agents.standins.protocols import text_of
 from matches import agents, announce, forms, services
 from matches.models import Match
 from matches.tests.test_consumer import Page, connections_closed, in_other_thread, page
-from opponents.agent_settings import AgentSettings
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
+from plans.asking import AgentSettings
 
 __all__ = ["connections_closed"]
 

@@ -16,8 +16,8 @@ from exports.dataset import export
 from exports.verify import verify
 from llm_agents.standins import OpenAIStandIn
 from matches.models import Match
-from opponents.agent_settings import AgentSettings
 from opponents.models import Call
+from plans.asking import AgentSettings
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 RNG = Random(7)

@@ -19,10 +19,10 @@ from llm_agents.replaying import differences
 from llm_agents.standins import AnthropicStandIn, Calls, Failure, Hang, OpenAIStandIn, Slow
 from matches import agents, announce, leases, services
 from matches.models import Match
-from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
 from opponents.models import Call
 from opponents.services import records_of
+from plans.asking import AgentSettings
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 LOOK_UP = Calls((("get_yields", "{}"), ("get_period_number", "{}")))

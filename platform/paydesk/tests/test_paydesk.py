@@ -17,12 +17,12 @@ from exports.tests import building
 from marketplaces.models import Account
 from payouts import payers, paying
 from payouts.models import LedgerRow, Limit, Posting
-from payouts.rules import PayRule
 from payouts.telling import pay_status
 from payouts.tests.conftest import KIND
 from payouts.tests.people import finished
 from payouts.tests.standin import StandIn
 from payouts.tests.test_paying import later, settle, states
+from plans.pay import PayRule
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study

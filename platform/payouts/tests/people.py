@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from participants.models import Enrolment
 from payouts.models import LedgerRow
-from payouts.rules import PayRule
 from payouts.services import record_due
+from plans.pay import PayRule
 from recruiters.models import Identity
 
 STUDY = "paid-study"

@@ -14,8 +14,8 @@ from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import ENDINGS, State
 from payouts.models import LedgerRow
-from payouts.rules import PayRule, bonus, cents, due
 from payouts.services import record_due
+from plans.pay import PayRule, bonus, cents, due
 from tests.visitors import Visitor, arrived_participant, launched_study
 
 AMOUNTS = st.decimals(0, 999_999, places=2)

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from payouts.rules import CAN_PAY, ENDINGS_PAY
+from plans.pay import CAN_PAY, ENDINGS_PAY
 
 PREFIX = "ending_"
 _PAY_LABELS = {

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from games.interface import Game
 from llm_agents.strategies.prompts import PLAIN, REASONED, VARIABLES, PersonaVariables
-from opponents.agent_settings import PROMPT
+from plans.asking import PROMPT
 
 CODE_ATTRIBUTES = {"class": "font-mono", "spellcheck": "false", "autocapitalize": "off"}
 TEXT_ROWS = {"system": 8, "question": 8, "correction": 4}

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.errors import GameError
-from opponents.agent_settings import AgentSettings
 from opponents.spending import refusal_in_study
 from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
+from plans.asking import AgentSettings
 from recruiters.lab_codes import ListedCode, codes_of, with_states
 from studies import faults
 from studies.cells import cell_titles

@@ -21,9 +21,9 @@ from games.errors import GameError
 from games.interface import Game
 from llm_agents.endpoints import endpoint
 from matches.forms import Field
-from opponents.agent_settings import DEFAULT, AgentSettings
 from opponents.agents import MAX_LABEL_LENGTH, PERSON
 from opponents.listing import priced_models, usable_endpoints
+from plans.asking import DEFAULT, AgentSettings
 from studies.admin.own_texts import add_variable_help
 from studies.admin.parameters import LONG_TEXT, Parameters, is_number_list, is_single_value_list
 from studies.design import plan_cells

@@ -14,8 +14,8 @@ from analysis.tokens import css_class
 from games.errors import GameError
 from matches.forms import fields_of
 from matches.models import Event, Match
-from opponents.agent_settings import settings_of
 from opponents.spending import refusal_in_match
+from plans.asking import settings_of
 
 EVENTS_PER_PAGE = 40
 """Number of events per page."""

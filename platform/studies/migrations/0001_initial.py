@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
                 ('cap', models.DecimalField(decimal_places=2, default=Decimal('10.00'), max_digits=8, verbose_name='maximum bonus')),
                 ('failure_cap', models.DecimalField(blank=True, decimal_places=2, default=Decimal('50.00'), help_text='Pause the study when matches whose opponent failed have cost more than this. Leave empty for no limit.', max_digits=8, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='spending limit for failed matches')),
                 ('pauses_on_failure', models.BooleanField(default=False, help_text='Close the study to new participants when a match fails because its model did not answer. You reopen it yourself.', verbose_name='pause when an opponent fails')),
-                ('endings', models.JSONField(blank=True, default=dict, help_text='only where it differs from payouts.rules', verbose_name='what other endings pay')),
+                ('endings', models.JSONField(blank=True, default=dict, help_text='only where it differs from plans.pay', verbose_name='what other endings pay')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('created_by', models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],

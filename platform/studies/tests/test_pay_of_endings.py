@@ -18,7 +18,7 @@ from matches import agents
 from matches.models import Seat
 from participants.states import ENDED, State
 from payouts.models import LedgerRow
-from payouts.rules import CAN_PAY
+from plans.pay import CAN_PAY
 from studies.tests import test_states as reaching
 from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 

@@ -11,7 +11,7 @@ from games.play import configure, start, submit
 from matches import bonus, services
 from opponents.agents import agents_from_specs
 from participants.states import State
-from payouts.rules import PayRule
+from plans.pay import PayRule
 from recruiters.arrivals import Arrival
 from recruiters.errors import NotAgain
 from studies import texts

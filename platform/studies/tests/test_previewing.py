@@ -16,11 +16,11 @@ from llm_agents import breaker
 from llm_agents.standins.server import BothStandIn
 from matches import agents, announce, services
 from matches.models import Match
-from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent, agents_from_specs, parse_agents
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import expiry_after
+from plans.asking import AgentSettings
 from studies.enrolling import steps_of
 from studies.freezing import launch
 from studies.models import Study

@@ -16,7 +16,7 @@ from matches.services import abandon_match, handle_time_outs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import ENDINGS, State
-from payouts.rules import CAN_PAY, ENDINGS_PAY
+from plans.pay import CAN_PAY, ENDINGS_PAY
 from recruiters.models import LabCode
 from studies.freezing import launch
 from studies.models import Placement, Study

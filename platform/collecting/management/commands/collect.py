@@ -38,8 +38,8 @@ from collecting.progress import failures, progress
 from games import grids, registry
 from games.errors import GameError
 from games.lineups import Lineups
-from opponents.agent_settings import AgentSettings, settings_of
 from opponents.spending import refusal_of
+from plans.asking import AgentSettings, settings_of
 
 INVALID_ARGUMENTS = 2
 STUDY_ONLY = frozenset({"appears", "cap_study"})

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from games.errors import BadText
 from games.interface import Game
 from games.strategies import Strategy
+from games.words import gettext as _
 from llm_agents.agent import AgentSpec, Ladder, parse_spec, spec_of
 from llm_agents.endpoints import endpoint
 from llm_agents.errors import AgentError
 from llm_agents.strategies import Prompts, check_persona, check_prompts, strategy_named
-from opponents.spending import Caps
 
 PROMPT = "prompt_"
 """Prefix of the settings that hold a study's own texts."""
@@ -25,6 +25,17 @@ OwnText = Annotated[str, Field(max_length=50_000)]
 
 GRACE_SECONDS = 20.0
 """Extra seconds after a decision's limit before the clock moves or ends the match, in case a worker died."""
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Limits in US dollars; None means no limit.
+
+    The installation's own daily limit, SPEND_CAP_PER_DAY, always applies.
+    """
+
+    per_match: Decimal | None = None
+    per_study: Decimal | None = None
 
 
 class AgentSettings(BaseModel):

@@ -1,0 +1,1 @@
+"""Plans: a study as one document. No Django here."""
