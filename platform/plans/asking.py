@@ -38,11 +38,8 @@ class Caps:
     per_study: Decimal | None = None
 
 
-class AgentSettings(BaseModel):
-    """A study's settings for one of its agents; they are stored with the seat and never change.
-
-    The titles and descriptions appear in the set-up form.
-    """
+class Asking(BaseModel):
+    """How an agent is asked. The titles and descriptions appear in the editor."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
@@ -147,18 +144,6 @@ class AgentSettings(BaseModel):
         description="Time limit for a move including all tries, retries and fallbacks. Afterwards, the fallback "
         "script below applies.",
     )
-    fallbacks: tuple[str, ...] = Field(
-        (),
-        title="Fallback models",
-        description="Models to ask, in this order, if this one fails. One ENDPOINT:MODEL per line, such as "
-        "openai:gpt-4o-mini.",
-    )
-    script: Annotated[str, Field(max_length=60)] = Field(
-        "",
-        title="Fallback script",
-        description="Moves when all models have failed; its moves are flagged in the data. Leave empty to end the "
-        "match and pay the participants.",
-    )
     script_counts: bool = Field(
         False,
         title="Keep the fallback script's moves as data",
@@ -188,6 +173,22 @@ class AgentSettings(BaseModel):
         """Return the text with Unix line endings; return "" if it is only whitespace."""
         return text.replace("\r\n", "\n") if text.strip() else ""
 
+
+class AgentSettings(Asking):
+    """A study's settings for one of its agents; they are stored with the seat and never change."""
+
+    fallbacks: tuple[str, ...] = Field(
+        (),
+        title="Fallback models",
+        description="Models to ask, in this order, if this one fails. One ENDPOINT:MODEL per line, such as "
+        "openai:gpt-4o-mini.",
+    )
+    script: Annotated[str, Field(max_length=60)] = Field(
+        "",
+        title="Fallback script",
+        description="Moves when all models have failed; its moves are flagged in the data. Leave empty to end the "
+        "match and pay the participants.",
+    )
     @property
     def prompts(self) -> dict[str, str]:
         """Return the study's own texts, keyed by the name of the default text each replaces."""

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 CENT = Decimal("0.01")
 Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, decimal_places=2)]
@@ -70,6 +71,93 @@ class PayRule(BaseModel):
     cap: Amount = Decimal("10.00")
     endings: Mapping[str, EndingPay] = ENDINGS_PAY
     waiting_rate: Amount = Decimal(0)
+
+
+def _two_decimals(amount: Decimal) -> Decimal:
+    return amount.quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+PlanAmount = Annotated[Amount, AfterValidator(_two_decimals)]
+"""An amount in a plan, always with two decimals, so that 1 and "1.00" are the same text."""
+
+
+class Bonus(BaseModel):
+    """How a plan's bonus follows from the results."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    rule: Literal["share", "linear", "fixed"] = Field(
+        "share",
+        title="Rule",
+        description="share: twice the average × success. linear: rate × payoff. fixed: the same for everyone.",
+    )
+    of: Literal["all", "last", "random"] = Field(
+        "all",
+        title="Paid match",
+        description="With several matches: the average of all, the last one, or one drawn at the end.",
+    )
+    average: PlanAmount = Field(
+        Decimal("1.00"), title="Announced average", description="What participants earn on average, as they are told."
+    )
+    rate: Annotated[Decimal, Field(ge=0, allow_inf_nan=False)] = Field(
+        Decimal(0), title="Rate", description="For the linear rule: pay per unit of payoff."
+    )
+    cap: PlanAmount = Field(Decimal("10.00"), title="Maximum", description="Nobody's bonus is higher.")
+
+
+class Pay(BaseModel):
+    """What a plan pays."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = Field(
+        "USD", title="Currency", description="Three capital letters, such as USD."
+    )
+    base: PlanAmount = Field(Decimal("1.00"), title="Base pay")
+    bonus: Bonus = Field(Bonus(), title="Bonus")
+    waiting_rate: PlanAmount = Field(
+        Decimal("6.00"),
+        title="Hourly pay for waiting",
+        description="Paid pro rata to participants for whom no group formed, in addition to what that ending pays.",
+    )
+    endings: Mapping[str, EndingPay] = Field(
+        default_factory=dict,
+        title="What other endings pay",
+        description="Only where it differs from the usual pay of that ending.",
+    )
+    failure_cap: PlanAmount | None = Field(
+        Decimal("50.00"),
+        title="Spending limit for failed matches",
+        description="Pauses the study when matches whose opponent failed have cost more than this.",
+    )
+    pause_on_failure: bool = Field(
+        False,
+        title="Pause when an opponent fails",
+        description="Closes the study to new participants when a model did not answer. You reopen it yourself.",
+    )
+
+    @field_validator("endings")
+    @classmethod
+    def _payable(cls, endings: Mapping[str, EndingPay]) -> Mapping[str, EndingPay]:
+        try:
+            endings_with(endings)
+        except ValueError as error:
+            raise PydanticCustomError("endings", "{reason}", {"reason": str(error)}) from None
+        return endings
+
+    def rule_for(self, bonus: Bonus | None = None) -> PayRule:
+        """Return the rule that pays a participant, or one game's rule if it has a bonus of its own."""
+        own = bonus or self.bonus
+        return PayRule(
+            currency=self.currency,
+            base=self.base,
+            rule=own.rule,
+            announced_average=own.average,
+            rate=own.rate,
+            cap=min(own.cap, self.bonus.cap),
+            endings=endings_with(self.endings),
+            waiting_rate=self.waiting_rate,
+        )
 
 
 def cents(amount: Decimal) -> Decimal:

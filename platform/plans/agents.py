@@ -1,0 +1,86 @@
+"""A plan's agents: models or scripts under labels, and how they are asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.words import gettext as _
+from plans.asking import Asking
+
+PERSON = "person"
+"""Marks a seat for a participant."""
+RESERVED_LABELS = frozenset({PERSON, "people", "human"})
+MAX_LABEL_LENGTH = 200
+MAX_SECONDS = 3600
+_LABEL = re.compile(r"[\w][\w .:/@+-]*")
+Label = Annotated[str, Field(min_length=1, max_length=MAX_LABEL_LENGTH)]
+
+
+class PlannedAgent(Asking):
+    """One agent of a plan: a script, or a model of an endpoint with how it is asked."""
+
+    model_config = ConfigDict(title="Agent")
+
+    script: Annotated[str, Field(max_length=60)] | None = Field(
+        None, title="Script", description="A scripted player of the game. Leave empty for a model."
+    )
+    endpoint: Annotated[str, Field(max_length=60)] | None = Field(None, title="Endpoint")
+    model: Annotated[str, Field(max_length=200)] | None = Field(None, title="Model")
+    delay: Annotated[float, Field(ge=0, le=MAX_SECONDS)] = Field(
+        0, title="Delay", description="Seconds to wait before answering.", json_schema_extra={"unit": "seconds"}
+    )
+    fallback: Label | list[Label] | None = Field(
+        None,
+        title="Fallback agents",
+        description="Other agents of this study, asked in this order if this one fails. A script comes last; its "
+        "moves are flagged in the data. Without one, the match ends and the participants are paid.",
+    )
+
+    @model_validator(mode="after")
+    def _script_or_model(self) -> Self:
+        if self.script is None and (self.endpoint is None or self.model is None):
+            raise PydanticCustomError("agent", _("Choose a script, or an endpoint and a model."))
+        if self.script is not None and (self.endpoint is not None or self.model is not None):
+            raise PydanticCustomError("agent", _("An agent is either a script or a model, not both."))
+        return self
+
+    @property
+    def spec(self) -> str:
+        """The agent as commands name it: "script:NAME" or "ENDPOINT:MODEL"."""
+        return f"script:{self.script}" if self.script is not None else f"{self.endpoint}:{self.model}"
+
+    @property
+    def fallbacks(self) -> list[str]:
+        """The labels of its fallback agents, in order."""
+        return [self.fallback] if isinstance(self.fallback, str) else list(self.fallback or ())
+
+    def settings(self, agents: Mapping[str, PlannedAgent]) -> dict[str, Any]:
+        """Return how it is asked, with its fallback agents written out (`plans.asking.AgentSettings`).
+
+        Args:
+            agents: the plan's agents by label.
+        """
+        data = self.model_dump(mode="json", include=set(Asking.model_fields))
+        others = [agents[label] for label in self.fallbacks]
+        scripts = [other.script for other in others if other.script is not None]
+        return {
+            **data,
+            "fallbacks": [other.spec for other in others if other.script is None],
+            "script": scripts[0] if scripts else "",
+        }
+
+
+def label_problem(label: str) -> str:
+    """Return why an agent cannot have this label; empty if it can."""
+    if not label or len(label) > MAX_LABEL_LENGTH or not _LABEL.fullmatch(label) or label != label.strip():
+        return _(
+            "Use letters, digits, spaces and . : / @ + - _ for a name, starting with a letter or digit, such as gpt-4o."
+        )
+    if label.lower() in RESERVED_LABELS:
+        return _("“{label}” is reserved for participants. Choose another name.").format(label=label)
+    return ""

@@ -1,0 +1,137 @@
+"""A plan's factors, their levels, and the cells that cross or list them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import Json
+from games.words import gettext as _
+from plans.varying import level_key
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+"""The name of a factor, stage or question."""
+RESERVED_NAMES = frozenset({"by", "values", "default", "person", "role", "quota", "weight", "recruiter"})
+MAX_CELLS = 5000
+MAX_LEVELS = 5000
+
+
+class PlanModel(BaseModel):
+    """Base of every part of a plan: unknown keys, NaN and numbers in the wrong place are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Rows(PlanModel):
+    """Levels from a published table of a game, or from a published selection for people, one per row (and role)."""
+
+    game: str = Field(title="Game")
+    table: str | None = Field(None, title="Table", description="A published table of the game.")
+    selection: str | None = Field(
+        None, title="Selection", description="A published selection for participants, with its quotas."
+    )
+    seed: int = Field(1, title="Seed", description="Of the random part of a selection.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.table is None) == (self.selection is None):
+            raise PydanticCustomError("rows", _("Choose either a table or a selection."))
+        return self
+
+
+class Factor(PlanModel):
+    """What a researcher varies: a name with levels.
+
+    Levels are words, numbers or truth values, or named objects whose parts the plan reads with `by: FACTOR.part`.
+    """
+
+    levels: list[Json] | dict[str, Json] | None = Field(None, title="Levels")
+    rows: Rows | None = Field(None, title="Published rows")
+    within: Name | None = Field(
+        None,
+        title="Within participants, in block",
+        description="Each participant meets every level in this block. Leave empty to vary between participants.",
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.levels is None) == (self.rows is None):
+            raise PydanticCustomError("levels", _("A factor has either levels or published rows."))
+        if self.levels is None:
+            return self
+        if not self.levels:
+            raise PydanticCustomError("levels", _("A factor needs at least one level."))
+        if len(self.levels) > MAX_LEVELS:
+            raise PydanticCustomError("levels", _("A factor can have at most 5,000 levels."))
+        if isinstance(self.levels, list):
+            if any(isinstance(level, list | dict | None) for level in self.levels):
+                raise PydanticCustomError("levels", _("Give each level that is an object a name."))
+            keys = [level_key(level) for level in self.levels]
+            if len(set(keys)) < len(keys):
+                raise PydanticCustomError("levels", _("A level appears twice."))
+        return self
+
+    def values(self) -> dict[str, Json]:
+        """Return each level's value by its key, in order.
+
+        Raises:
+            GameError: the published rows do not exist.
+        """
+        if self.rows is not None:
+            from plans.rows import levels_of
+
+            return levels_of(self.rows)
+        if isinstance(self.levels, Mapping):
+            return dict(self.levels)
+        return {level_key(level): level for level in self.levels or ()}
+
+
+class ListedCell(BaseModel):
+    """One listed cell: a level for each factor between participants, and optionally its quota and weight."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, allow_inf_nan=False)
+
+    quota: Annotated[int, Field(ge=1)] | None = None
+    weight: Annotated[int, Field(ge=1, le=1000)] = 1
+
+    def levels(self) -> dict[str, Any]:
+        """Return the level's key by factor."""
+        return {name: level_key(level) for name, level in (self.model_extra or {}).items()}
+
+
+class Cells(PlanModel):
+    """Which combinations of levels are played, how often, and how participants are assigned to them."""
+
+    crossed: bool = Field(True, title="All combinations")
+    listed: list[ListedCell] | None = Field(None, title="Listed cells")
+    rows: Name | None = Field(
+        None, title="Quotas from", description="A factor with published rows: its rows give the quotas."
+    )
+    quota: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        20,
+        title="Quota",
+        description="Complete groups per cell. Groups in which the clock or a fallback moved are paid but stay out "
+        "of the dataset and don't count here.",
+    )
+    rule: Literal["blocks", "random", "emptiest"] = Field(
+        "blocks",
+        title="Assignment",
+        description="blocks: permuted blocks, so that cells fill evenly in a random order. random: each arrival "
+        "independently, by weight. emptiest: the cell with the fewest participants for its quota.",
+    )
+    strata: list[Name] = Field(
+        default_factory=list,
+        title="Strata",
+        description="Questions answered before the assignment: cells fill evenly within each combination of answers.",
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.listed is not None and self.rows is not None:
+            raise PydanticCustomError("cells", _("Cells are listed or come from published rows, not both."))
+        if self.listed is not None and not self.listed:
+            raise PydanticCustomError("cells", _("List at least one cell."))
+        return self

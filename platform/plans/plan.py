@@ -1,0 +1,140 @@
+"""A study as one document: its models, once every factor has a level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SerializeAsAny
+
+from games.interface import Json
+from plans.agents import Label, PlannedAgent
+from plans.factors import Cells, Factor, Name, PlanModel
+from plans.pay import Pay
+from plans.stages import Block, Consent, Debriefing, Game, Stage
+
+FORMAT = "parley-study"
+FORMAT_VERSION = 1
+MAX_STAGES = 200
+
+
+class Told(PlanModel):
+    """What participants learn about the other players."""
+
+    others: Literal["none", "counts", "seats"] = Field(
+        "counts",
+        title="About the other players",
+        description="none: people, models and scripts look alike and every agent answers after the time a person "
+        "would take; the last page tells participants afterwards. counts: how many are people and how many are "
+        "programs. seats: who is which. The dataset records what each participant was told.",
+    )
+
+
+class Checks(PlanModel):
+    """What is recorded and kept for data quality."""
+
+    behaviour: bool = Field(
+        True,
+        title="Record page behaviour",
+        description="Typing rhythm, text that appears without typing, pointer movement, and a hidden field that "
+        "only programs fill in. Participants are told before they consent. It affects neither pay nor data.",
+    )
+    whole_groups: bool = Field(
+        False,
+        title="Keep whole groups only",
+        description="If one participant is excluded, everyone who played with them is excluded too.",
+    )
+
+
+class Listing(PlanModel):
+    """How a recruiter's site announces the study."""
+
+    title: Annotated[str, Field(max_length=120)] = Field("", title="Title")
+    description: Annotated[str, Field(max_length=2000)] = Field("", title="Description")
+
+
+class Entry(PlanModel):
+    """Who may enter, and how often."""
+
+    via: Annotated[str, Field(max_length=12)] = Field("codes", title="Who may enter", json_schema_extra={"entry": True})
+    participations: Annotated[int, Field(ge=1)] | None = Field(
+        1, title="Sessions per participant", description="Leave empty for no limit."
+    )
+    rest_hours: Annotated[int, Field(ge=0, le=24 * 366)] = Field(
+        0,
+        title="Hours between sessions",
+        description="How long the same person must wait after starting a game of this kind, in any study.",
+    )
+    listing: Listing = Field(Listing(), title="Announcement")
+
+
+class Analysis(PlanModel):
+    """The planned analysis (spec/analysis.md §2a)."""
+
+    hypotheses: list[dict[str, Any]] = Field(default_factory=list, title="Hypotheses")
+
+
+class Plan(PlanModel):
+    """A concrete plan: one cell's, with its factors filled in."""
+
+    format: Literal["parley-study"] = "parley-study"
+    version: Literal[1] = 1
+    purpose: Literal["study", "demo", "simulated"] = Field("study", title="Purpose")
+    title: Annotated[str, Field(min_length=1, max_length=120)] = Field(
+        "", title="Title", description="For researchers only."
+    )
+    shown_title: Annotated[str, Field(max_length=120)] = Field(
+        "", title="Title for participants", description="It should not name the question."
+    )
+    language: Literal["en"] = Field("en", title="Language")
+    minutes: Annotated[int, Field(ge=5, le=24 * 60)] = Field(
+        120, title="Maximum minutes", description="After this time, a participant's place is given to someone else."
+    )
+    factors: dict[Name, Factor] = Field(default_factory=dict, title="Factors")
+    cells: Cells = Field(Cells(), title="Cells")
+    agents: dict[Label, PlannedAgent] = Field(default_factory=dict, title="Agents")
+    journey: list[SerializeAsAny[Stage]] = Field(default_factory=list, title="Journey")
+    told: Told = Field(Told(), title="Disclosure")
+    checks: Checks = Field(Checks(), title="Checks")
+    pay: Pay = Field(Pay(), title="Pay")
+    entry: Entry = Field(Entry(), title="Entry")
+    analysis: Analysis = Field(Analysis(), title="Analysis")
+
+    def stages(self) -> Iterator[Stage]:
+        """Yield every stage in order, those within blocks after their block."""
+        yield from _stages(self.journey)
+
+    def games(self) -> list[Game]:
+        """Return the game stages in order."""
+        return [stage for stage in self.stages() if isinstance(stage, Game)]
+
+    @property
+    def consent(self) -> Consent | None:
+        return next((stage for stage in self.stages() if isinstance(stage, Consent)), None)
+
+    @property
+    def debriefing(self) -> str:
+        """The text of the last page; empty if there is none."""
+        return next((stage.text for stage in self.stages() if isinstance(stage, Debriefing)), "")
+
+
+def _stages(stages: Iterator[Stage] | list[Stage]) -> Iterator[Stage]:
+    for stage in stages:
+        yield stage
+        if isinstance(stage, Block):
+            yield from _stages(stage.of)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One way through a block: the levels of its factors, and its stages with them filled in."""
+
+    levels: Mapping[str, str]
+    stages: tuple[Any, ...]
+
+
+OUTSIDE_HASH = ("title", "analysis", "entry")
+"""Top-level keys whose changes do not make a new version; quotas and weights are left out as well."""
+Document = Mapping[str, Json]
+"""A plan as written: plain data with varied nodes."""

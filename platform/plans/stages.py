@@ -1,0 +1,342 @@
+"""The stages of a plan's journey. Each kind is a model; the app that owns it makes its steps (`studies.journeys`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, SerializeAsAny
+
+from games import registry
+from games.interface import Json, Role
+from plans.agents import Label
+from plans.factors import Name, PlanModel
+from plans.pay import Bonus
+from plans.questions import Question
+
+Seconds = Annotated[int, Field(ge=0)]
+Text = Annotated[str, Field(max_length=50_000)]
+DEFAULT_TEXT = "default"
+"""Stands for Parley's own text."""
+
+
+class Stage(PlanModel):
+    """Base of every stage.
+
+    Attributes:
+        needs_name: whether the plan refers to it by name.
+    """
+
+    label: ClassVar[str] = ""
+    needs_name: ClassVar[bool] = False
+
+    stage: str = Field(title="Kind of stage")
+    name: Name | None = Field(
+        None, title="Name", description="Lower-case letters, digits and underscores. Participants never see it."
+    )
+    show_if: str | None = Field(
+        None,
+        title="Show only if",
+        description="A condition over factors, earlier answers and results, such as: age >= 30 and wording == 'take'.",
+        json_schema_extra={"condition": True},
+    )
+
+    @classmethod
+    def annotation(cls, field: str, data: Mapping[str, Json]) -> Any:
+        """Return the type of a field, which another field may decide; `data` is the stage as written."""
+        return cls.model_fields[field].annotation
+
+    def names(self) -> list[str]:
+        """Return the names that it adds to the plan's namespace."""
+        return [self.name] if self.name else []
+
+
+_kinds: dict[str, type[Stage]] = {}
+
+
+def register(kind: type[Stage]) -> type[Stage]:
+    """Class decorator: register a kind of stage under the literal of its field `stage`."""
+    (literal,) = kind.model_fields["stage"].annotation.__args__
+    _kinds[literal] = kind
+    return kind
+
+
+def kinds() -> Mapping[str, type[Stage]]:
+    """Return every kind of stage by name."""
+    return _kinds
+
+
+@register
+class Consent(Stage):
+    """Asks for consent and for a name in the game."""
+
+    label = "Consent"
+
+    stage: Literal["consent"]
+    text: Text = Field(
+        DEFAULT_TEXT,
+        title="Text",
+        description="Markdown. “default” is a text made from your settings that is accurate for them.",
+        json_schema_extra={"text": True},
+    )
+
+
+@register
+class Page(Stage):
+    """Shows a page until the participant continues."""
+
+    label = "Page"
+    needs_name = True
+
+    stage: Literal["page"]
+    title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
+    text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
+    image: str | None = Field(None, title="Image", json_schema_extra={"media": "image"})
+    video: str | None = Field(None, title="Video", json_schema_extra={"media": "video"})
+    media_text: Annotated[str, Field(max_length=500)] = Field(
+        "", title="Description of the image or video", description="For participants who cannot see it."
+    )
+    seconds: Annotated[int, Field(ge=0, le=3600)] = Field(
+        0, title="Shown for at least", json_schema_extra={"unit": "seconds"}
+    )
+
+
+@register
+class Questions(Stage):
+    """Asks questions on one page."""
+
+    label = "Questions"
+    needs_name = True
+
+    stage: Literal["questions"]
+    title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
+    items: Annotated[list[Question], Field(max_length=60)] = Field(default_factory=list, title="Questions")
+    order: Literal["fixed", "random"] = Field(
+        "fixed", title="Order", description="random: in an order drawn for each participant."
+    )
+
+    def names(self) -> list[str]:
+        return [*super().names(), *(item.name for item in self.items)]
+
+
+class CodeWord(PlanModel):
+    """A word hidden in the instructions; participants type it to show that they have read them."""
+
+    tries: Annotated[int, Field(ge=1, le=5)] = Field(
+        2,
+        title="Tries",
+        description="Capitals, quotation marks, extra words and one wrong letter are always accepted.",
+    )
+
+
+class ComprehensionQuestion(PlanModel):
+    """A question about the rules with one right answer."""
+
+    text: Annotated[str, Field(min_length=1, max_length=1000)] = Field(title="Question")
+    options: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=2, max_length=10)] = (
+        Field(title="Answers")
+    )
+    answer: str = Field(title="Right answer")
+    explanation: Annotated[str, Field(max_length=1000)] = Field("", title="Explanation after a wrong answer")
+
+
+class Comprehension(PlanModel):
+    """Questions about the rules before play."""
+
+    questions: Literal["default"] | list[ComprehensionQuestion] = Field(
+        "default", title="Questions", description="default: the game's own questions."
+    )
+    tries: Annotated[int, Field(ge=1, le=10)] = Field(3, title="Tries")
+    failed: Literal["end", "continue"] = Field(
+        "end", title="After the last try", description="end: the study ends there. continue: recorded only."
+    )
+
+
+class Timing(PlanModel):
+    """How long a game waits for its participants."""
+
+    turn: Annotated[int, Field(ge=5)] = Field(180, title="Time per turn", json_schema_extra={"unit": "seconds"})
+    extension: Seconds = Field(
+        60,
+        title="Extra time",
+        description="Added once per turn when the time is up. 0 for none.",
+        json_schema_extra={"unit": "seconds"},
+    )
+    report: Seconds = Field(
+        60,
+        title="Extra time for problem reports",
+        description="Added once per turn when a player opens “Report a problem”.",
+        json_schema_extra={"unit": "seconds"},
+    )
+    absence: Annotated[int, Field(ge=0, le=3600)] = Field(
+        120,
+        title="Lost connection",
+        description="How long a match waits for a participant who loses the connection during their turns, in total "
+        "per match. After that, the time counts as up. 0: not longer than for others.",
+        json_schema_extra={"unit": "seconds"},
+    )
+    grace: Annotated[int, Field(ge=0, le=600)] = Field(
+        60,
+        title="Late delivery",
+        description="After a lost connection or an outage of your server, an answer that was given in time still "
+        "counts if it arrives within this time, but never longer than the connection was lost.",
+        json_schema_extra={"unit": "seconds"},
+    )
+    on_timeout: Literal["end", "default", "agent"] = Field(
+        "end",
+        title="When the time is up",
+        description="end: the match ends. default: a default move, flagged in the data. agent: the stand-in takes "
+        "over the seat, if others are playing.",
+    )
+    on_absence: Literal["as_timeout", "end", "default", "agent"] = Field(
+        "as_timeout",
+        title="When a lost connection does not come back",
+        description="as_timeout: the same as when the time is up.",
+    )
+    stand_in: Label | None = Field(
+        None, title="Stand-in", description="The agent that takes over a seat.", json_schema_extra={"agent": True}
+    )
+    returns: bool = Field(
+        True,
+        title="Participants may return to their seat",
+        description="A participant whose seat the stand-in has taken plays again from their next turn. The "
+        "stand-in's moves are flagged in the data.",
+    )
+
+
+class Lobby(PlanModel):
+    """How participants wait for each other."""
+
+    wait: Annotated[int, Field(ge=10, le=3600)] = Field(
+        300, title="Longest wait", json_schema_extra={"unit": "seconds"}
+    )
+    ready: Annotated[int, Field(ge=0, le=300)] = Field(
+        20,
+        title="Time to get ready",
+        description="When a group is complete, everyone in it is asked “Ready?” for this long. Anyone who does not "
+        "press the button goes back to the queue, once. 0 to start at once.",
+        json_schema_extra={"unit": "seconds"},
+    )
+    otherwise: Literal["leave", "agents", "fewer"] = Field(
+        "leave",
+        title="If too few participants arrive",
+        description="leave: the study ends for those who waited, with pay. agents: an agent fills each free seat, "
+        "flagged in the data. fewer: the game is played with fewer seats, if its rules allow it.",
+    )
+    fill: Label | None = Field(
+        None, title="Filling agent", description="Takes free seats.", json_schema_extra={"agent": True}
+    )
+
+
+Seat = Label | list[Label]
+"""`PERSON`, an agent's label, or a list of labels from which each match draws one."""
+
+
+@register
+class Game(Stage):
+    """Plays a game, with everything around it: instructions, comprehension, lobby, play, quiz."""
+
+    label = "Game"
+    needs_name = True
+
+    stage: Literal["game"]
+    game: str = Field(title="Game", json_schema_extra={"game": True})
+    amounts: Literal["points", "dollars"] = Field(
+        "points",
+        title="Unit of payoffs",
+        description="How participants and models see payoffs. Points cannot be mistaken for real pay. dollars: as "
+        "in the published studies.",
+    )
+    config: dict[str, Any] = Field(default_factory=dict, title="Parameters")
+    seats: dict[str, Seat] = Field(
+        default_factory=lambda: {"*": "person"},
+        title="Seats",
+        description="Who takes which seat: a participant, an agent, or one of several agents, drawn for each match. "
+        "* stands for all other seats.",
+    )
+    instructions: Text = Field(
+        DEFAULT_TEXT,
+        title="Instructions",
+        description="A Markdown template. “default”: the game's own.",
+        json_schema_extra={"text": True},
+    )
+    examples: Text = Field(
+        "", title="Examples", description="A Markdown template, shown below the rules.", json_schema_extra={"text": True}
+    )
+    code_word: CodeWord | None = Field(
+        CodeWord(), title="Code word", description="Asked once, in the instructions of the first game."
+    )
+    comprehension: Comprehension | None = Field(None, title="Comprehension questions before play")
+    repeats: Annotated[int, Field(ge=1, le=20)] = Field(1, title="Matches", description="Played one after the other.")
+    partners: Literal["new", "same", "any"] = Field(
+        "new",
+        title="Partners",
+        description="new: people who have met are kept apart as long as others may arrive. same: the group stays "
+        "together. any: whoever is available.",
+    )
+    roles: Literal["keep", "rotate"] = Field(
+        "keep", title="Roles over several matches", description="rotate: everyone takes each participant's seat in turn."
+    )
+    timing: Timing = Field(Timing(), title="Timing")
+    lobby: Lobby = Field(Lobby(), title="Lobby", description="If several participants play together.")
+    quiz: bool = Field(
+        False, title="Quiz after the game", description="GLEE's published procedure: a wrong answer excludes the data."
+    )
+    pay: Bonus | None = Field(
+        None, title="Its own bonus", description="Leave empty for the study's bonus rule. The study's maximum holds."
+    )
+
+    @classmethod
+    def annotation(cls, field: str, data: Mapping[str, Json]) -> Any:
+        game = data.get("game")
+        if field == "config" and isinstance(game, str) and game in registry.keys():
+            return registry.get(game).Config
+        return super().annotation(field, data)
+
+    @property
+    def people_seats(self) -> list[Role]:
+        """The written seats of participants; `plans.seats.fitted` gives those of a configuration."""
+        return [seat for seat, player in self.seats.items() if player == "person"]
+
+
+class Groups(PlanModel):
+    """Groups that stay together through a block."""
+
+    form: Literal["once"] = Field("once", title="Formed", description="once: before the block's first game.")
+    lobby: Lobby = Field(Lobby(), title="Lobby")
+    cohort: Annotated[int, Field(ge=2, le=200)] | None = Field(
+        None,
+        title="Cohort",
+        description="Participants who meet only each other, with new partners in each game. Exported as a cluster.",
+    )
+
+
+@register
+class Block(Stage):
+    """Stages that belong together, played once for each combination of the factors within it."""
+
+    label = "Block"
+    needs_name = True
+
+    stage: Literal["block"]
+    passes: Literal["fixed", "random", "balanced"] = Field(
+        "fixed",
+        title="Order of the levels within participants",
+        description="balanced: every order equally often, as far as participants go around.",
+    )
+    take: Annotated[int, Field(ge=1)] | None = Field(
+        None, title="Number of passes", description="Draws some of the combinations per participant, balanced."
+    )
+    order: Literal["fixed", "random", "balanced"] = Field("fixed", title="Order of the stages")
+    groups: Groups | None = Field(None, title="Groups formed once")
+    of: list[SerializeAsAny[Stage]] = Field(default_factory=list, title="Stages")
+
+
+@register
+class Debriefing(Stage):
+    """A text on the last page for everyone who started a game."""
+
+    label = "Debriefing"
+
+    stage: Literal["debriefing"]
+    text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})

@@ -1,0 +1,164 @@
+"""Values that depend on a factor: nodes `{by: FACTOR, values: {LEVEL: …}}` or `{by: FACTOR}` in a plan's plain data.
+
+A node may stand wherever a value stands, and nodes nest. `by: FACTOR.part` reads a part of a level that is an object.
+They are resolved before validation, so the models of a plan never see them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from games.interface import Json
+
+Path = tuple[str | int, ...]
+Levels = Mapping[str, str]
+"""A level's key by factor."""
+LevelValues = Mapping[str, Mapping[str, Json]]
+"""Per factor, the value of each level by its key."""
+
+
+def is_varied(node: Json) -> bool:
+    """Return whether a node stands for a value that depends on a factor."""
+    return isinstance(node, Mapping) and "by" in node and set(node) <= {"by", "values"}
+
+
+def level_key(level: Json) -> str:
+    """Return the key of a level: a word itself; a number or truth value as JSON text, so that 100 and 100.0 agree."""
+    if isinstance(level, str):
+        return level
+    if isinstance(level, float) and level.is_integer():
+        level = int(level)
+    return json.dumps(level)
+
+
+def factor_of(node: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
+    """Return the factor that a varied node reads, and the path to the part of its level."""
+    name, *part = str(node["by"]).split(".")
+    return name, tuple(part)
+
+
+def walk(node: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
+    """Yield every node with its path, the varied ones included; the values of those are at `values.LEVEL`."""
+    yield path, node
+    if isinstance(node, Mapping):
+        for key, child in node.items():
+            yield from walk(child, (*path, key))
+    elif isinstance(node, Sequence) and not isinstance(node, str):
+        for index, child in enumerate(node):
+            yield from walk(child, (*path, index))
+
+
+def part_of(value: Json, part: Sequence[str]) -> Json:
+    """Return the part of a level's value.
+
+    Raises:
+        KeyError: there is no such part.
+    """
+    for name in part:
+        if not isinstance(value, Mapping) or name not in value:
+            raise KeyError(name)
+        value = value[name]
+    return value
+
+
+@dataclass(frozen=True)
+class Unresolved:
+    """Stands where a value is missing; `what` says why. Validation reports it instead of the value."""
+
+    path: Path
+    factors: Levels
+    what: str
+
+
+class Resolver:
+    """Fills in the levels of factors, each subtree once per combination of the factors in it.
+
+    Args:
+        values: the values of every factor's levels.
+    """
+
+    def __init__(self, values: LevelValues):
+        self._values = values
+        self._factors: dict[int, tuple[str, ...]] = {}
+        self._resolved: dict[tuple[Any, ...], Json] = {}
+        self._kept: list[Json] = []
+
+    def factors_in(self, node: Json) -> tuple[str, ...]:
+        """Return the names of the factors that a node depends on, each once."""
+        if not isinstance(node, Mapping | list | tuple):
+            return ()
+        if (known := self._factors.get(id(node))) is not None:
+            return known
+        names: dict[str, None] = {}
+        if is_varied(node):
+            names[factor_of(node)[0]] = None
+        children = node.values() if isinstance(node, Mapping) else node
+        for child in children:
+            names.update(dict.fromkeys(self.factors_in(child)))
+        self._factors[id(node)] = tuple(names)
+        self._kept.append(node)  # an id is only unique while its object lives
+        return tuple(names)
+
+    def key(self, node: Json, levels: Levels) -> tuple[Any, ...]:
+        """Return what determines the resolved node: itself and the levels of its factors."""
+        return (id(node), *(levels.get(name) for name in self.factors_in(node)))
+
+    def resolve(self, node: Json, levels: Levels, path: Path = ()) -> Json:
+        """Return the node with the levels filled in; `Unresolved` where a factor or a level has no value."""
+        if not isinstance(node, Mapping | list | tuple) or not self.factors_in(node):
+            return node
+        key = self.key(node, levels)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(node, levels, path)
+        return self._resolved[key]
+
+    def _resolve(self, node: Json, levels: Levels, path: Path) -> Json:
+        if not is_varied(node):
+            if isinstance(node, Mapping):
+                return {key: self.resolve(child, levels, (*path, key)) for key, child in node.items()}
+            return [self.resolve(child, levels, (*path, index)) for index, child in enumerate(node)]
+        name, part = factor_of(node)
+        if name not in levels:
+            return Unresolved(path, {}, f"factor {name}")
+        try:
+            value = part_of(self._values[name][levels[name]], part)
+        except KeyError:
+            return Unresolved(path, {name: levels[name]}, f"part {'.'.join(part)}")
+        if "values" not in node:
+            return value
+        chosen = level_key(value)
+        if not isinstance(node["values"], Mapping) or chosen not in node["values"]:
+            return Unresolved(path, {name: levels[name]}, f"level {chosen}")
+        return self.resolve(node["values"][chosen], levels, (*path, "values", chosen))
+
+
+def factors_at(node: Json, path: Path, levels: Levels, values: LevelValues) -> dict[str, str]:
+    """Return the levels that decide what stands at a path of the resolved plan.
+
+    Args:
+        node: the plan as written.
+        path: in the resolved plan.
+    """
+    found: dict[str, str] = {}
+    rest = list(path)
+    while True:
+        while is_varied(node):
+            name, part = factor_of(node)
+            if name not in levels:
+                return found
+            found[name] = levels[name]
+            if "values" not in node:
+                return found
+            try:
+                node = node["values"][level_key(part_of(values[name][levels[name]], part))]
+            except (KeyError, TypeError):
+                return found
+        if not rest:
+            return found
+        try:
+            node = node[rest.pop(0)]
+        except (KeyError, IndexError, TypeError):
+            return found
