@@ -1,0 +1,152 @@
+"""Questions: which are refused, which answers they take, and what they do with them."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from plans.questions import BadAnswer, BadQuestions, Question, in_order, questions_of, read_answers
+
+AB = {"options": ["a", "b"]}
+RATED = {"kind": "matrix", "rows": [{"name": "tea", "text": "Tea"}, {"name": "milk", "text": "Milk"}], **AB}
+
+
+def question(**data) -> Question:
+    (made,) = questions_of([{"name": "q", "text": "?", **data}])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "answer"),
+    [
+        ({"kind": "number"}, " 3 ", 3),
+        ({"kind": "number", "required": False}, "", None),
+        ({"kind": "number", "min": 1, "step": 0.25}, "2.75", 2.75),
+        ({"kind": "slider", "min": 0, "max": 10}, "10", 10),
+        ({"kind": "text"}, "one\r\ntwo\x00", "one two"),
+        ({"kind": "long"}, "one\r\ntwo", "one\ntwo"),
+        ({"kind": "scale"}, "7", 7),
+        ({"kind": "single", "options": [" a ", "b"]}, "a", "a"),
+        ({"kind": "multiple", **AB}, ["b", "a"], ["a", "b"]),
+        ({"kind": "multiple", **AB, "required": False}, [], None),
+        ({"kind": "ranking", **AB}, ["b", "a"], ["b", "a"]),
+        ({"kind": "date", "min": date(2000, 1, 1)}, "2000-01-01", "2000-01-01"),
+        (RATED, {"tea": "a", "milk": "b", "other": "x"}, {"tea": "a", "milk": "b"}),
+        ({**RATED, "required": False}, {"milk": "b"}, {"milk": "b"}),
+        ({**RATED, "required": False}, None, None),
+    ],
+)
+def test_answers_are_plain_data_by_kind(data, given, answer):
+    assert question(**data).read(given, {}) == answer
+
+
+@pytest.mark.parametrize(
+    ("data", "given"),
+    [
+        ({"kind": "number"}, ""),
+        ({"kind": "number"}, "many"),
+        ({"kind": "number"}, "nan"),
+        ({"kind": "number"}, "1e999"),
+        ({"kind": "number", "max": 5}, "6"),
+        ({"kind": "number", "step": 0.5}, "1.2"),
+        ({"kind": "slider", "min": 0, "max": 10}, "2.5"),
+        ({"kind": "long"}, "   "),
+        ({"kind": "long"}, "x" * 2001),
+        ({"kind": "text"}, "x" * 301),
+        ({"kind": "scale"}, "8"),
+        ({"kind": "scale"}, "0"),
+        ({"kind": "scale"}, "٣"),
+        ({"kind": "single", **AB}, "c"),
+        ({"kind": "single", **AB}, ["a"]),
+        ({"kind": "multiple", **AB}, []),
+        ({"kind": "multiple", **AB}, ["c"]),
+        ({"kind": "multiple", **AB, "min": 2}, ["a"]),
+        ({"kind": "multiple", **AB, "max": 1}, ["a", "b"]),
+        ({"kind": "ranking", **AB}, ["a"]),
+        ({"kind": "ranking", **AB}, ["a", "a"]),
+        ({"kind": "date"}, "2001-02-30"),
+        ({"kind": "date"}, "1/2/2001"),
+        ({"kind": "date", "max": "2000-12-31"}, "2001-01-01"),
+        (RATED, {"tea": "a"}),
+        (RATED, {"tea": "c", "milk": "a"}),
+        (RATED, "a"),
+    ],
+)
+def test_invalid_answers_are_refused(data, given):
+    with pytest.raises(BadAnswer):
+        question(**data).read(given, {})
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ({"kind": "choice"}, "Kind of answer"),
+        ({"kind": "single"}, "Options: Please enter at least two options"),
+        ({"kind": "multiple"}, "at least one option"),
+        ({"kind": "ranking", "options": ["a", "a"]}, "appears twice"),
+        ({"kind": "matrix", **AB}, "Rows: A matrix needs at least one row"),
+        ({**RATED, "rows": [RATED["rows"][0]] * 2}, "the same name"),
+        ({"kind": "number", **AB}, "Only these kinds of question have this field: single"),
+        ({"kind": "number", "min": 3, "max": 1}, "minimum is larger"),
+        ({"kind": "number", "min": "many"}, "in digits"),
+        ({"kind": "multiple", **AB, "max": 3}, "how many options"),
+        ({"kind": "date", "max": 3}, "2000-12-31"),
+        ({"kind": "slider", "min": 3}, "a minimum and a maximum"),
+        ({"kind": "text", "name": "My name"}, "lower-case"),
+        ({"kind": "text", "name": ""}, "lower-case"),
+        ({"kind": "text", "show_if": "f()"}, "Show if: A condition cannot call"),
+        ({"kind": "text", "show_if": "q == 'x'"}, "depend on its own answer"),
+        ({"kind": "text", "message": "No."}, "never shown"),
+        ({"kind": "single", **AB, "ends_if": "q in ['a', 'b']"}, "Every answer would end the study"),
+    ],
+)
+def test_a_fault_names_question_and_field(data, reason):
+    with pytest.raises(BadQuestions, match=reason):
+        question(**data)
+
+
+def test_questions_of_a_page_fit_together():
+    first = {"kind": "single", "name": "owns", "text": "?", **AB}
+    second = {"kind": "number", "name": "pay", "text": "?", "show_if": "owns == 'a'"}
+    assert questions_of([first, second])
+    with pytest.raises(BadQuestions, match="Question 1, Show if: “owns” is not known yet"):
+        questions_of([second, first])
+    with pytest.raises(BadQuestions, match="Question 2, Show if: “owns” is not known yet"):
+        questions_of([first, second], order="random")
+    with pytest.raises(BadQuestions, match="Question 2, Name: Two questions have the column name “owns”"):
+        questions_of([first, first])
+    with pytest.raises(BadQuestions, match="column name “q_tea”"):
+        questions_of([{"name": "q", "text": "?", **RATED}, {**first, "name": "q_tea"}])
+    with pytest.raises(BadQuestions, match="Only answers before the game"):
+        questions_of([{**first, "ends_if": "owns == 'a'"}], may_end=False)
+
+
+def test_hidden_questions_are_neither_required_nor_answered():
+    page = questions_of(
+        [
+            {"kind": "single", "name": "owns", "text": "?", **AB},
+            {"kind": "number", "name": "pay", "text": "?", "show_if": "owns == 'a' and age > 17"},
+        ]
+    )
+    assert read_answers(page, {"owns": "b", "pay": "3"}, {"age": 18}) == ({"owns": "b"}, {})
+    assert read_answers(page, {"owns": "a", "pay": "3"}, {"age": 17}) == ({"owns": "a"}, {})
+    assert read_answers(page, {"owns": "a", "pay": "3"}, {"age": 18}) == ({"owns": "a", "pay": 3}, {})
+    assert list(read_answers(page, {"owns": "a"}, {"age": 18})[1]) == ["pay"]
+
+
+def test_own_validation_sees_earlier_answers_and_says_its_own_message():
+    hours = question(kind="number", valid_if="q <= total", message="At most the total.", required=False)
+    assert hours.read("3", {"total": 3}) == 3
+    assert hours.read("", {"total": 3}) is None
+    with pytest.raises(BadAnswer, match="At most the total"):
+        hours.read("4", {"total": 3})
+
+
+def test_orders_are_drawn_once_per_participant():
+    ranked = question(kind="ranking", options=list("abcdef"), random_options=True)
+    orders = {ranked.shown_to(seed).options for seed in range(20)}
+    assert len(orders) > 10 and ranked.shown_to(3) == ranked.shown_to(3)
+    assert all(sorted(order) == list("abcdef") for order in orders)
+    page = [question(kind="text").model_copy(update={"name": name}) for name in "abcd"]
+    assert in_order(page, "random", "7") == in_order(page, "random", "7") != page == in_order(page, "fixed", "7")
