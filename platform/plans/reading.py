@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import Annotated, Any
 
@@ -140,6 +140,8 @@ class Reader:
                 values[name] = self.cell_rules
             elif name in self.document:
                 values[name] = self._section(name, levels, faults)
+            else:
+                values[name] = getattr(_DEFAULTS, name)
         if faults:
             raise BadPlan(faults)
         return Plan.model_construct(**values)
@@ -193,7 +195,7 @@ class Reader:
         key = ("stage", id(node), *(levels.get(name) for name in self._resolver.factors_in(node)))
         if key not in self._read:
             resolved = {name: self.resolved(value, levels) for name, value in own.items()}
-            self._read[key] = _parsed(TypeAdapter(kind), resolved, path)
+            self._read[key] = _parsed(_adapter(kind), resolved, path)
         stage, problems = self._read[key]
         faults += [self.fault(where, what, levels) for where, what in problems]
         if stage is None or not is_block:
@@ -373,6 +375,14 @@ class Reader:
             if key in seen:
                 yield Fault(at, _("This cell is listed twice."))
             seen.add(key)
+
+
+_DEFAULTS = Plan.model_construct()
+
+
+@cache
+def _adapter(kind: type[Stage]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def stage_nodes(nodes: Iterable[Json], path: Path = ("journey",)) -> Iterator[tuple[Path, Any]]:
