@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import models, transaction
@@ -20,17 +20,20 @@ from matches.models import Match, Seat
 from opponents.agent_settings import settings_of
 from opponents.agents import parse_agents
 from participants.markdown import to_html
+from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
+from participants.values import merge, register_values
 
 log = logging.getLogger(__name__)
 
 
 @register
 class MatchStep(Step):
-    """step: {kind, game, config, role, seats, agents, purpose, texts, timers, budget_of}.
+    """step: {kind, game, config, role, seats, agents, purpose, texts, timers, budget_of, where}.
 
-    `seats` is the line-up, `agents` its agents by label (`opponents.agents`).
+    `seats` is the line-up, `agents` its agents by label (`opponents.agents`); `where` the dotted name under which
+    conditions find the match's result.
     """
 
     kind = "match"
@@ -172,6 +175,24 @@ def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
         )
         for role, player in step["agents"].items()
     }
+
+
+@register_values
+def results_of(enrolment: Enrolment) -> dict[str, Any]:
+    """Return the results of the participant's finished matches by their names: metrics, the seat's own, its payoff."""
+    results: dict[str, Any] = {}
+    seats = Seat.objects.select_related("match").filter(enrolment=enrolment, match__status=Match.Status.FINISHED)
+    for seat in seats.order_by("step"):
+        where = enrolment.steps[seat.step].get("where", "")
+        if where:
+            play = seat.match.play()
+            own = {**play.game.seat_metrics(play.state, seat.role), "payoff": (seat.match.payoffs or {}).get(seat.role)}
+            merge(results, _nested(where.split("."), {**(seat.match.metrics or {}), **own}))
+    return results
+
+
+def _nested(path: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {path[0]: _nested(path[1:], values)} if path else values
 
 
 def names_in(match: Match, role: Role, *, own_name: str) -> list[tuple[str, str, bool]]:

@@ -381,9 +381,9 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
         {
             "kind": "name",
             "reserved": reserved,
-            "shown": any(names_visible(leg.cell.seats, disclosure.told_in(content)) for leg in legs),
+            "visible": any(names_visible(leg.cell.seats, disclosure.told_in(content)) for leg in legs),
         },
-        *({"kind": "survey_before", "questions": questions} for questions in [surveys.get("before")] if questions),
+        *_questions(surveys, "before"),
         {
             "kind": "instructions",
             **instruction_parts(legs[0]),
@@ -401,9 +401,13 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
     quiz_leg = [leg for leg in legs if leg.plays_own_game][-1]
     if content["checks"]["quiz"] and configured.quiz(role):
         steps.append({"kind": "quiz", **_game_data(version, quiz_leg, rule), "stake": texts.quiz_stake(rule)})
-    if questions := surveys.get("after"):
-        steps.append({"kind": "survey_after", "questions": questions})
-    return steps
+    return [*steps, *_questions(surveys, "after")]
+
+
+def _questions(surveys: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the page of the survey "before" or "after" the game, if there is one."""
+    items = surveys.get(name)
+    return [{"kind": "questions", "name": name, "items": items, "before_game": name == "before"}] if items else []
 
 
 def _configured(leg: Leg) -> Game[Any, Any]:

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 
 from games import registry
 from opponents.agents import people_in
+from plans.questions import questions_of
 from studies import texts
 from studies.design import plan_cells
 from studies.forecast import minutes_of
 from studies.formats import FORMAT
 from studies.lineups import lineups_of
 from studies.models import Cell, Study, Version
-from surveys.questions import questions_of
 
 
 @transaction.atomic

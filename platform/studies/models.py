@@ -26,6 +26,7 @@ from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule, endings_with
+from plans.questions import BadQuestions, questions_of
 from recruiters import arrivals
 from rights.models import Membership
 from studies.design import PlannedCell, plan_cells
@@ -33,7 +34,6 @@ from studies.formats import agents_in, seats_in
 from studies.frozen import FrozenRows, refuse
 from studies.lineups import BadLineup, first_of_each_kind
 from studies.sessions import MAX_MATCHES, MAX_OTHERS, Session
-from surveys.questions import BadQuestions, questions_of
 
 
 def game_choices() -> list[tuple[str, str]]:

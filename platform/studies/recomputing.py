@@ -23,6 +23,7 @@ from games.interface import Event as GameEvent
 from games.play import Play
 from lobby.services import waited_seconds
 from matches.models import Event, Match, Seat
+from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from payouts import rules
@@ -179,8 +180,8 @@ class Recomputed:
         )
 
     def _problems_of_unfinished(self) -> Iterator[str]:
-        steps_left = len(self.enrolment.steps) - 1 - self.enrolment.position
-        if not steps_left and self._played_everything:
+        is_last = self.enrolment.step is not None and not people.remaining(self.enrolment)
+        if is_last and self._played_everything:
             yield _("made every move, and no step is left, but is not completed")
 
     def _problems_of_ending(self) -> Iterator[str]:
@@ -192,8 +193,8 @@ class Recomputed:
             yield _("ended as “{state}”, but a match has no result").format(state=State(state).label)
         if state in _BY_OTHERS and not any(match.play.abandoned for _seat, match in self.seats):
             yield _("ended as “{state}”, but no match was ended early").format(state=State(state).label)
-        verdicts = {verdict.check_name: verdict.passed for verdict in self.enrolment.verdicts.all()}
-        if state == State.COMPLETED and False in verdicts.values():
+        verdicts = [verdict for verdict in self.enrolment.verdicts.all() if verdict.ends]
+        if state == State.COMPLETED and not all(verdict.passed for verdict in verdicts):
             yield _("is completed, but failed a check")
 
     def _problems_of_results(self) -> Iterator[str]:

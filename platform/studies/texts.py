@@ -45,7 +45,7 @@ def possible_endings(*, code_word: bool, quiz: bool, screens: bool, groups: bool
 
 def endings_of(study: Study) -> list[str]:
     """Return the endings that are possible with the study's current settings."""
-    screens = any(question.get("ends") for question in study.survey_before or ())
+    screens = any(question.get("ends_if") for question in study.survey_before or ())
     return possible_endings(
         code_word=study.asks_code_word, quiz=study.asks_quiz, screens=screens, groups=_has_groups(study)
     )
