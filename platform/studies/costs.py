@@ -25,10 +25,7 @@ from opponents.spending import cap_per_day
 from plans.pay import PayRule, cents, in_currency
 from recruiters.terms import AS_OF, Terms, terms_of
 from studies.forecast import Forecast, forecast
-from studies.formats import agents_in, seats_in
-from studies.freezing import content_of
 from studies.models import Study
-from studies.sessions import session_of
 
 
 @dataclass(frozen=True)

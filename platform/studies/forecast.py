@@ -24,7 +24,6 @@ from opponents.agents import Agent, draw_lineup, labels_in
 from opponents.endpoints import current_prices, refresh_if_old
 from plans.pay import PayRule, bonus
 from studies import texts
-from studies.design import PlannedCell, plan_cells
 from studies.models import Study
 
 MAX_MATCHES, MAX_TOTAL_MOVES = 24, 6000

@@ -24,7 +24,6 @@ from llm_agents.providers import provider_of
 from matches.screens import render_screen
 from opponents.agents import PERSON, Agent
 from participants.markdown import to_html
-from studies.design import plan_cells
 from studies.models import Study
 
 MAX_MOVES = 400

@@ -22,8 +22,6 @@ from opponents.agents import PERSON, Agent, Seats, candidates
 from participants.markdown import to_html
 from plans.questions import BadQuestions, questions_of
 from studies import disclosure, texts
-from studies.comparing import Line, difference
-from studies.design import plan_cells
 from studies.models import Study
 from surveys.steps import PageQuestion
 
