@@ -20,7 +20,7 @@ from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 from tests import actions
 
@@ -32,8 +32,8 @@ GROUP_STATES = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED, State.OUR_
 SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
 """States that participants reach only in the second version."""
 _QUESTION = {
-    "key": "known", "kind": "choice", "prompt": "Have you played this before?", "options": ["No", "Yes"],
-    "ends": ["Yes"],
+    "name": "known", "kind": "single", "text": "Have you played this before?", "options": ["No", "Yes"],
+    "ends_if": "known == 'Yes'",
 }  # fmt: skip
 
 

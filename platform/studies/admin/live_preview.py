@@ -21,12 +21,11 @@ from studies.admin.parameters import PREFIX
 from studies.admin.status import session_warning
 from studies.admin.table_fields import seats_of
 from studies.admin.varying import VALUES_PREFIX
-from studies.costs import Costs, costs_of_content
+from studies.costs import Costs, costs_of_document
 from studies.forecast import Forecast, forecast
-from studies.freezing import content_of
 from studies.models import Study
 from studies.text_preview import preview
-from studies.texts import endings_of, endings_promise, in_currency
+from studies.texts import endings_promise, in_currency
 
 PLAY_FIELDS = ("values_from", "design", "roles", "quota", "agents", "lineups")
 """Fields that determine what is played, in addition to the parameters."""
@@ -105,7 +104,7 @@ def _amounts(estimate: Forecast) -> dict[str, str]:
 def _costs(study: Study, estimate: Forecast) -> Costs | None:
     """Return the costs of the settings as filled in; None while the pay is incomplete."""
     try:
-        return costs_of_content(study, content_of(study), estimate)
+        return costs_of_document(study, content_of(study), estimate)
     except (TypeError, ValueError):
         return None
 
