@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count
 
@@ -27,9 +27,19 @@ from studies.design import plan_cells
 from studies.enrolling import steps_of
 from studies.models import Cell, Study
 
-CHECKS = ("code_word", "quiz")
 PLAYED_HERE = "parley"
 """How this platform's own matches are marked, as opposed to imported ones."""
+
+
+class Check(NamedTuple):
+    """A check of a study; `stage` only if the study has several of this name."""
+
+    name: str
+    stage: str | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}_{self.stage}" if self.stage else self.name
 
 
 @dataclass(frozen=True)
@@ -116,11 +126,17 @@ class StudySource:
                 }
         return [(before_game, question) for (before_game, _name), question in questions.items()]
 
-    def checks(self) -> list[str]:
-        """Return the names of the attention checks."""
+    def checks(self) -> list[Check]:
+        """Return the checks of understanding and attention, by stage if there are several of a name."""
         verdicts = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
-        other_checks = set(verdicts.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
-        return [*CHECKS, *sorted(other_checks)]
+        stages: dict[str, list[str]] = {"code_word": [], "quiz": []}
+        for name, stage in sorted(verdicts.order_by().values_list("check_name", "stage").distinct()):
+            stages.setdefault(name, []).append(stage)
+        return [
+            Check(name, stage if len(of_name) > 1 else None)
+            for name, of_name in stages.items()
+            for stage in of_name or [None]
+        ]
 
 
 class CollectionSource:
@@ -165,7 +181,7 @@ class CollectionSource:
     def questions(self) -> list[tuple[bool, Question]]:
         return []
 
-    def checks(self) -> list[str]:
+    def checks(self) -> list[Check]:
         return []
 
 

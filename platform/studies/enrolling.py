@@ -351,9 +351,9 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
     seats = dict.fromkeys(seat for leg in [own_leg, *legs] for seat in leg.cell.seats)
     reserved = [*reserved_words, *seats, "parley", "player", "opponent"]
     surveys, rule = content.get("surveys", {}), cell.pay()
-    configured = _configured(own_leg)
+    configured, asks_code_word = _configured(own_leg), content["checks"]["code_word"]
     endings_possible = texts.possible_endings(
-        code_word=content["checks"]["code_word"],
+        code_word=asks_code_word,
         quiz=content["checks"]["quiz"],
         screens=False,  # participants who reach the instructions have passed the screening
         groups=_meets_people(content, legs),
@@ -387,14 +387,13 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
         {
             "kind": "instructions",
             **instruction_parts(legs[0]),
-            "code_word": content["checks"]["code_word"],
-            "code_word_again": content["checks"].get("code_word_again", False),
+            **({"code_word": {"tries": 1 + content["checks"].get("code_word_again", False)}} if asks_code_word else {}),
         },
     ]
     previous_leg = legs[0]
     for match, leg in enumerate(legs, start=1):
         if not leg.same_rules(previous_leg):
-            steps.append({"kind": "instructions", **instruction_parts(leg), "code_word": False})
+            steps.append({"kind": "instructions", **instruction_parts(leg)})
         where = {"match": match, "number": number, "first_cell": cell, "together": together}
         steps += _match_steps(version, leg, rule, session, **where)
         previous_leg = leg

@@ -19,6 +19,7 @@ from studies.models import Study
 
 _ENDINGS = {
     "failed_code_word": gettext_lazy("the code word is wrong"),
+    "failed_comprehension": gettext_lazy("you get a question about the rules wrong too often"),
     "failed_quiz": gettext_lazy("you get a question after the game wrong"),
     "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
     "our_outage": gettext_lazy("our server is unavailable for too long"),
@@ -32,13 +33,17 @@ _ENDINGS = {
 }
 
 
-def possible_endings(*, code_word: bool, quiz: bool, screens: bool, groups: bool = False) -> list[str]:
+def possible_endings(
+    *, code_word: bool, quiz: bool, screens: bool, groups: bool = False, comprehension: bool = False
+) -> list[str]:
     """Return the endings, other than completing and returning, that are possible in such a study.
 
     Args:
+        comprehension: whether a failed comprehension quiz ends the study.
         groups: whether participants play with each other.
     """
     conditions = {"failed_code_word": code_word, "failed_quiz": quiz, "screened_out": screens}
+    conditions["failed_comprehension"] = comprehension
     conditions |= dict.fromkeys(("partner_left", "no_partner", "replaced"), groups)
     return [ending for ending in _ENDINGS if conditions.get(ending, True)]
 

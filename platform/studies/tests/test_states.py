@@ -32,7 +32,7 @@ ADULTS = [
         "name": "age",
         "options": ["18 or more", "less"],
         "ends_if": "age == 'less'",
-    }  # fmt: skip
+    }
 ]
 
 
