@@ -21,7 +21,6 @@ from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
-from plans.questions import RulesQuestion
 
 CHECKS_OF_STEPS = {"instructions": "code_word", "comprehension": "comprehension", "quiz": "quiz"}
 """The check made by each kind of step."""
@@ -60,7 +59,7 @@ class Instructions(_GameStep):
     """The instructions, with the code word hidden in them.
 
     The step's data may add `code_word` ({tries}; none: no code word) and `examples` (Markdown, a template like the
-    instructions). Wrong words are kept in `words`.
+    instructions). Wrong words are kept in `typed`.
     """
 
     kind = "instructions"
@@ -87,7 +86,7 @@ class Instructions(_GameStep):
         }
 
     def _tries_left(self) -> int:
-        return int(self.step["code_word"]["tries"]) - len(self.step.get("words", ()))
+        return int(self.step["code_word"]["tries"]) - len(self.step.get("typed", ()))
 
     def answer(self, data: Mapping[str, str]) -> None:
         if not self.step.get("code_word"):
@@ -95,7 +94,7 @@ class Instructions(_GameStep):
         typed = data.get("code_word", "").replace("\x00", "").strip()[:100]
         if not typed:
             raise StepRefused({"code_word": _("Please enter the word that the instructions ask you to remember.")})
-        words, word = [*self.step.get("words", ()), typed], self.enrolment.code_word
+        words, word = [*self.step.get("typed", ()), typed], self.enrolment.code_word
         left = self._tries_left() - 1
         if not code_word.matches(typed, word) and left > 0:
             reason = ngettext(
@@ -103,7 +102,7 @@ class Instructions(_GameStep):
                 "“{typed}” is not the right word. You can find it in the text above. You have {left} more tries.",
                 left,
             )
-            raise StepRefused({"code_word": reason.format(typed=typed[:40], left=left)}, stored={"words": words})
+            raise StepRefused({"code_word": reason.format(typed=typed[:40], left=left)}, stored={"typed": words})
         passed = code_word.matches(typed, word)
         self.judge(shown=word, tries=words, passed=passed, failing=State.FAILED_CODE_WORD)
 
@@ -154,8 +153,9 @@ def _as_shown(questions: list[Asked]) -> dict[str, Any]:
 class Comprehension(_Quizzing):
     """Questions about the rules before the game; those that were missed are explained and asked again.
 
-    The step's data add `questions` (none: the game's own quiz), `tries`, and `failed`: whether the last wrong try
-    lets the participant "continue" or "end"s the study. Earlier tries are kept in `tried`.
+    The step's data add `questions` ({text, options, answer, explanation} each; none: the game's own quiz), `tries`,
+    and `failed`: whether the last wrong try lets the participant "continue" or "end"s the study. Earlier tries are
+    kept in `tried`.
     """
 
     kind = "comprehension"
@@ -168,9 +168,9 @@ class Comprehension(_Quizzing):
         if own is None:
             yield from super()._asked()
             return
-        for number, data in enumerate(own, start=1):
-            question = RulesQuestion.model_validate(data)
-            yield Asked(f"q{number}", question.text, list(question.options), question.answer, question.explanation)
+        for number, asked in enumerate(own, start=1):
+            options = list(asked["options"])
+            yield Asked(f"q{number}", asked["text"], options, asked["answer"], asked.get("explanation", ""))
 
     @property
     def tried(self) -> list[dict[str, str]]:

@@ -24,7 +24,7 @@ from exports.csvsafe import compact_json
 from exports.events import LoggedEvent, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
-from exports.sources import Check, Source, StudySource
+from exports.sources import Check, Source, StudySource, step_label
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, restore, stages
@@ -263,12 +263,13 @@ class Participant:
         finished = any(match.finished for match in self.matches)
         return gate.stage(self.facts, finished=finished, in_dataset=self.in_dataset)
 
-    def seconds(self, kind: str) -> float | None:
-        """Return the seconds between showing and answering steps of this kind; None if none was answered."""
+    def seconds(self, label: str) -> float | None:
+        """Return the seconds between showing and answering steps of this label; None if none was answered."""
+        steps = self.enrolment.steps
         durations = [
             (visit.answered_at - visit.shown_at).total_seconds()
             for visit in self.enrolment.visits.all()
-            if visit.kind == kind and visit.answered_at is not None
+            if visit.answered_at is not None and step_label(steps[visit.position]) == label
         ]
         return round(sum(durations), 3) if durations else None
 

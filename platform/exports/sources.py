@@ -105,12 +105,12 @@ class StudySource:
             }
 
     def steps(self) -> list[str]:
-        """Return the kinds of steps of the study's enrolments."""
-        kinds: dict[str, None] = {}
+        """Return the labels of the steps of the study's enrolments."""
+        labels: dict[str, None] = {}
         for version in self.study.versions.order_by("number").prefetch_related("cells"):
             for cell in version.cells.all():
-                kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, cell, cell.people[0])))
-        return list(kinds)
+                labels.update(dict.fromkeys(map(step_label, steps_of(version, cell, cell.people[0]))))
+        return list(labels)
 
     def questions(self) -> list[tuple[bool, Question]]:
         """Return (whether it is asked before the game, question) for every question, as its latest version asks it.
@@ -189,6 +189,11 @@ def _without_addresses(question: Question) -> Question:
     texts = {name: mask(getattr(question, name)) for name in ("text", "low", "high")}
     rows = tuple(row.model_copy(update={"text": mask(row.text)}) for row in question.rows)
     return question.model_copy(update={**texts, "rows": rows, "options": tuple(map(mask, question.options))})
+
+
+def step_label(step: Mapping[str, Any]) -> str:
+    """Return a step's kind, with the name that researchers gave it."""
+    return f"{step['kind']}_{step['name']}" if step.get("name") else str(step["kind"])
 
 
 Source = StudySource | CollectionSource

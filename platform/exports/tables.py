@@ -87,7 +87,7 @@ def tables(
     """Return every table of a dataset by name.
 
     Args:
-        steps: kinds of steps that enrolments in the study are made of.
+        steps: the steps that enrolments in the study are made of (`exports.sources.step_label`).
         checks: the checks of understanding and attention.
         questions: (whether it is asked before the game, question) for each question of the study.
     """
@@ -832,7 +832,10 @@ def signals() -> Table:
             Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
             Column("position", "integer", "Position of the page on the path, from 0.", lambda s: s.position),
             Column(
-                "step", "choice", "Kind of the step, as in the columns seconds_… of participants.csv.", lambda s: s.kind
+                "step",
+                "choice",
+                "Kind of the step, as in the columns seconds_… of participants.csv, without its name.",
+                lambda s: s.kind,
             ),
             signal_column(
                 "loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"
@@ -1026,13 +1029,13 @@ def participants(
     ]
     columns += [
         Column(
-            f"seconds_{kind}",
+            f"seconds_{label}",
             "number",
-            f"Time from showing the step “{kind}” to its answer; empty if it was not answered.",
-            lambda p, kind=kind: p.seconds(kind),
+            f"Time from showing the step “{label}” to its answer; empty if it was not answered.",
+            lambda p, label=label: p.seconds(label),
             unit="seconds",
         )
-        for kind in steps
+        for label in steps
     ]
     for check in checks:
         columns.append(

@@ -38,6 +38,6 @@ class Media(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("pages:media", args=[self.sha256])
 
-    def as_shown(self) -> dict[str, str]:
-        """Return what a step of kind "page" needs to show the file."""
-        return {"sha256": self.sha256, "mime_type": self.mime_type, "alt": self.alt}
+    def as_shown(self, alt: str = "") -> dict[str, str]:
+        """Return what a step of kind "page" needs to show the file; its own alternative text can be given."""
+        return {"sha256": self.sha256, "mime_type": self.mime_type, "alt": alt or self.alt}

@@ -347,29 +347,6 @@ class Question(_Model):
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-class RulesQuestion(_Model):
-    """A question about the rules, asked before the game; exactly one option is right."""
-
-    text: str = Field(title="Question", min_length=1, max_length=1000)
-    options: tuple[Option, ...] = Field(
-        title="Options", description="Shown in an order drawn for each participant.", min_length=2, max_length=20
-    )
-    answer: str = Field(title="Right option")
-    explanation: str = Field(
-        "",
-        title="Explanation",
-        description="Shown after a wrong answer; empty: the part of the instructions that is closest to the question.",
-        max_length=2000,
-    )
-
-    @field_validator("answer")
-    @classmethod
-    def _check_answer(cls, answer: str, info: ValidationInfo) -> str:
-        if "options" in info.data and answer not in info.data["options"]:
-            raise _fault(_("The right answer is not one of the options."))
-        return answer
-
-
 def _date(text: str) -> date | None:
     try:
         return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) else None
