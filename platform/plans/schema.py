@@ -57,7 +57,7 @@ def plan_controls() -> dict[str, Any]:
     sections = control_of(Plan)["fields"]
     return {
         "sections": {field["name"]: field for field in sections if field["name"] not in ("journey", "agents")},
-        "stages": {name: {**control_of(kind), "label": kind.label} for name, kind in kinds().items()},
+        "stages": {name: {**control_of(kind), "label": kind.label, "named": kind.needs_name} for name, kind in kinds().items()},
         "agent": control_of(PlannedAgent),
         "games": {key: game_controls(registry.get(key)) for key in registry.keys()},
         "literal": list(LITERAL),
@@ -118,6 +118,8 @@ def _kind(schema: Mapping[str, Any], options: list[Any], inner: Mapping[str, Any
     if hint := next((name for name in HINTS if schema.get(name)), None):
         return hint
     types = {option.get("type") for option in options}
+    if types == {"integer", "number"}:
+        return "number"
     if types >= {"number", "string"}:
         return "amount" if {"integer"}.isdisjoint(types) else "limit"
     if len(options) > 1 and "const" in options[0]:
@@ -153,12 +155,13 @@ def _parts(
     if kind == "endings":
         return {"endings": {ending: [list(pays), ENDINGS_PAY[ending]] for ending, pays in CAN_PAY.items()}}
     if kind == "map":
-        return {"item": _control(inner.get("additionalProperties") or {"type": "string"}, definitions)}
+        item = inner.get("additionalProperties")
+        return {"item": _control(item if isinstance(item, Mapping) else {"type": "string"}, definitions)}
     if kind in ("list", "own"):
         return {"item": _control(inner["items"], definitions)}
     if kind in ("lines", "grid"):
         item = inner["items"] if kind == "lines" else inner["items"]["items"]
-        return {"item": {"kind": item["type"]}}
+        return {"item": _control(item, definitions)}
     if "properties" not in inner:
         return {}
     required = inner.get("required", ())
