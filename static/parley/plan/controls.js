@@ -10,7 +10,7 @@ export function h(tag, attributes = {}, ...children) {
     else if (name in element && !["list", "form", "style"].includes(name)) element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
@@ -75,7 +75,7 @@ function compositeField(desk, control, path, options) {
     "fieldset",
     { className: `plan-field plan-wide plan-${control.kind}`, ...marks(desk, path, options), id: `${id}-group`, tabIndex: -1 },
     h("legend", { className: "sr-only" }, [options.prefix, options.label ?? control.label].filter(Boolean).join(": ")),
-    options.bare ? null : h("div", { className: "plan-head" }, h("span", { className: "plan-title", "aria-hidden": "true" }, options.label ?? control.label), varyButton(desk, control, path, options)),
+    options.bare || control.kind === "group" ? null : h("div", { className: "plan-head" }, h("span", { className: "plan-title", "aria-hidden": "true" }, options.label ?? control.label), varyButton(desk, control, path, options)),
     control.help && !options.bare && control.kind !== "group" ? h("p", { className: "plan-help" }, control.help) : null,
     content,
     h("p", { className: "plan-fault", id: `${id}-fault`, hidden: true }),
@@ -111,6 +111,7 @@ function variedField(desk, control, path, node, options) {
   const [factor, ...part] = name.split(".");
   const label = options.label ?? control.label;
   const levels = Object.keys(node.values ?? {});
+  const help = control.choices ? "" : control.help;
   const content = node.values
     ? h(
         "div",
@@ -119,7 +120,7 @@ function variedField(desk, control, path, node, options) {
           h(
             "div",
             { className: "plan-level" },
-            field(desk, { ...control, default: undefined, optional: control.optional }, [...path, "values", level], {
+            field(desk, { ...control, default: control.kind === "group" ? control.default : undefined, help: control.choices ? control.help : "" }, [...path, "values", level], {
               ...options,
               label: level,
               prefix: [options.prefix, label].filter(Boolean).join(": "),
@@ -151,6 +152,7 @@ function variedField(desk, control, path, node, options) {
           }),
     ),
     content,
+    help ? h("p", { className: "plan-help" }, help) : null,
     h("p", { className: "plan-fault", id: `${desk.id(path)}-fault`, hidden: true }),
   );
 }
@@ -165,7 +167,7 @@ function line(desk, control, path, value, attributes, read, more = {}) {
     type: "text",
     value: value === null || value === undefined ? "" : String(value),
     placeholder: control.default !== null && control.default !== undefined ? String(control.default) : control.optional ? desk.words.none : "",
-    maxLength: control.longest ?? -1,
+    maxLength: control.longest,
     ...rest,
     ...more,
     oninput: typed(desk, control, path, read),
@@ -291,8 +293,8 @@ const composite = {
     });
     return h(
       "div",
-      { className: "plan-stack" },
-      h("span", { className: "plan-switch" }, turn, h("label", { htmlFor: id }, fill(desk.words.with, { label: control.label }))),
+      { className: `plan-stack plan-optional${on ? " plan-on" : ""}` },
+      h("div", { className: "plan-head" }, h("span", { className: "plan-switch" }, turn, h("label", { htmlFor: id, className: "plan-title" }, options.label ?? control.label)), varyButton(desk, control, path, options)),
       on ? h("div", { className: "plan-fields" }, fields(desk, control, path, options)) : null,
     );
   },
@@ -493,7 +495,8 @@ function folded(desk, control, path, options) {
       open: desk.isOpen(path),
       ontoggle: () => (desk.keepOpen(path, details.open), details.open && (draw(), desk.showFaults())),
     },
-    h("summary", {}, set ? fill(desk.words.changed, { number: set }) : desk.words.as_usual, h("span", { className: "sr-only" }, `: ${control.label}`)),
+    h("summary", {}, h("span", { className: "plan-title" }, options.label ?? control.label), h("small", {}, ` ${set ? fill(desk.words.changed, { number: set }) : desk.words.as_usual}`)),
+    h("div", { className: "plan-head" }, h("span", { className: "plan-help" }, control.about ?? ""), varyButton(desk, control, path, options)),
     inside,
   );
   if (details.open) draw();
