@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import games.play
@@ -139,7 +140,7 @@ class _Checker:
         def note(problems: Sequence[Problem], under: Levels = levels) -> None:
             found.extend(self.reader.fault(path, what, under) for path, what in problems)
 
-        note(self._once(("agents", self.reader.key(self._agents, levels)), lambda: _agent_problems(plan)))
+        note(self._once(("agents", self.reader.key(self._agents, levels)), partial(_agent_problems, plan)))
         note(list(_order_problems(plan)))
         if not plan.title.strip():
             note([(("title",), _("Please give the study a title."))])
@@ -186,7 +187,7 @@ class _Checker:
             key = ("stage", at, self.reader.key(node, levels), self.reader.key(self._agents, levels))
             if _mentions(stage, variables):
                 key = (*key, tuple(variables.items()))
-            note(self._once(key, lambda: list(_stage_problems(stage, at, plan, variables))), levels)
+            note(self._once(key, partial(_stage_problems, stage, at, plan, variables)), levels)
             if isinstance(stage, Questions):
                 note(list(_question_problems(stage, at, names)), levels)
             if isinstance(stage, Game) and stage.name:
@@ -195,9 +196,9 @@ class _Checker:
                 if stage.repeats > 1:
                     names.games |= {(stage.name, str(number)): results for number in range(1, stage.repeats + 1)}
 
-    def _once(self, key: tuple[Any, ...], find: Callable[[], list[Problem]]) -> list[Problem]:
+    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[Problem]]) -> list[Problem]:
         if key not in self._known:
-            self._known[key] = find()
+            self._known[key] = list(find())
         return self._known[key]
 
     def _strata_problems(self, plan: Plan) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import Annotated, Any
 
@@ -17,7 +17,18 @@ from games.words import gettext as _
 from plans.factors import MAX_CELLS, RESERVED_NAMES, Cells, Factor
 from plans.plan import MAX_STAGES, Document, Plan
 from plans.stages import Block, Pass, Stage, kinds
-from plans.varying import Levels, LevelValues, Path, Resolver, factor_of, factors_at, is_varied, level_key, part_of
+from plans.varying import (
+    Levels,
+    LevelValues,
+    Path,
+    Resolver,
+    factor_of,
+    factors_at,
+    has_varied,
+    is_varied,
+    level_key,
+    part_of,
+)
 
 LITERAL = ("format", "version", "purpose", "title", "shown_title", "language", "factors", "cells", "entry", "analysis")
 """Keys of a plan that no factor may vary."""
@@ -77,9 +88,9 @@ class Reader:
         self.values: LevelValues = self._level_values()
         self.cell_rules = self._validated("cells", document.get("cells", {}))
         self._resolver = Resolver(self.values)
-        faults = [*self._faults_of_shape(), *self._faults_of_factors()]
-        if faults:
-            raise BadPlan(faults)
+        for find in (self._faults_of_shape, self._faults_of_factors):
+            if faults := list(find()):
+                raise BadPlan(faults)
 
     # ---- factors and cells ---------------------------------------------------------------------------------
 
@@ -140,6 +151,8 @@ class Reader:
                 values[name] = self.cell_rules
             elif name in self.document:
                 values[name] = self._section(name, levels, faults)
+            else:
+                values[name] = getattr(_DEFAULTS, name)
         if faults:
             raise BadPlan(faults)
         return Plan.model_construct(**values)
@@ -193,7 +206,7 @@ class Reader:
         key = ("stage", id(node), *(levels.get(name) for name in self._resolver.factors_in(node)))
         if key not in self._read:
             resolved = {name: self.resolved(value, levels) for name, value in own.items()}
-            self._read[key] = _parsed(TypeAdapter(kind), resolved, path)
+            self._read[key] = _parsed(_adapter(kind), resolved, path)
         stage, problems = self._read[key]
         faults += [self.fault(where, what, levels) for where, what in problems]
         if stage is None or not is_block:
@@ -375,6 +388,14 @@ class Reader:
             seen.add(key)
 
 
+_DEFAULTS = Plan.model_construct()
+
+
+@cache
+def _adapter(kind: type[Stage]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
 def stage_nodes(nodes: Iterable[Json], path: Path = ("journey",)) -> Iterator[tuple[Path, Any]]:
     """Yield every stage as written with its path, those within blocks after their block."""
     for index, node in enumerate(nodes):
@@ -409,13 +430,6 @@ def _names_in_texts(document: Document, names: Iterable[str]) -> set[str]:
     """Return the names that texts or conditions mention."""
     texts = [node for _path, node, _inside in _nodes(document) if isinstance(node, str)]
     return {name for name in names if any(name in text for text in texts)}
-
-
-def has_varied(node: Json) -> bool:
-    if is_varied(node):
-        return True
-    children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
-    return any(has_varied(child) for child in children)
 
 
 def _parsed(adapter: TypeAdapter[Any], data: Json, path: Path) -> tuple[Any, list[tuple[Path, str]]]:
