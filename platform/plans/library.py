@@ -1,7 +1,8 @@
 """Ready-made plans: files in the games' folders, with the publication that each follows.
 
 `games/<game>/studies/NAME.yaml` are studies, `games/<game>/collections/NAME.yaml` collections. A file begins with
-comments: a summary, and in a line of its own “Source: …”.
+comments: a summary, in a line of its own “Source: …”, and, if a parameter is the number of agents, “Number of
+agents: PARAMETER.”
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ from typing import Any, Literal
 
 import games
 from games import registry
+from games.errors import BadLineup
 from games.interface import Json
+from games.words import gettext as _
 from llm_agents.agent import parse_spec
 from plans.asking import Asking
+from plans.collection import is_collection
 from plans.files import loads
 
 Folder = Literal["studies", "collections"]
-SOURCE = "Source:"
+SPEC = ("endpoint", "model")
+SOURCE, COUNTED = "Source:", "Number of agents:"
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,14 @@ class ReadyMade:
         name: of the file, unique among all games; used in commands.
         summary: what it is, in a sentence or two for researchers.
         source: the publication it follows.
+        counted: the parameter that is the number of agents in a collection; empty if there is none.
     """
 
     name: str
     game: str
     summary: str
     source: str
+    counted: str
     text: str
 
     @property
@@ -49,6 +56,24 @@ class ReadyMade:
     def document(self) -> dict[str, Json]:
         """The plan, to be changed freely."""
         return copy.deepcopy(_document(self))
+
+    def adapted(self, agents: Sequence[str] = (), seed: int | None = None) -> dict[str, Json]:
+        """Return the plan with other agents, and another seed for what its published rows draw.
+
+        Args:
+            agents: specifications, such as "openai:gpt-4o-mini"; none keeps the plan's own.
+
+        Raises:
+            BadAgent: one of them does not exist, or not in one of the plan's games.
+            BadLineup: one of them is named twice in a collection.
+        """
+        document = self.document if seed is None else with_seed(self.document, seed)
+        for spec in agents:
+            for key in games_of(document):
+                parse_spec(spec, registry.get(key))
+        if not agents:
+            return document
+        return _with_pool(document, agents, self.counted) if is_collection(document) else with_models(document, agents)
 
 
 @cache
@@ -66,9 +91,14 @@ def ready_made(folder: Folder) -> Mapping[str, ReadyMade]:
 
 def _read(game: str, file: Path) -> ReadyMade:
     text = file.read_text(encoding="utf-8")
-    head = [line.removeprefix("#").strip() for line in takewhile(lambda line: line.startswith("#"), text.splitlines())]
-    summary, _colon, source = " ".join(head).partition(SOURCE)
-    return ReadyMade(file.stem, game, summary.strip(), source.strip(), text)
+    said: dict[str, list[str]] = {"": [], SOURCE: [], COUNTED: []}
+    for line in takewhile(lambda line: line.startswith("#"), text.splitlines()):
+        words = line.removeprefix("#").strip()
+        head = next((head for head in (SOURCE, COUNTED) if words.startswith(head)), "")
+        said[head].append(words.removeprefix(head).strip())
+    return ReadyMade(
+        file.stem, game, " ".join(said[""]), " ".join(said[SOURCE]), "".join(said[COUNTED]).rstrip("."), text
+    )
 
 
 # ---- adapting a ready-made plan ---------------------------------------------------------------------------
@@ -83,24 +113,57 @@ def with_seed(document: Mapping[str, Json], seed: int) -> dict[str, Json]:
     return {**document, "factors": factors} if factors else dict(document)
 
 
-def with_agents(document: Mapping[str, Json], specs: Sequence[str]) -> dict[str, Json]:
-    """Return the plan with these agents in place of its models, in order; the last one takes the remaining places.
-
-    Raises:
-        BadAgent: one of them does not exist, or not in one of the plan's games.
-    """
+def with_models(document: Mapping[str, Json], specs: Sequence[str]) -> dict[str, Json]:
+    """Return the plan with these agents in place of its models, in order; the last one takes the remaining places."""
     models = [label for label, agent in document.get("agents", {}).items() if agent.get("model")]
-    if not specs or not models:
-        return dict(document)
-    for spec in specs:
-        for key in games_of(document):
-            parse_spec(spec, registry.get(key))
     named = {label: specs[min(place, len(specs) - 1)] for place, label in enumerate(models)}
     agents = {
         label: agent_like(agent, named[label]) if label in named else agent
-        for label, agent in document["agents"].items()
+        for label, agent in document.get("agents", {}).items()
     }
-    return {**document, "agents": agents}
+    return {**document, "agents": agents} if agents else dict(document)
+
+
+def _with_pool(document: dict[str, Json], specs: Sequence[str], counted: str) -> dict[str, Json]:
+    """Return the collection with these agents in place of its models.
+
+    Models that are asked differently, or are line-ups' own, keep their labels; the others are a pool of any number.
+    """
+    if len(set(specs)) < len(specs):
+        raise BadLineup(_("Agents: each must be listed only once."))
+    stage = document["journey"][0]
+    models = {label: agent for label, agent in document["agents"].items() if agent.get("model")}
+    how = [
+        {key: value for key, value in agent.items() if key not in ("endpoint", "model")} for agent in models.values()
+    ]
+    if any(asked != how[0] for asked in how):
+        return with_models(document, specs)
+    fixed = [label for label in stage["seats"].get("fixed", {}).values() if label in models]
+    if stage["seats"].get("rule") == "listed":
+        fixed = list(models)
+    named = dict(zip(fixed, specs, strict=False))
+    if len(named) < len(fixed):
+        raise BadLineup(
+            _("Agents: at least {wanted} are needed, but {named} are given.").format(
+                wanted=len(fixed), named=len(specs)
+            )
+        )
+    pool = [] if stage["seats"].get("rule") == "listed" else specs[len(fixed) :]
+    if stage["seats"].get("rule") == "together" and not counted:
+        pool = pool[: len(models) - len(fixed)]
+    others = {label: agent for label, agent in document["agents"].items() if label not in models}
+    agents = {spec: agent_like(next(iter(models.values())), spec) for spec in (*named.values(), *pool)}
+    seats = _renamed(stage["seats"], named)
+    config = {**stage["config"], **({counted: len(pool)} if counted else {})}
+    return {**document, "agents": {**agents, **others}, "journey": [{**stage, "seats": seats, "config": config}]}
+
+
+def _renamed(node: Json, names: Mapping[str, str]) -> Json:
+    if isinstance(node, dict):
+        return {key: _renamed(child, names) for key, child in node.items()}
+    if isinstance(node, list):
+        return [_renamed(child, names) for child in node]
+    return names.get(node, node) if isinstance(node, str) else node
 
 
 def agent_like(agent: Mapping[str, Json], spec: str) -> dict[str, Json]:

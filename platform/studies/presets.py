@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.utils.translation import gettext as _
 
 from llm_agents.errors import AgentError
-from plans.library import ReadyMade, ready_made, with_agents, with_seed
+from plans.library import ReadyMade, ready_made
 from plans.reading import BadPlan, Fault
 from studies.models import Study
 
@@ -42,9 +42,8 @@ def load(
         raise BadPlan(
             [Fault("", _("There is no ready-made study “{name}”. There are: {known}.").format(name=name, known=known))]
         )
-    document = preset.document if seed is None else with_seed(preset.document, seed)
     try:
-        document = with_agents(document, agents)
+        document = preset.adapted(agents, seed)
     except AgentError as error:
         raise BadPlan([Fault("agents", str(error))]) from None
     return Study.objects.create(slug=_free_slug(name), draft=document, created_by=by)

@@ -12,7 +12,7 @@ from llm_agents.errors import AgentError
 from plans.canonical import canonical
 from plans.checking import check
 from plans.files import dumps, loads
-from plans.library import ready_made, with_agents, with_seed
+from plans.library import ready_made, with_seed
 from plans.reading import Reader
 
 STUDIES = ready_made("studies")
@@ -79,12 +79,12 @@ def test_the_same_seed_draws_the_same_cells():
 
 def test_agents_take_the_places_of_models_and_are_asked_alike():
     study = STUDIES["aucarena-human"].document
-    agents = with_agents(study, ["openai:a", "script:rule"])["agents"]
+    agents = STUDIES["aucarena-human"].adapted(["openai:a", "script:rule"])["agents"]
     assert agents["first"] == {**study["agents"]["first"], "model": "a"}
     assert agents["second"] == {"script": "rule"}
-    assert not check(with_agents(study, ["script:rule"])).faults
+    assert not check(STUDIES["aucarena-human"].adapted(["script:rule"])).faults
     with pytest.raises(AgentError):
-        with_agents(study, ["script:nobody"])
+        STUDIES["aucarena-human"].adapted(["script:nobody"])
 
 
 @pytest.mark.parametrize("name", STUDIES)
