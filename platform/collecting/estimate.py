@@ -60,7 +60,7 @@ def estimate_of(collection: Collection) -> Estimate | None:
     Raises:
         GameError: a match cannot be played by scripts.
     """
-    if not planning.models_of(collection.content):
+    if not planning.models_of(planning.agents_in(collection).values()):
         return None
     prices = planning.prices(collection)
     earlier: dict[str, tuple[float, float] | None] = {}
@@ -124,7 +124,7 @@ def _uses(collection: Collection, number: int) -> tuple[int, list[tuple[Agent, M
             )
             log += events
             moves += 1
-    template = collection.content["texts"]["instructions"] if collection.content["edited"] else None
+    template = planned.instructions if planned.edited else None
     return moves, [
         (agents[role], model_use(agents[role], role, role_turns, log, template=template))
         for role, role_turns in turns.items()
