@@ -1,4 +1,4 @@
-"""The admin pages for studies: set up, launch, monitor and export."""
+"""The admin pages for studies: edit, launch, monitor and export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -19,41 +19,46 @@ from unfold.decorators import display
 
 from audit.actions import Action
 from games import registry
-from games.interface import Game
-from opponents.listing import listed_models, priced_models, usable_endpoints
+from games.errors import GameError
+from matches.models import Match
+from opponents.agents import Agent
 from participants.states import State
-from rights.parts import visible
+from plans.reading import BadPlan
 from rights.roles import Role
 from studies import pausing, recruiting
 from studies.admin import preview
+from studies.admin.beginnings import Beginnings
+from studies.admin.checklist import checklist
 from studies.admin.codes import LabCodes, creation_choices
 from studies.admin.first_page import COLOURS
-from studies.admin.live_preview import LivePreview
-from studies.admin.meanwhile import THEIRS
-from studies.admin.presets_and_copies import PresetsAndCopies
-from studies.admin.setup_form import STEPS, conditions, fieldsets, study_form
 from studies.admin.status import status_of
-from studies.launching import launch
+from studies.launching import faults_of, launch, version_of
 from studies.models import Study
 from studies.previewing import preview_source
 
-_COMPLETED = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
+PURPOSES = ("study", "demo", "simulated")
+_COMPLETED = Q(versions__placements__enrolment__state=State.COMPLETED)
+
+
+class PurposeFilter(admin.SimpleListFilter):
+    """Filter by what a study is for."""
+
+    title = gettext_lazy("purpose")
+    parameter_name = "purpose"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(purpose.value, purpose.label) for purpose in Match.Purpose if purpose.value in PURPOSES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(draft__purpose=self.value()) if self.value() else queryset
 
 
 @admin.register(Study)
-class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
-    list_display = ["title", "status_label", "game_title", "purpose", "arrived", "completed", "created_at"]
-    list_filter = ["status", "purpose", "game"]
-    search_fields = ["title", "slug"]
-    prepopulated_fields = {"slug": ["title"]}
-    conditional_fields = {
-        "announced_average": "pay_rule != 'linear'",
-        "rate": "pay_rule == 'linear'",
-        **{name: condition for key in registry.keys() for name, condition in conditions(registry.get(key)).items()},
-    }
-    change_form_before_template = "admin/studies/study/steps.html"
-    change_form_after_template = "admin/studies/study/live_preview.html"
-    change_form_outer_before_template = "admin/studies/study/status.html"
+class StudyAdmin(Beginnings, LabCodes):
+    list_display = ["shown_title", "status_label", "game_titles", "purpose_label", "arrived", "completed", "created_at"]
+    list_filter = ["status", PurposeFilter]
+    search_fields = ["slug", "draft__title"]
+    list_before_template = "admin/studies/study/offers.html"
     list_fullwidth = True
     actions = None
     view_on_site = False
@@ -66,17 +71,25 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
         if request.resolver_match is None or request.resolver_match.url_name != "studies_study_changelist":
             return studies
         return studies.annotate(
-            placed_count=Count("versions__cells__placements"),
-            completed_count=Count("versions__cells__placements", filter=_COMPLETED),
+            placed_count=Count("versions__placements"),
+            completed_count=Count("versions__placements", filter=_COMPLETED),
         )
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
     def status_label(self, study: Study) -> tuple[str, str]:
         return study.status, study.get_status_display()
 
-    @display(description=gettext_lazy("game"), ordering="game")
-    def game_title(self, study: Study) -> str:
-        return str(registry.get(study.game).title)
+    @display(description=gettext_lazy("title"), ordering="draft__title")
+    def shown_title(self, study: Study) -> str:
+        return study.title
+
+    @display(description=gettext_lazy("game"))
+    def game_titles(self, study: Study) -> str:
+        return ", ".join(str(registry.get(key).title) for key in study.games if key in registry.keys()) or "–"
+
+    @display(description=gettext_lazy("purpose"))
+    def purpose_label(self, study: Study) -> str:
+        return str(Match.Purpose(study.purpose).label) if study.purpose in PURPOSES else study.purpose
 
     @display(description=gettext_lazy("arrived"), ordering="placed_count")
     def arrived(self, study: Any) -> int:
@@ -86,101 +99,42 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
     def completed(self, study: Any) -> int:
         return study.completed_count
 
-    # ---- the form ------------------------------------------------------------------------------------
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """List the studies; with none, show the ways to begin one."""
+        begins = self.has_add_permission(request) and not self.get_queryset(request).exists()
+        offers = self.offers() if begins else {}
+        return super().changelist_view(request, {**(extra_context or {}), **offers})
 
-    def get_form(self, request: HttpRequest, obj: Study | None = None, change: bool = False, **kwargs: Any) -> Any:
-        return super().get_form(
-            request,
-            obj,
-            change=change,
-            form=study_form(_game(request, obj), visible(request.user, Study.objects.all())),
-            **kwargs,
-        )
-
-    def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
-        return fieldsets(_game(request, obj))
-
-    def get_prepopulated_fields(self, request: HttpRequest, obj: Study | None = None) -> Any:
-        return {} if obj else self.prepopulated_fields
-
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """Ask for the game first, since everything else depends on it; then show the form."""
-        if _requested_game(request) is None and self.has_add_permission(request):
-            games = [registry.get(key) for key in registry.keys()]
-            context = {
-                **self.admin_site.each_context(request),
-                "opts": self.opts,
-                "title": _("Which game?"),
-                "games": [{"key": game.key, "title": game.title, "summary": game.summary} for game in games],
-            }
-            return TemplateResponse(request, "admin/studies/study/choose_game.html", context)
-        return super().add_view(request, form_url, extra_context)
+    # ---- the study's page ----------------------------------------------------------------------------
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        with transaction.atomic():
-            study = self.get_object(request, object_id)
-            if study is not None and request.method == "POST":
-                # Of two people who save at once, the second is shown what the first changed.
-                Study.objects.select_for_update().get(pk=study.pk)
-            context = dict(extra_context or {})
-            if study is not None and self.has_view_permission(request, study):
-                context |= {
-                    "status": status_of(study, request),
-                    "study": study,
-                    "may_change": self.has_change_permission(request, study),
-                    "may_close": self._allowed(request, study, Role.OWNER),
-                    "may_copy": self.has_add_permission(request),
-                    **creation_choices(),
-                }
-            return super().change_view(request, object_id, form_url, context)
+        """Show the study's status and the editor of its plan."""
+        study = self.seen(request, object_id)
+        context = {
+            **self.admin_site.each_context(request),
+            **self.study_context(request, study),
+            **self.editor_context(request, study),
+            "title": study.title,
+            "subtitle": None,
+        }
+        return TemplateResponse(request, "admin/studies/study/change.html", context)
 
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        """Offer a single save button, which leads to the study's page."""
-        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        live_preview = (
-            reverse("admin:studies_study_live_preview", args=[object_id])
-            if object_id
-            else reverse("admin:studies_study_add_live_preview")
-        )
-        setup_context = {"setup_steps": STEPS, "take_theirs": THEIRS, "live_preview_url": live_preview}
-        return super().changeform_view(
-            request, object_id, form_url, {**(extra_context or {}), **buttons, **setup_context}
-        )
-
-    def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
-        if not change:
-            obj.created_by = request.user
-        super().save_model(request, obj, form, change)
-
-    def response_add(self, request: HttpRequest, obj: Study, post_url_continue: str | None = None) -> HttpResponse:
-        self.message_user(
-            request,
-            _("Saved as a draft. Run a pilot, then launch the study when you are happy with it."),
-            messages.SUCCESS,
-        )
-        return _redirect_to_study(obj)
-
-    def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
-        if obj.status != Study.Status.DRAFT:
-            self._report_draft(request, obj)
-        else:
-            self.message_user(request, _("Saved."), messages.SUCCESS)
-        return _redirect_to_study(obj)
-
-    def _report_draft(self, request: HttpRequest, study: Study) -> None:
-        """Tell the user that an edit of a launched study is a draft until it is launched."""
-        status = status_of(study, request)
-        if not status.unlaunched:
-            message = _("Saved. Nothing differs from version {number}.").format(number=status.versions[0].number)
-        else:
-            message = _(
-                "Saved as a draft of version {next}. Participants stay on version {number} until you launch the draft."
-            ).format(next=status.versions[0].number + 1, number=status.versions[0].number)
-        self.message_user(request, message, messages.SUCCESS)
+    def study_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        return {
+            "opts": self.opts,
+            "original": study,
+            "study": study,
+            "status": status_of(study, request),
+            "points": checklist(study, request),
+            "may_change": self.has_change_permission(request, study),
+            "may_close": self._allowed(request, study, Role.OWNER),
+            "may_delete": self.has_delete_permission(request, study),
+            "may_copy": self.has_add_permission(request),
+            "previewable": any(not agent.scripted for agent in _agents(study)),
+            **creation_choices(),
+        }
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         """Allow deletion only of drafts that have no records."""
@@ -206,58 +160,29 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
             )
             for name, action in actions.items()
         ]
-        prompts = [
-            path("add/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_add_prompts"),
-            path("<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"),
-        ]
-        models = path("models/", self.admin_site.admin_view(self.listed_models), name="studies_study_models")
+        prompts = path(
+            "<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"
+        )
         return [
-            models,
+            *self.editing_urls(),
             *status_urls,
             *self.codes_urls(),
-            *prompts,
-            *self.creation_urls(),
-            *self.live_preview_urls(),
+            prompts,
+            *self.beginning_urls(),
             *super().get_urls(),
         ]
 
-    def listed_models(self, request: HttpRequest) -> HttpResponse:
-        """Return {models}: the models that `endpoint` lists, for users who may set up a study."""
-        if not self.has_add_permission(request):
-            raise PermissionDenied
-        name = request.GET.get("endpoint", "")
-        is_usable = name in dict(usable_endpoints())
-        return JsonResponse({"models": sorted({*priced_models(name), *listed_models(name)}) if is_usable else []})
-
-    def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
-        """Show the model prompts of the saved study or, for POST, of the form as filled in; nothing is saved."""
-        study = self.seen(request, object_id) if object_id else None
-        is_post = request.method == "POST"
-        if study is None and not (is_post and self.has_add_permission(request)):
-            raise PermissionDenied
+    def prompts(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show the model prompts of the saved study."""
+        study = self.seen(request, object_id)
         return preview.page(
             request,
             site=self.admin_site,
             opts=self.opts,
-            title=study.title if study else _("a new study"),
-            load_source=lambda: preview_source(
-                self._study_from_form(request, study) if is_post or study is None else study
-            ),
-            parent=study if study and not is_post else None,
+            title=study.title,
+            load_source=lambda: preview_source(study.draft),
+            parent=study,
         )
-
-    def _study_from_form(self, request: HttpRequest, study: Study | None) -> Study:
-        """Return the study that the form would save.
-
-        Raises:
-            ValueError: it could not be saved; the message lists the errors by field.
-        """
-        form = self.get_form(request, study, change=study is not None)(
-            preview.with_placeholder_names(request.POST), instance=study
-        )
-        preview.raise_if_invalid(form)
-        study_from_form: Study = form.instance
-        return study_from_form
 
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Freeze the current settings as a version and open the study; only an owner may reopen a closed one."""
@@ -268,14 +193,13 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
         try:
             with transaction.atomic():
                 existing_versions = set(study.versions.values_list("pk", flat=True))
-                version = launch(study)
+                version = launch(study, by=request.user)  # type: ignore[arg-type]
                 action = Action.RESUMED if version.pk in existing_versions else Action.LAUNCHED
                 details = {"version": version.number, "sha256": version.sha256}
                 self.record_action(request, study, action, f"Launched version {version.number}.", details)
-        except ValidationError as error:
-            self.message_user(
-                request, _("Not launched: {reason}").format(reason=" ".join(error.messages)), messages.ERROR
-            )
+        except (BadPlan, ValidationError) as error:
+            reason = " ".join(fault.what for fault in faults_of(error))
+            self.message_user(request, _("Not launched: {reason}").format(reason=reason), messages.ERROR)
             return _redirect_to_study(study)
         self.message_user(
             request,
@@ -332,17 +256,12 @@ class StudyAdmin(PresetsAndCopies, LabCodes, LivePreview):
             self.message_user(request, outcome.sentence, messages.SUCCESS if outcome.done else messages.ERROR)
 
 
-def _requested_game(request: HttpRequest) -> type[Game[Any, Any]] | None:
-    """Return the game for a new study: the requested one, or the only one installed."""
-    keys = registry.keys()
-    requested = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
-    return registry.get(requested) if requested in keys else None
-
-
-def _game(request: HttpRequest, study: Study | None) -> type[Game[Any, Any]]:
-    if study is not None:
-        return registry.get(study.game)
-    return _requested_game(request) or registry.get(registry.keys()[0])
+def _agents(study: Study) -> list[Agent]:
+    """Return the agents of the draft; none if it has faults."""
+    try:
+        return list(version_of(study).agents().values())
+    except (BadPlan, GameError):
+        return []
 
 
 def _redirect_to_study(study: Study) -> HttpResponseRedirect:
