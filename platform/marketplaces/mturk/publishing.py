@@ -27,7 +27,7 @@ from marketplaces.mturk.models import Hit
 from marketplaces.mturk.question import external_question
 from matches.models import Match
 from recruiters.terms import MTURK_LARGE_FROM
-from studies.costs import Costs, costs_of_content
+from studies.costs import Costs, costs_of_document
 from studies.models import Cell, Study, Version
 
 NUMBER_APPROVED = "00000000000000000040"
@@ -126,7 +126,7 @@ def refuse_address(address: str, account: Account) -> None:
 
 def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
     """Return the total cost of a number of assignments."""
-    costs = costs_of_content(version.study, version.content)
+    costs = costs_of_document(version.reader, slug=version.study.slug)
     terms = replace(costs.terms, base_share=fees.reward_share(assignments), known=True)
     return Cost(costs.of(places=assignments, terms=terms), available)
 
