@@ -18,9 +18,7 @@ from django.utils import timezone
 from monitoring.models import CellTally, TimeTally
 from monitoring.tallies import TALLY_PERIOD, period_start
 from participants.states import ENDED, State
-from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
-from studies.sessions import entry_cells
 
 MAX_CELLS_LISTED = 16
 

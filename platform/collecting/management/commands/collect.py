@@ -185,12 +185,14 @@ class Command(BaseCommand):
             document = self._published(options)
         else:
             document = self._described(options)
-        given = {name: options[name] for name in ("title", "environment", "concurrency", "budget") if options[name]}
-        return {
-            **document,
-            **given,
-            **({"prices": prices} if (prices := _json(options["prices"], "--prices", dict)) else {}),
+        given = {
+            "title": options["title"],
+            "environment": options["environment"],
+            "concurrency": options["concurrency"],
+            "budget": options["budget"] and str(_dollars(options["budget"])),
+            "prices": _json(options["prices"], "--prices", dict),
         }
+        return {**document, **{name: value for name, value in given.items() if value}}
 
     def _described(self, options: dict[str, Any]) -> dict[str, Json]:
         if not options["game"] or not options["agents"]:
