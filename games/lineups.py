@@ -17,7 +17,7 @@ from games.errors import BadLineup
 from games.interface import Role
 from games.words import gettext as _
 
-Label = Annotated[str, Field(min_length=1, max_length=200)]
+Label = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra={"agent": True})]
 Lineup = dict[Role, str]
 """An agent's label for every seat."""
 Rule = Literal["product", "combinations", "subsets", "each", "together", "population", "listed"]
@@ -50,14 +50,32 @@ class Lineups(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    rule: Rule = "product"
-    agents: tuple[Label, ...] = ()
-    fixed: Mapping[Role, Label] = Field(default_factory=dict)
-    same: bool = True
-    listed: tuple[Mapping[Role, Label], ...] = ()
-    rotate: bool = False
-    sample: Annotated[int, Field(ge=1)] | None = None
-    sample_seed: int = 0
+    rule: Rule = Field(
+        "product",
+        title="Rule",
+        description="product: every agent against every other, in every order. combinations: the same, ignoring the "
+        "order of seats. subsets: every choice of different agents. each: each agent alone in all free seats. "
+        "together: all agents together, one per seat. population: all agents together, each once in every position. "
+        "listed: your own line-ups.",
+    )
+    agents: tuple[Label, ...] = Field(
+        (),
+        title="Agents in the free seats",
+        description="All agents without a fixed seat if empty.",
+        json_schema_extra={"agents": True},
+    )
+    fixed: Mapping[Role, Label] = Field(
+        default_factory=dict, title="Fixed seats", description="An agent chosen here has this seat in every match."
+    )
+    same: bool = Field(True, title="Also against itself")
+    listed: tuple[Mapping[Role, Label], ...] = Field(
+        (), title="Own line-ups", description="Each is played in every configuration."
+    )
+    rotate: bool = Field(False, title="Rotate seats with each repetition")
+    sample: Annotated[int, Field(ge=1)] | None = Field(
+        None, title="Number of line-ups drawn", description="Draws this many at random; all if empty."
+    )
+    sample_seed: int = Field(0, title="Seed of that draw")
 
     def count(self, roles: Sequence[Role]) -> int:
         """Return the number of line-ups that the rule makes for these seats.

@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 from collecting.models import Collection, Stage
 from games import grids, registry
 from games.interface import Game, Json, Role
-from games.lineups import Lineups
 from games.play import configure
 from llm_agents.agent import is_scripted
 from llm_agents.pricing import PriceList
@@ -34,6 +33,7 @@ from plans.plan import Document
 from plans.reading import BadPlan, Fault
 from plans.schedule import Schedule
 from plans.stages import DEFAULT_TEXT
+from studies.journeys import template_with, variables_of
 from studies.launching import code_revision
 from studies.models import Study, agents_of
 
@@ -64,7 +64,7 @@ class Configured:
     """
 
     def __init__(self, document: Document, configurations: Sequence[Mapping[str, Json]], template: str):
-        reader = CollectionReader(document)
+        self._reader = reader = CollectionReader(document)
         self.plans: list[CollectionPlan] = [reader.collection(cell.factors) for cell in reader.cells]
         self.configurations = configurations
         self.template = template
@@ -105,7 +105,10 @@ class Configured:
     def template_of(self, configuration: int) -> tuple[str, bool]:
         """Return a configuration's instructions, and whether they are the researcher's own."""
         own = self.plans[configuration].game.instructions
-        return (self.template, False) if own == DEFAULT_TEXT else (own, True)
+        if own == DEFAULT_TEXT:
+            return self.template, False
+        levels = self._reader.cells[configuration].factors
+        return template_with(own, variables_of(self._reader, levels)), True
 
     def _game(self, config: Mapping[str, Json]) -> Game[Any, Any]:
         return configure(registry.get(self.plan.game.game), config)
@@ -126,7 +129,9 @@ def make_collection(
     collection = planned(document, slug=slug, seed=seed)
     collection.created_by = by
     if Study.objects.filter(slug=slug).exists():
-        raise BadPlan([Fault("", _("A study already has the short name “{slug}”. Choose another one.").format(slug=slug))])
+        raise BadPlan(
+            [Fault("", _("A study already has the short name “{slug}”. Choose another one.").format(slug=slug))]
+        )
     try:
         collection.full_clean(exclude=["document", "frozen", "created_by"])
     except ValidationError as error:

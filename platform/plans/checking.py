@@ -341,7 +341,7 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
         elif needed:
             yield (*at, *setting), _("Choose the agent that takes over participants' seats.")
     for setting in ("instructions", "examples"):
-        yield from _template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
+        yield from template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
         for index, question in enumerate(stage.comprehension.questions):
             if question.answer not in question.options:
@@ -399,7 +399,7 @@ def _asking_problem(label: str, setting: str, what: str) -> str:
     return _("Agent “{label}”: {setting}: {what}").format(label=label, setting=title, what=what)
 
 
-def _template_problems(
+def template_problems(
     template: str, at: Path, game: Any, people: Sequence[Role], variables: Mapping[str, str]
 ) -> Iterator[Problem]:
     if template in ("", DEFAULT_TEXT):

@@ -8,16 +8,23 @@ from typing import Any
 
 import games.play
 from games import registry
-from games.errors import BadText, GameError
+from games.errors import GameError
 from games.interface import Game
 from games.words import gettext as _
-from plans.checking import MAX_FAULTS, Checked, Faults, agent_problems, config_problems, player_problems
-from plans.collection import MAX_MATCHES, AgentsGame, CollectionPlan, CollectionReader
+from plans.checking import (
+    MAX_FAULTS,
+    Checked,
+    Faults,
+    agent_problems,
+    config_problems,
+    player_problems,
+    template_problems,
+)
+from plans.collection import MAX_MATCHES, CollectionPlan, CollectionReader
 from plans.plan import Document
 from plans.reading import BadPlan, Fault
 from plans.schedule import Schedule
-from plans.stages import DEFAULT_TEXT
-from plans.varying import Path
+from plans.varying import Levels, Path
 
 GAME: Path = ("journey", 0)
 Problems = list[tuple[Path, str]]
@@ -38,7 +45,7 @@ def check_collection(document: Document) -> Checked:
         except BadPlan as error:
             faults.add(error.faults)
         else:
-            game, problems = _problems(plan)
+            game, problems = _problems(plan, cell.factors)
             faults.add([reader.fault(path, what, cell.factors) for path, what in problems])
             plans.append(plan)
             played.append(game)
@@ -91,7 +98,7 @@ def _refuse_same(plans: Sequence[CollectionPlan], played: Sequence[Game[Any, Any
             raise BadPlan([Fault("cells", what.format(number=number, earlier=earlier))])
 
 
-def _problems(plan: CollectionPlan) -> tuple[Any, Problems]:
+def _problems(plan: CollectionPlan, levels: Levels) -> tuple[Any, Problems]:
     """Return the configured game, if its parameters are valid, and what does not fit together."""
     stage = plan.game
     problems: Problems = [(("title",), _("Please give the collection a title."))] if not plan.title.strip() else []
@@ -108,7 +115,8 @@ def _problems(plan: CollectionPlan) -> tuple[Any, Problems]:
         problems.append((("stages",), _("This game makes no configurations from earlier results. Use 1.")))
     for label in plan.lineups.labels():
         problems += player_problems(label, (*GAME, "seats"), plan, kind, game)
-    return game, problems + _text_problems(stage, game) + _lineup_problems(plan, game)
+    problems += template_problems(stage.instructions, (*GAME, "instructions"), game, game.roles(), levels)
+    return game, problems + _lineup_problems(plan, game)
 
 
 def _lineup_problems(plan: CollectionPlan, game: Game[Any, Any]) -> Problems:
@@ -116,15 +124,4 @@ def _lineup_problems(plan: CollectionPlan, game: Game[Any, Any]) -> Problems:
         plan.lineups.count(game.roles())
     except GameError as error:
         return [((*GAME, "seats"), str(error))]
-    return []
-
-
-def _text_problems(stage: AgentsGame, game: Game[Any, Any]) -> Problems:
-    if stage.instructions == DEFAULT_TEXT:
-        return []
-    try:
-        for role in game.roles():
-            game.instructions(role, stage.instructions)
-    except BadText as error:
-        return [((*GAME, "instructions"), str(error))]
     return []

@@ -41,7 +41,7 @@ class AgentsGame(Stage):
 
     stage: Literal["game"]
     game: str = Field(title="Game", json_schema_extra={"game": True})
-    config: dict[str, Any] = Field(default_factory=dict, title="Parameters")
+    config: dict[str, Any] = Field(default_factory=dict, title="Parameters", json_schema_extra={"config": True})
     seats: Lineups = Field(
         Lineups(), title="Line-ups", description="By default, every ordered choice of agents, each also with itself."
     )

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from games import grids, registry, strategies
 from games.interface import Game, Json
 from plans.agents import PlannedAgent
+from plans.collection import AgentsGame, CollectionPlan, CollectionReader, PatientAgent
 from plans.pay import CAN_PAY, ENDINGS_PAY
 from plans.plan import Plan
 from plans.questions import Question
@@ -61,6 +62,19 @@ def plan_controls() -> dict[str, Any]:
         "agent": control_of(PlannedAgent),
         "games": {key: game_controls(registry.get(key)) for key in registry.keys()},
         "literal": list(LITERAL),
+    }
+
+
+@lru_cache(maxsize=1)
+def collection_controls() -> dict[str, Any]:
+    """Return the controls of a collection's plan, like those of a study's."""
+    sections = control_of(CollectionPlan)["fields"]
+    return {
+        **plan_controls(),
+        "sections": {field["name"]: field for field in sections if field["name"] not in ("journey", "agents")},
+        "stages": {"game": {**control_of(AgentsGame), "label": AgentsGame.label, "named": False}},
+        "agent": control_of(PatientAgent),
+        "literal": sorted(CollectionReader.literal),
     }
 
 

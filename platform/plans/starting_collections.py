@@ -10,8 +10,8 @@ from games.interface import Json
 from plans.collection import FORMAT, FORMAT_VERSION
 from plans.library import agent_like
 
-CONFIGURATION = "configuration"
-"""The factor whose levels are listed configurations."""
+CONFIGURATION, ROW = "configuration", "row"
+"""The factors whose levels are listed configurations, and the rows of a published table."""
 
 
 def collection_for(
@@ -19,6 +19,7 @@ def collection_for(
     *,
     title: str = "",
     configurations: Sequence[Mapping[str, Json]] = ({},),
+    table: str = "",
     agents: Mapping[str, Mapping[str, Json]] | Sequence[str] = (),
     seats: Mapping[str, Json] | None = None,
     asking: Mapping[str, Json] | None = None,
@@ -29,6 +30,7 @@ def collection_for(
 
     Args:
         configurations: of the game; several are the levels of a factor.
+        table: a published table of the game, whose rows are played instead.
         agents: by label, or specifications, such as "script:fair", which are their labels; the game's default script
             if there are none.
         seats: the rule of the line-ups; every ordered choice of the agents by default.
@@ -41,7 +43,9 @@ def collection_for(
     by_label |= agents if isinstance(agents, Mapping) else {}
     config: Any = dict(configurations[0]) if configurations else {}
     factors: dict[str, Any] = {}
-    if len(configurations) > 1:
+    if table:
+        factors, config = {ROW: {"rows": {"game": key, "table": table}}}, {"by": f"{ROW}.config"}
+    elif len(configurations) > 1:
         levels = {f"c{number}": dict(config) for number, config in enumerate(configurations, start=1)}
         factors, config = {CONFIGURATION: {"levels": levels}}, {"by": CONFIGURATION}
     return {
