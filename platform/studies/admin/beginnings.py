@@ -1,4 +1,4 @@
-"""Create studies from presets and copies, and compare versions."""
+"""Begin a study: from a ready-made one, a game, a file or a copy; and compare versions."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
-from games.errors import GameError
-from rights import parts
-from rights.admin import MembersPage, trail
-from rights.roles import Role
+from games import registry
+from games.pictures import picture
+from plans.canonical import canonical, part_hashes
+from plans.comparing import compare
+from plans.reading import BadPlan
+from plans.starting import plan_for
+from rights.admin import trail
 from studies import presets
+from studies.admin.editing import PlanEditing
 from studies.copying import copy
 
 DRAFT = "draft"
 """What the comparison calls the study as currently saved."""
 
 
-class PresetsAndCopies(MembersPage):
-    """The admin's views for presets, copies and version comparison."""
+class Beginnings(PlanEditing):
+    """The admin's views that create studies, and the comparison of versions."""
 
-    list_before_template = "admin/studies/study/presets_link.html"
-
-    def creation_urls(self) -> list[URLPattern]:
+    def beginning_urls(self) -> list[URLPattern]:
         """Return the URL patterns of these views."""
         views = {
-            "presets/": ("presets", require_GET(self.presets)),
+            "presets/": ("presets", require_GET(self.beginning_page)),
             "presets/<slug:name>/": ("preset", require_POST(self.load_preset)),
+            "begin/<slug:game>/": ("begin", require_POST(self.begin)),
             "<path:object_id>/copy/": ("copy", require_POST(self.copy)),
             "<path:object_id>/compare/": ("compare", require_GET(self.compare)),
         }
@@ -44,69 +47,61 @@ class PresetsAndCopies(MembersPage):
             for route, (name, view) in views.items()
         ]
 
-    # ---- presets -------------------------------------------------------------------------------------
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Show the ways to begin a study."""
+        return self.beginning_page(request)
 
-    def presets(self, request: HttpRequest) -> HttpResponse:
-        """List the published systems that can be set up with one click."""
+    def beginning_page(self, request: HttpRequest, **context: Any) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        available = [
-            (
-                preset,
-                existing,
-                _admin_url(existing) if existing and parts.may(request.user, existing, role=Role.VIEWER) else "",
-            )
-            for preset in presets.all_presets()
-            for existing in [preset.find_existing()]
-        ]
-        context = {
+        page = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": _("Ready-made studies"),
-            "offered": available,
+            "title": _("New study"),
+            **self.offers(),
+            **context,
         }
-        return TemplateResponse(request, "admin/studies/study/presets.html", context)
+        return TemplateResponse(request, "admin/studies/study/begin.html", page)
+
+    def offers(self) -> dict[str, Any]:
+        """Return the games and ready-made studies with their pictures."""
+        return {
+            "games": [(registry.get(key), _picture(key)) for key in registry.keys()],
+            "ready_made": [(preset, _picture(preset.game)) for preset in presets.all_presets()],
+        }
+
+    def begin(self, request: HttpRequest, game: str) -> HttpResponse:
+        """Create a draft in which a participant plays this game against its default script."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if game not in registry.keys():
+            raise Http404
+        return self.created(request, plan_for(game), Action.MADE, _("Made for a game."))
 
     def load_preset(self, request: HttpRequest, name: str) -> HttpResponse:
-        """Create what the preset describes, without launching or starting any of it."""
+        """Create a draft from a ready-made study."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         preset = presets.find(name)
         if preset is None:
             raise Http404
-        try:
-            with transaction.atomic():
-                created = preset.create(request.user)
-                for item in created:
-                    message = f"Made from the preset {preset.name}."
-                    self.record_action(request, item, Action.MADE, message, {"preset": preset.name})
-        except presets.PresetRefused as refusal:
-            self.message_user(request, str(refusal), messages.ERROR)
-            return HttpResponseRedirect(reverse("admin:studies_study_presets"))
-        message = ngettext(
-            "Ready for your review: {titles}.", "{number} ready for your review: {titles}.", len(created)
-        )
-        titles = ", ".join(str(item) for item in created)
-        self.message_user(request, message.format(number=len(created), titles=titles), messages.SUCCESS)
-        options = created[0]._meta
-        return HttpResponseRedirect(reverse(f"admin:{options.app_label}_{options.model_name}_changelist"))
-
-    # ---- copies and versions -------------------------------------------------------------------------
+        summary = _("Made from the ready-made study {name}.").format(name=name)
+        return self.created(request, preset.document, Action.MADE, summary, slug=name)
 
     def copy(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Create a draft with the same settings as this study."""
+        """Create a draft with the same plan as this study."""
         study = self.seen(request, object_id)
         if not self.has_add_permission(request):
             raise PermissionDenied
         with transaction.atomic():
-            draft = copy(study, by=request.user)
+            draft = copy(study, by=request.user)  # type: ignore[arg-type]
             self.record_action(request, draft, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         self.message_user(
             request,
             _("This is a copy of “{title}”: a draft with its own short name.").format(title=study.title),
             messages.SUCCESS,
         )
-        return HttpResponseRedirect(_admin_url(draft))
+        return HttpResponseRedirect(reverse("admin:studies_study_change", args=[draft.pk]))
 
     def compare(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the differences between two versions, or between the last version and the draft."""
@@ -114,13 +109,14 @@ class PresetsAndCopies(MembersPage):
         versions = {str(version.number): version for version in study.versions.order_by("number")}
         names = [*versions, DRAFT]
         before, after = _requested_versions(request, names)
-        contents, problem = {}, ""
+        documents = {name: study.draft if name == DRAFT else versions[name].document for name in (before, after)}
+        changes, hashes, problem = [], {}, ""
         try:
-            for name in (before, after):
-                contents[name] = content_of(study) if name == DRAFT else versions[name].content
-            changes = compare(contents[before], contents[after])
-        except (GameError, ValueError) as error:
-            changes, problem = [], str(error)
+            changes = compare(documents[before], documents[after])
+            both = [part_hashes(canonical(documents[name])) for name in (before, after)]
+            hashes = {part: [each.get(part, "") for each in both] for part in dict.fromkeys([*both[0], *both[1]])}
+        except BadPlan as error:
+            problem = str(error)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -131,12 +127,17 @@ class PresetsAndCopies(MembersPage):
             "choices": [(name, _("Draft, as saved") if name == DRAFT else f"{name}") for name in names],
             "before": before,
             "after": after,
-            "versions": {name: versions.get(name) for name in (before, after)},
             "draft": DRAFT in (before, after),
-            "parts": changes,
+            "changes": changes,
+            "new_version": any(change.in_hash for change in changes),
+            "hashes": {part: pair for part, pair in hashes.items() if pair[0] != pair[1]},
             "problem": problem,
         }
         return TemplateResponse(request, "admin/studies/study/compare.html", context)
+
+
+def _picture(game: str) -> str:
+    return mark_safe(picture(game))  # noqa: S308  (files of ours, without scripts: games.pictures)
 
 
 def _requested_versions(request: HttpRequest, names: list[str]) -> tuple[str, str]:
@@ -150,8 +151,3 @@ def _requested_versions(request: HttpRequest, names: list[str]) -> tuple[str, st
     if before not in names or after not in names:
         raise Http404
     return before, after
-
-
-def _admin_url(item: Any) -> str:
-    """Return the URL of its admin page."""
-    return reverse(f"admin:{item._meta.app_label}_{item._meta.model_name}_change", args=[item.pk])
