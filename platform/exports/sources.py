@@ -12,7 +12,6 @@ from typing import Any
 from django.db.models import Count
 
 from checks.models import Verdict
-from collecting.formats import agents_in
 from collecting.models import Collection
 from collecting.planning import matches_per_configuration
 from exports.alike import mask
