@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from math import ceil
 from typing import Any
@@ -20,6 +21,7 @@ from unfold.widgets import (
 from games.errors import GameError
 from llm_agents.errors import AgentError
 from marketplaces.prolific.deciding import LEAST_PERCENT, MOST_PERCENT
+from marketplaces.prolific.filters import Filter, FiltersField
 from marketplaces.prolific.publishing import Offer, open_places
 from studies.forecast import forecast
 from studies.models import Study
@@ -104,40 +106,21 @@ class OfferForm(forms.Form):
             "emptiest cell."
         ),
     )
-    filters = forms.JSONField(
-        label=_("Filters"),
+    filters = FiltersField(
+        label=_("Who may take part"),
         required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text=_(
-            "Who may take part, in Prolific's own format, for example "
-            '[{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]. '
-            "Leave empty to admit everyone, or to choose participants on Prolific before you publish."
-        ),
+        help_text=_("Prolific's filters. Without any, everyone may take part."),
     )
 
-    def __init__(self, *args: Any, projects: list[tuple[str, str]], **kwargs: Any):
+    def __init__(self, *args: Any, projects: list[tuple[str, str]], filters: Sequence[Filter] = (), **kwargs: Any):
         super().__init__(*args, **kwargs)
+        self.fields["filters"].offer(filters)
         self.fields["project"].choices = projects or [("", "–")]
         if len(projects) < 2:
             self.fields["project"].widget = forms.HiddenInput()
 
-    def clean_filters(self) -> list[dict[str, Any]]:
-        """Return the filters as a list, each with its name and the values selected."""
-        filters = self.cleaned_data.get("filters") or []
-        if not isinstance(filters, list) or not all(isinstance(entry, dict) and _is_filter(entry) for entry in filters):
-            raise forms.ValidationError(
-                _("Enter a list of filters, each with “filter_id” and “selected_values” or “selected_range”.")
-            )
-        return filters
-
     def offer(self) -> Offer:
         return Offer(**self.cleaned_data)
-
-
-def _is_filter(entry: dict[str, Any]) -> bool:
-    selection = entry.get("selected_values"), entry.get("selected_range")
-    has_id = isinstance(entry.get("filter_id"), str) and bool(entry["filter_id"])
-    return has_id and (isinstance(selection[0], list) or isinstance(selection[1], dict)) and len(entry) <= 3
 
 
 def suggestion(study: Study) -> dict[str, Any]:
@@ -155,7 +138,6 @@ def suggestion(study: Study) -> dict[str, Any]:
         "minutes": minutes,
         "devices": ["desktop", "tablet", "mobile"],
         "requires_signature": True,
-        "filters": [],
     }
 
 
