@@ -189,6 +189,7 @@ class AgentSettings(Asking):
         description="Moves when all models have failed; its moves are flagged in the data. Leave empty to end the "
         "match and pay the participants.",
     )
+
     @property
     def prompts(self) -> dict[str, str]:
         """Return the study's own texts, keyed by the name of the default text each replaces."""

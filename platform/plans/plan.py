@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializeAsAny
@@ -119,22 +118,12 @@ class Plan(PlanModel):
         return next((stage.text for stage in self.stages() if isinstance(stage, Debriefing)), "")
 
 
-def _stages(stages: Iterator[Stage] | list[Stage]) -> Iterator[Stage]:
+def _stages(stages: Iterable[Stage]) -> Iterator[Stage]:
     for stage in stages:
         yield stage
         if isinstance(stage, Block):
             yield from _stages(stage.of)
 
 
-@dataclass(frozen=True)
-class Pass:
-    """One way through a block: the levels of its factors, and its stages with them filled in."""
-
-    levels: Mapping[str, str]
-    stages: tuple[Any, ...]
-
-
-OUTSIDE_HASH = ("title", "analysis", "entry")
-"""Top-level keys whose changes do not make a new version; quotas and weights are left out as well."""
 Document = Mapping[str, Json]
 """A plan as written: plain data with varied nodes."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from games import registry
 from games.interface import Json, Role
 from plans.agents import Label
+from plans.conditions import Expression
 from plans.factors import Name, PlanModel
 from plans.pay import Bonus
 from plans.questions import Question
@@ -34,8 +36,8 @@ class Stage(PlanModel):
     name: Name | None = Field(
         None, title="Name", description="Lower-case letters, digits and underscores. Participants never see it."
     )
-    show_if: str | None = Field(
-        None,
+    show_if: Expression = Field(
+        "",
         title="Show only if",
         description="A condition over factors, earlier answers and results, such as: age >= 30 and wording == 'take'.",
         json_schema_extra={"condition": True},
@@ -133,9 +135,9 @@ class ComprehensionQuestion(PlanModel):
     """A question about the rules with one right answer."""
 
     text: Annotated[str, Field(min_length=1, max_length=1000)] = Field(title="Question")
-    options: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=2, max_length=10)] = (
-        Field(title="Answers")
-    )
+    options: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=2, max_length=10)
+    ] = Field(title="Answers")
     answer: str = Field(title="Right answer")
     explanation: Annotated[str, Field(max_length=1000)] = Field("", title="Explanation after a wrong answer")
 
@@ -261,7 +263,10 @@ class Game(Stage):
         json_schema_extra={"text": True},
     )
     examples: Text = Field(
-        "", title="Examples", description="A Markdown template, shown below the rules.", json_schema_extra={"text": True}
+        "",
+        title="Examples",
+        description="A Markdown template, shown below the rules.",
+        json_schema_extra={"text": True},
     )
     code_word: CodeWord | None = Field(
         CodeWord(), title="Code word", description="Asked once, in the instructions of the first game."
@@ -275,7 +280,9 @@ class Game(Stage):
         "together. any: whoever is available.",
     )
     roles: Literal["keep", "rotate"] = Field(
-        "keep", title="Roles over several matches", description="rotate: everyone takes each participant's seat in turn."
+        "keep",
+        title="Roles over several matches",
+        description="rotate: everyone takes each participant's seat in turn.",
     )
     timing: Timing = Field(Timing(), title="Timing")
     lobby: Lobby = Field(Lobby(), title="Lobby", description="If several participants play together.")
@@ -311,6 +318,14 @@ class Groups(PlanModel):
     )
 
 
+@dataclass(frozen=True)
+class Pass:
+    """One way through a block: the levels of the factors within it so far, and its stages under them."""
+
+    levels: Mapping[str, str]
+    stages: tuple[Stage, ...]
+
+
 @register
 class Block(Stage):
     """Stages that belong together, played once for each combination of the factors within it."""
@@ -330,6 +345,13 @@ class Block(Stage):
     order: Literal["fixed", "random", "balanced"] = Field("fixed", title="Order of the stages")
     groups: Groups | None = Field(None, title="Groups formed once")
     of: list[SerializeAsAny[Stage]] = Field(default_factory=list, title="Stages")
+
+    _each_pass: tuple[Pass, ...] = PrivateAttr(())
+
+    @property
+    def each_pass(self) -> tuple[Pass, ...]:
+        """The block once for each combination of the factors within it; one pass if there are none."""
+        return self._each_pass
 
 
 @register

@@ -7,7 +7,7 @@ They are resolved before validation, so the models of a plan never see them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,14 @@ def is_varied(node: Json) -> bool:
     return isinstance(node, Mapping) and "by" in node and set(node) <= {"by", "values"}
 
 
+def has_varied(node: Json) -> bool:
+    """Return whether anything in a node depends on a factor."""
+    if is_varied(node):
+        return True
+    children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    return any(has_varied(child) for child in children)
+
+
 def level_key(level: Json) -> str:
     """Return the key of a level: a word itself; a number or truth value as JSON text, so that 100 and 100.0 agree."""
     if isinstance(level, str):
@@ -38,17 +46,6 @@ def factor_of(node: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
     """Return the factor that a varied node reads, and the path to the part of its level."""
     name, *part = str(node["by"]).split(".")
     return name, tuple(part)
-
-
-def walk(node: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    """Yield every node with its path, the varied ones included; the values of those are at `values.LEVEL`."""
-    yield path, node
-    if isinstance(node, Mapping):
-        for key, child in node.items():
-            yield from walk(child, (*path, key))
-    elif isinstance(node, Sequence) and not isinstance(node, str):
-        for index, child in enumerate(node):
-            yield from walk(child, (*path, index))
 
 
 def part_of(value: Json, part: Sequence[str]) -> Json:

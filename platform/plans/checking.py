@@ -1,0 +1,424 @@
+"""Check a whole plan: every cell and pass is read, and everything in it must fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import games.play
+from games import registry, texts
+from games.errors import BadText, GameError
+from games.interface import Role
+from games.words import gettext as _
+from llm_agents.errors import AgentError
+from llm_agents.strategies import strategy_named
+from plans.agents import PERSON, PlannedAgent, label_problem
+from plans.asking import AgentSettings
+from plans.conditions import Condition
+from plans.factors import RESERVED_NAMES
+from plans.plan import Document, Plan
+from plans.questions import faults as question_faults
+from plans.reading import BadPlan, Fault, PlannedCell, Reader
+from plans.seats import fitted
+from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage
+from plans.varying import Levels, Path
+
+Problem = tuple[Path, str]
+MAX_FAULTS = 200
+"""Maximum number of faults that a check lists."""
+PAYOFF = "payoff"
+"""A participant's payoff in a game, in conditions."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The result of a check.
+
+    Attributes:
+        cells: empty if the plan cannot be read.
+        matches: in all cells together; None if the plan cannot be read.
+    """
+
+    cells: Sequence[PlannedCell] = ()
+    matches: int | None = None
+    faults: Sequence[Fault] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """Return what `manage.py study check --json` prints."""
+        return {
+            "cells": [{"factors": dict(cell.factors), "quota": cell.quota} for cell in self.cells],
+            "matches": self.matches,
+            "faults": [fault.as_data() for fault in self.faults],
+        }
+
+
+def check(document: Document) -> Checked:
+    """Read and check a plan in every cell. Agents with endpoints are checked for form only."""
+    try:
+        reader = Reader(document)
+    except BadPlan as error:
+        return Checked(faults=error.faults)
+    return check_read(reader)
+
+
+def check_read(reader: Reader) -> Checked:
+    """Check a plan that can be read."""
+    faults = _Faults()
+    checker = _Checker(reader)
+    matches: int | None = 0
+    for cell in reader.cells:
+        try:
+            plan = reader.plan(cell.factors)
+        except BadPlan as error:
+            faults.add(error.faults)
+            matches = None
+        else:
+            faults.add(checker.faults(plan, cell.factors))
+            matches = None if matches is None else matches + cell.quota * matches_of(plan.journey)
+        if len(faults.found) >= MAX_FAULTS:
+            break
+    return Checked(reader.cells, matches, list(faults.found.values())[:MAX_FAULTS])
+
+
+def matches_of(stages: Sequence[Stage]) -> int:
+    """Return how many matches a participant plays."""
+    total = 0
+    for stage in stages:
+        if isinstance(stage, Game):
+            total += stage.repeats
+        elif isinstance(stage, Block):
+            counts = [matches_of(each.stages) for each in stage.each_pass]
+            total += sum(counts[: stage.take] if stage.take else counts)
+    return total
+
+
+class _Faults:
+    """Faults, each once."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str, tuple[tuple[str, str], ...]], Fault] = {}
+
+    def add(self, faults: Sequence[Fault]) -> None:
+        for fault in faults:
+            self.found.setdefault((fault.at, fault.what, tuple(sorted(fault.factors.items()))), fault)
+
+
+@dataclass
+class _Names:
+    """What conditions may refer to at a point of the journey.
+
+    Attributes:
+        values: names of factors, and of questions answered so far.
+        games: per path to an earlier game's results ("talk", "short"), the names of the results.
+    """
+
+    values: set[str] = field(default_factory=set)
+    games: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+
+    def knows(self, reference: tuple[str, ...]) -> bool:
+        if reference[0] == "recruiter":
+            return len(reference) > 1
+        if len(reference) == 1:
+            return reference[0] in self.values
+        return reference[-1] in self.games.get(reference[:-1], ())
+
+
+class _Checker:
+    """Checks the plans of one document, each part once for the levels that matter."""
+
+    def __init__(self, reader: Reader):
+        self.reader = reader
+        self._known: dict[tuple[Any, ...], list[Problem]] = {}
+        self._agents = reader.document.get("agents", {})
+
+    def faults(self, plan: Plan, levels: Levels) -> list[Fault]:
+        """Return what does not fit together in a cell's plan."""
+        found: list[Fault] = []
+
+        def note(problems: Sequence[Problem], under: Levels = levels) -> None:
+            found.extend(self.reader.fault(path, what, under) for path, what in problems)
+
+        note(self._once(("agents", self.reader.key(self._agents, levels)), partial(_agent_problems, plan)))
+        note(list(_order_problems(plan)))
+        if not plan.title.strip():
+            note([(("title",), _("Please give the study a title."))])
+        note([(("cells", "strata", i), what) for i, what in self._strata_problems(plan)])
+        names = _Names(values=set(self.reader.between))
+        used: set[str] = set(self.reader.factors)
+        self._walk(plan, plan.journey, self.reader.document.get("journey", []), ("journey",), levels, names, used, note)
+        return found
+
+    def _walk(
+        self,
+        plan: Plan,
+        stages: Sequence[Stage],
+        nodes: Any,
+        path: Path,
+        levels: Levels,
+        names: _Names,
+        used: set[str],
+        note: Callable[..., None],
+    ) -> None:
+        """Check stages in order; `names` grows by what they add."""
+        for index, stage in enumerate(stages):
+            at: Path = (*path, index)
+            node = nodes[index]
+            note(_name_problems(stage, at, used), levels)
+            note(_condition_problems(stage.show_if, (*at, "show_if"), names), levels)
+            if isinstance(stage, Block):
+                added = _Names(set(names.values), dict(names.games))
+                for number, each in enumerate(stage.each_pass):
+                    inside = _Names(names.values | set(each.levels), dict(names.games))
+                    under = {**levels, **each.levels}
+                    own_used = used if number == 0 else set(used) - set(_names_in(each.stages))
+                    self._walk(plan, each.stages, node.get("of", []), (*at, "of"), under, inside, own_used, note)
+                    suffix = tuple(each.levels[name] for name in self.reader.passes_of(str(stage.name))[number])
+                    added.values |= inside.values - set(each.levels)
+                    for where, results in inside.games.items():
+                        added.games[where if where in names.games else (where[0], *suffix, *where[1:])] = results
+                names.values, names.games = added.values, added.games
+                if stage.take is not None and stage.take > len(stage.each_pass):
+                    what = _("There are only {passes} passes.").format(passes=len(stage.each_pass))
+                    note([((*at, "take"), what)], levels)
+                continue
+            variables = {name: levels[name] for name in self.reader.factors if name in levels}
+            key = ("stage", at, self.reader.key(node, levels), self.reader.key(self._agents, levels))
+            if _mentions(stage, variables):
+                key = (*key, tuple(variables.items()))
+            note(self._once(key, partial(_stage_problems, stage, at, plan, variables)), levels)
+            if isinstance(stage, Questions):
+                note(list(_question_problems(stage, at, names)), levels)
+            if isinstance(stage, Game) and stage.name:
+                results = _results_of(stage)
+                names.games[(stage.name,)] = results
+                if stage.repeats > 1:
+                    names.games |= {(stage.name, str(number)): results for number in range(1, stage.repeats + 1)}
+
+    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[Problem]]) -> list[Problem]:
+        if key not in self._known:
+            self._known[key] = list(find())
+        return self._known[key]
+
+    def _strata_problems(self, plan: Plan) -> Iterator[tuple[int, str]]:
+        names = {item.name for stage in plan.stages() if isinstance(stage, Questions) for item in stage.items}
+        for index, name in enumerate(plan.cells.strata):
+            if name not in names:
+                yield index, _("There is no question “{name}”.").format(name=name)
+
+
+def _names_in(stages: Sequence[Stage]) -> Iterator[str]:
+    for stage in stages:
+        yield from stage.names()
+        if isinstance(stage, Block):
+            yield from _names_in(stage.of)
+
+
+def _name_problems(stage: Stage, at: Path, used: set[str]) -> list[Problem]:
+    problems: list[Problem] = []
+    if stage.needs_name and not stage.name:
+        problems.append(((*at, "name"), _("Please give this stage a name.")))
+    for name in stage.names():
+        where: Path = (*at, "name")
+        if isinstance(stage, Questions) and name != stage.name:
+            where = (*at, "items", next(i for i, item in enumerate(stage.items) if item.name == name), "name")
+        if name in RESERVED_NAMES:
+            problems.append((where, _("“{name}” has a meaning of its own. Choose another name.").format(name=name)))
+        elif name in used:
+            problems.append((where, _("“{name}” is the name of something else, too.").format(name=name)))
+        used.add(name)
+    return problems
+
+
+def _condition_problems(text: str, at: Path, names: _Names) -> list[Problem]:
+    if not text:
+        return []
+    return [
+        (at, _("“{name}” is not known at this point of the journey.").format(name=".".join(reference)))
+        for reference in Condition.parse(text).references()
+        if not names.knows(reference)
+    ]
+
+
+def _question_problems(stage: Questions, at: Path, names: _Names) -> Iterator[Problem]:
+    """Yield the faults of a page of questions; its names become known one after the other."""
+    for index, setting, what in question_faults(stage.items, order=stage.order):
+        yield (*at, "items", index, setting), what
+    together = {item.name for item in stage.items} if stage.order == "random" else set()
+    for index, item in enumerate(stage.items):
+        for setting, condition in item.conditions().items():
+            known = _Names(names.values - together | ({item.name} if setting != "show_if" else set()), names.games)
+            for reference in condition.references():
+                if not known.knows(reference):
+                    what = _("“{name}” is not known at this point of the journey.")
+                    yield (*at, "items", index, setting), what.format(name=".".join(reference))
+        names.values.add(item.name)
+
+
+def _order_problems(plan: Plan) -> Iterator[Problem]:
+    consents = [i for i, stage in enumerate(plan.journey) if isinstance(stage, Consent)]
+    if consents != [0] or sum(isinstance(stage, Consent) for stage in plan.stages()) != 1:
+        yield ("journey",), _("A journey begins with its consent page, and has only one.")
+    debriefings = [i for i, stage in enumerate(plan.journey) if isinstance(stage, Debriefing)]
+    if sum(isinstance(stage, Debriefing) for stage in plan.stages()) > 1 or (
+        debriefings and debriefings[0] != len(plan.journey) - 1
+    ):
+        yield ("journey",), _("The debriefing is the last stage, and there is only one.")
+    if not plan.games():
+        yield ("journey",), _("A journey needs at least one game.")
+
+
+def _agent_problems(plan: Plan) -> list[Problem]:
+    problems: list[Problem] = []
+    for label, agent in plan.agents.items():
+        if problem := label_problem(label):
+            problems.append((("agents", label), problem))
+        for other in agent.fallbacks:
+            if other == label or other not in plan.agents:
+                problems.append((("agents", label, "fallback"), _no_agent(other, plan)))
+        try:
+            AgentSettings.model_validate(agent.settings(plan.agents) | {"fallbacks": ()}, strict=False)
+        except (KeyError, ValueError):
+            continue  # reported above
+    return problems
+
+
+def _no_agent(label: str, plan: Plan) -> str:
+    return _("There is no agent “{label}”. The agents are {labels}.").format(
+        label=label, labels=", ".join(plan.agents) or _("none")
+    )
+
+
+def _stage_problems(stage: Stage, at: Path, plan: Plan, variables: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield what is wrong with one stage on its own."""
+    if isinstance(stage, Game):
+        yield from _game_problems(stage, at, plan, variables)
+    elif isinstance(stage, Page | Debriefing | Consent) and stage.text != DEFAULT_TEXT:
+        yield from _text_problems(stage.text, (*at, "text"), variables)
+
+
+def _text_problems(text: str, at: Path, variables: Mapping[str, str]) -> Iterator[Problem]:
+    if "{" not in text:
+        return
+    try:
+        texts.check(text, variables)
+    except BadText as error:
+        yield at, str(error)
+
+
+def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, str]) -> Iterator[Problem]:
+    if stage.game not in registry.keys():
+        what = _("There is no game “{game}”. The games are {games}.")
+        yield (*at, "game"), what.format(game=stage.game, games=", ".join(registry.keys()))
+        return
+    kind = registry.get(stage.game)
+    try:
+        game = games.play.configure(kind, stage.config, amounts=stage.amounts)
+    except GameError as error:
+        yield from _config_problems(kind, stage, at, str(error))
+        return
+    try:
+        seats = fitted(stage.seats, game)
+    except GameError as error:
+        yield (*at, "seats"), str(error)
+        return
+    people = [role for role, player in seats.items() if player == PERSON]
+    seated = {label for player in seats.values() for label in ([player] if isinstance(player, str) else player)}
+    for label in sorted(seated - {PERSON}):
+        yield from _player_problems(label, (*at, "seats"), plan, kind, game)
+    for setting, needed, label in (
+        (("timing", "stand_in"), "agent" in (stage.timing.on_timeout, stage.timing.on_absence), stage.timing.stand_in),
+        (("lobby", "fill"), stage.lobby.otherwise == "agents" and len(people) > 1, stage.lobby.fill),
+    ):
+        if label is not None:
+            yield from _player_problems(label, (*at, *setting), plan, kind, game)
+        elif needed:
+            yield (*at, *setting), _("Choose the agent that takes over participants' seats.")
+    for setting in ("instructions", "examples"):
+        yield from _template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
+    if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
+        for index, question in enumerate(stage.comprehension.questions):
+            if question.answer not in question.options:
+                yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")
+
+
+def _config_problems(kind: Any, stage: Game, at: Path, reason: str) -> Iterator[Problem]:
+    """Yield the faults of a game's parameters, at the parameter where possible."""
+    for name, value in stage.config.items():
+        if name not in kind.Config.model_fields:
+            what = _("{game} has no parameter “{key}”; it has {names}.")
+            yield (
+                (*at, "config", name),
+                what.format(game=kind.key, key=name, names=", ".join(kind.Config.model_fields)),
+            )
+            return
+        try:
+            games.play.configure(kind, {name: value})
+        except GameError as error:
+            if str(error) == reason:
+                yield (*at, "config", name), reason
+                return
+    yield (*at, "config"), reason
+
+
+def _player_problems(label: str, at: Path, plan: Plan, kind: Any, game: Any) -> Iterator[Problem]:
+    """Yield why an agent cannot sit in this game."""
+    agent = plan.agents.get(label)
+    if agent is None:
+        yield at, _no_agent(label, plan)
+        return
+    scripts = [agent.script, *(plan.agents[other].script for other in agent.fallbacks if other in plan.agents)]
+    for script in scripts:
+        if script is not None and script not in kind.scripts:
+            what = _("Agent “{label}”: {game} has no script “{script}”; it has {scripts}.")
+            yield at, what.format(label=label, game=kind.key, script=script, scripts=", ".join(kind.scripts))
+    if agent.script is None:
+        yield from ((at, _asking_problem(label, setting, what)) for setting, what in _asking_faults(agent, game))
+
+
+def _asking_faults(agent: PlannedAgent, game: Any) -> Iterator[tuple[str, str]]:
+    settings = AgentSettings.model_validate_json(
+        agent.model_dump_json(include=set(AgentSettings.model_fields) - {"script"})
+    )
+    try:
+        strategy_named(agent.strategy, game)
+    except AgentError as error:
+        yield "strategy", str(error)
+        return
+    yield from settings.check(game).items()
+
+
+def _asking_problem(label: str, setting: str, what: str) -> str:
+    title = PlannedAgent.model_fields[setting].title if setting in PlannedAgent.model_fields else setting
+    return _("Agent “{label}”: {setting}: {what}").format(label=label, setting=title, what=what)
+
+
+def _template_problems(
+    template: str, at: Path, game: Any, people: Sequence[Role], variables: Mapping[str, str]
+) -> Iterator[Problem]:
+    if template in ("", DEFAULT_TEXT):
+        return
+    for role in people:
+        try:
+            texts.check(template, {**variables, **game.template_variables(role)})
+        except BadText as error:
+            yield at, str(error)
+            return
+
+
+def _mentions(stage: Stage, variables: Mapping[str, str]) -> bool:
+    """Return whether a factor's name occurs in one of the stage's texts."""
+    written = [
+        getattr(stage, name)
+        for name, info in type(stage).model_fields.items()
+        if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("text")
+    ]
+    return any("{" in text and name in text for text in written for name in variables)
+
+
+def _results_of(stage: Game) -> set[str]:
+    if stage.game not in registry.keys():
+        return {PAYOFF}
+    kind = registry.get(stage.game)
+    return {PAYOFF, *kind.metric_meanings, *kind.seat_metric_meanings}

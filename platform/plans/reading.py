@@ -1,0 +1,472 @@
+"""Read a plan: find its factors and cells, and fill in their levels, each part once per combination that matters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import product
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from games.errors import GameError
+from games.interface import Json
+from games.words import gettext as _
+from plans.factors import MAX_CELLS, RESERVED_NAMES, Cells, Factor
+from plans.plan import MAX_STAGES, Document, Plan
+from plans.stages import Block, Pass, Stage, kinds
+from plans.varying import (
+    Levels,
+    LevelValues,
+    Path,
+    Resolver,
+    factor_of,
+    factors_at,
+    has_varied,
+    is_varied,
+    level_key,
+    part_of,
+)
+
+LITERAL = ("format", "version", "purpose", "title", "shown_title", "language", "factors", "cells", "entry", "analysis")
+"""Keys of a plan that no factor may vary."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a plan, and where.
+
+    Attributes:
+        at: dotted path in the resolved plan.
+        factors: the levels under which it is wrong; empty if under all.
+    """
+
+    at: str
+    what: str
+    factors: Mapping[str, str] = field(default_factory=dict)
+
+    def as_data(self) -> dict[str, Any]:
+        return {"at": self.at, "factors": dict(self.factors), "what": self.what}
+
+    def __str__(self) -> str:
+        where = ", ".join([self.at, *(f"{name} = {level}" for name, level in self.factors.items())])
+        return f"{where}: {self.what}" if where else self.what
+
+
+class BadPlan(Exception):
+    """A plan that cannot be used; `faults` lists the reasons."""
+
+    def __init__(self, faults: Sequence[Fault]):
+        super().__init__("\n".join(map(str, faults)))
+        self.faults = list(faults)
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """One combination of the factors between participants, numbered from 1."""
+
+    number: int
+    factors: Levels
+    quota: int
+    weight: int = 1
+
+
+class Reader:
+    """One plan, read part by part.
+
+    Raises:
+        BadPlan: its factors or cells cannot be read, or a value that depends on a factor is missing.
+    """
+
+    def __init__(self, document: Document):
+        self.document = document
+        self._adapters: dict[str, TypeAdapter[Any]] = {}
+        self._read: dict[tuple[Any, ...], Any] = {}
+        self.factors = self._factors()
+        self.values: LevelValues = self._level_values()
+        self.cell_rules = self._validated("cells", document.get("cells", {}))
+        self._resolver = Resolver(self.values)
+        for find in (self._faults_of_shape, self._faults_of_factors):
+            if faults := list(find()):
+                raise BadPlan(faults)
+
+    # ---- factors and cells ---------------------------------------------------------------------------------
+
+    @property
+    def between(self) -> list[str]:
+        """The factors that vary between participants."""
+        return [name for name, factor in self.factors.items() if factor.within is None]
+
+    @property
+    def within(self) -> dict[str, str]:
+        """The block of each factor that varies within participants."""
+        return {name: factor.within for name, factor in self.factors.items() if factor.within is not None}
+
+    @cached_property
+    def cells(self) -> tuple[PlannedCell, ...]:
+        """Every cell, in the order of the levels."""
+        rules: Cells = self.cell_rules
+        if rules.listed is not None:
+            return tuple(
+                PlannedCell(number, cell.levels(), cell.quota or rules.quota, cell.weight)
+                for number, cell in enumerate(rules.listed, start=1)
+            )
+        rows = self.values.get(rules.rows, {}) if rules.rows else {}
+        combinations = product(*(self.values[name] for name in self.between))
+        cells = []
+        for number, levels in enumerate(combinations, start=1):
+            chosen = dict(zip(self.between, levels, strict=True))
+            row = rows.get(chosen.get(rules.rows or "", ""), {})
+            quota = row.get("quota", rules.quota) if isinstance(row, Mapping) else rules.quota
+            cells.append(PlannedCell(number, chosen, quota))
+        return tuple(cells)
+
+    def passes_of(self, block: str) -> list[dict[str, str]]:
+        """Return the combinations of the factors within a block; one empty combination if there are none."""
+        names = [name for name, where in self.within.items() if where == block]
+        return [dict(zip(names, keys, strict=True)) for keys in product(*(self.values[name] for name in names))]
+
+    # ---- the plan of one cell ------------------------------------------------------------------------------
+
+    def plan(self, levels: Levels) -> Plan:
+        """Return the concrete plan under these levels.
+
+        Args:
+            levels: of every factor between participants; blocks are then read once per pass, and `Block.of` is the
+                first pass. Levels of factors within participants choose that pass alone.
+
+        Raises:
+            BadPlan: with every fault under these levels.
+        """
+        faults: list[Fault] = []
+        values: dict[str, Any] = {}
+        for name in Plan.model_fields:
+            if name == "journey":
+                values[name] = self._stages(self.document.get("journey", ()), levels, ("journey",), faults)
+            elif name == "factors":
+                values[name] = self.factors
+            elif name == "cells":
+                values[name] = self.cell_rules
+            elif name in self.document:
+                values[name] = self._section(name, levels, faults)
+            else:
+                values[name] = getattr(_DEFAULTS, name)
+        if faults:
+            raise BadPlan(faults)
+        return Plan.model_construct(**values)
+
+    def faults(self, levels: Levels) -> list[Fault]:
+        """Return the faults of form under these levels."""
+        try:
+            self.plan(levels)
+        except BadPlan as error:
+            return error.faults
+        return []
+
+    def key(self, node: Json, levels: Levels) -> tuple[Any, ...]:
+        """Return what determines a part of the plan: the part as written and the levels of its factors."""
+        return self._resolver.key(node, levels)
+
+    def resolved(self, node: Json, levels: Levels) -> Json:
+        """Return a part of the plan with the levels filled in."""
+        return self._resolver.resolve(node, levels)
+
+    def fault(self, path: Path, what: str, levels: Levels) -> Fault:
+        """Return a fault at a path of the resolved plan, with the levels that decide what stands there."""
+        return Fault(".".join(map(str, path)), what, factors_at(self.document, path, levels, self.values))
+
+    def _section(self, name: str, levels: Levels, faults: list[Fault]) -> Any:
+        node = self.document[name]
+        key = (name, *self.key(node, levels))
+        if key not in self._read:
+            resolved = self.resolved(node, levels)
+            try:
+                self._read[key] = self._validated(name, resolved)
+            except BadPlan as error:
+                self._read[key] = error.faults
+        found = self._read[key]
+        if isinstance(found, list) and found and isinstance(found[0], Fault):
+            faults += [self._placed(fault, levels) for fault in found]
+        return found
+
+    def _placed(self, fault: Fault, levels: Levels) -> Fault:
+        path = tuple(int(part) if part.isdigit() else part for part in fault.at.split("."))
+        return self.fault(path, fault.what, levels)
+
+    def _stages(self, nodes: Json, levels: Levels, path: Path, faults: list[Fault]) -> list[Stage]:
+        stages = [self._stage(node, levels, (*path, index), faults) for index, node in enumerate(nodes)]
+        return [stage for stage in stages if stage is not None]
+
+    def _stage(self, node: Json, levels: Levels, path: Path, faults: list[Fault]) -> Stage | None:
+        kind = kinds()[node["stage"]]
+        is_block = issubclass(kind, Block)
+        own = {key: value for key, value in node.items() if key != "of"} if is_block else node
+        key = ("stage", id(node), *(levels.get(name) for name in self._resolver.factors_in(node)))
+        if key not in self._read:
+            resolved = {name: self.resolved(value, levels) for name, value in own.items()}
+            self._read[key] = _parsed(_adapter(kind), resolved, path)
+        stage, problems = self._read[key]
+        faults += [self.fault(where, what, levels) for where, what in problems]
+        if stage is None or not is_block:
+            return stage
+        return self._with_passes(stage, node, levels, path, faults)
+
+    def _with_passes(self, block: Block, node: Json, levels: Levels, path: Path, faults: list[Fault]) -> Block:
+        passes = []
+        for own in self.passes_of(str(block.name)):
+            if any(levels.get(name, key) != key for name, key in own.items()):
+                continue
+            under = {**levels, **own}
+            stages = self._stages(node.get("of", ()), under, (*path, "of"), faults)
+            passes.append(Pass({name: under[name] for name in self.within if name in under}, tuple(stages)))
+        filled = block.model_copy(update={"of": list(passes[0].stages) if passes else []})
+        filled._each_pass = tuple(passes)
+        return filled
+
+    # ---- reading and checking the form ---------------------------------------------------------------------
+
+    def _validated(self, name: str, data: Json) -> Any:
+        """Return a section of the plan.
+
+        Raises:
+            BadPlan: with paths that begin with the section's name.
+        """
+        if name not in self._adapters:
+            info = Plan.model_fields[name]
+            annotation = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation  # type: ignore[name-defined]
+            self._adapters[name] = TypeAdapter(annotation)
+        value, problems = _parsed(self._adapters[name], data, (name,))
+        if problems:
+            raise BadPlan([Fault(".".join(map(str, path)), what) for path, what in problems])
+        return value
+
+    def _factors(self) -> dict[str, Factor]:
+        unknown = [str(key) for key in self.document if key not in Plan.model_fields]
+        if unknown:
+            raise BadPlan([Fault(key, _("A plan has no such part.")) for key in unknown])
+        factors: dict[str, Factor] = self._validated("factors", self.document.get("factors", {}))
+        return factors
+
+    def _level_values(self) -> dict[str, dict[str, Json]]:
+        values, faults = {}, []
+        for name, factor in self.factors.items():
+            try:
+                values[name] = factor.values()
+            except GameError as error:
+                faults.append(Fault(f"factors.{name}.rows", str(error)))
+        if faults:
+            raise BadPlan(faults)
+        return values
+
+    def _faults_of_shape(self) -> Iterator[Fault]:
+        """Yield what keeps the journey from being read at all, and what no factor may vary."""
+        for name in LITERAL:
+            if has_varied(self.document.get(name)) and name != "factors":
+                yield Fault(name, _("This cannot depend on a factor."))
+        journey = self.document.get("journey", [])
+        if not isinstance(journey, list):
+            yield Fault("journey", _("A journey is a list of stages."))
+            return
+        stages = list(stage_nodes(journey))
+        if len(stages) > MAX_STAGES:
+            yield Fault("journey", _("A plan can have at most {most} stages.").format(most=MAX_STAGES))
+        for path, node in stages:
+            at = ".".join(map(str, path))
+            if not isinstance(node, Mapping) or not isinstance(node.get("stage"), str):
+                yield Fault(at, _("Every stage says what it is, for example “stage: page”."))
+            elif node["stage"] not in kinds():
+                yield Fault(
+                    f"{at}.stage",
+                    _("There is no stage “{kind}”. There are: {kinds}.").format(
+                        kind=node["stage"], kinds=", ".join(kinds())
+                    ),
+                )
+            elif is_varied(node.get("name")):
+                yield Fault(f"{at}.name", _("A name cannot depend on a factor."))
+            elif not isinstance(node.get("of", []), list):
+                yield Fault(f"{at}.of", _("A block has a list of stages."))
+        if isinstance(self.cell_rules, Cells) and not self.cell_rules.listed:
+            count = 1
+            for name in self.between:
+                count *= len(self.values[name])
+            if count > MAX_CELLS:
+                what = _("These factors make {cells} cells; the maximum is {most}.")
+                yield Fault("cells", what.format(cells=count, most=MAX_CELLS))
+        elif self.cell_rules.listed and len(self.cell_rules.listed) > MAX_CELLS:
+            what = _("{cells} cells are listed; the maximum is {most}.")
+            yield Fault("cells", what.format(cells=len(self.cell_rules.listed), most=MAX_CELLS))
+
+    def _faults_of_factors(self) -> Iterator[Fault]:
+        """Yield unknown, unused and misplaced factors, levels without a value, and faults of listed cells."""
+        blocks = {
+            node.get("name"): path for path, node in stage_nodes(self.document.get("journey", [])) if _is_block(node)
+        }
+        for name in self.factors:
+            if name in RESERVED_NAMES:
+                yield Fault(
+                    f"factors.{name}", _("“{name}” has a meaning of its own. Rename the factor.").format(name=name)
+                )
+        for name, block in self.within.items():
+            if block not in blocks:
+                yield Fault(f"factors.{name}.within", _("There is no block “{block}”.").format(block=block))
+        used: set[str] = set()
+        for path, node, inside in _nodes(self.document):
+            if not is_varied(node):
+                continue
+            at = ".".join(map(str, path))
+            name, part = factor_of(node)
+            if name not in self.factors:
+                yield Fault(
+                    at,
+                    _("There is no factor “{name}”. There are: {names}.").format(
+                        name=name, names=", ".join(self.factors) or _("none")
+                    ),
+                )
+                continue
+            used.add(name)
+            if self.within.get(name) and self.within[name] not in inside:
+                yield Fault(
+                    at,
+                    _("“{name}” varies within block “{block}” and cannot be used outside it.").format(
+                        name=name, block=self.within[name]
+                    ),
+                )
+            yield from self._faults_of_values(at, name, part, node)
+        used |= _names_in_texts(self.document, self.factors)
+        used |= {self.cell_rules.rows} if self.cell_rules.rows else set()
+        for name in self.factors:
+            if name not in used:
+                yield Fault(f"factors.{name}", _("Nothing depends on this factor. Use it or remove it."))
+        yield from self._faults_of_cells()
+
+    def _faults_of_values(self, at: str, name: str, part: tuple[str, ...], node: Mapping[str, Json]) -> Iterator[Fault]:
+        values = node.get("values")
+        if values is not None and not isinstance(values, Mapping):
+            yield Fault(at, _("“values” gives a value for each level."))
+            return
+        reached = set()
+        for level, whole in self.values[name].items():
+            try:
+                key = level_key(part_of(whole, part))
+            except KeyError:
+                where = ".".join(part)
+                yield Fault(at, _("This level has no part “{part}”.").format(part=where), {name: level})
+                continue
+            reached.add(key)
+            if values is not None and key not in values:
+                yield Fault(at, _("There is no value for level “{level}”.").format(level=key), {name: level})
+        for key in values or ():
+            if key not in reached:
+                yield Fault(
+                    at,
+                    _("“{level}” is not a level of “{name}”. Its levels are: {levels}.").format(
+                        level=key, name=".".join([name, *part]), levels=", ".join(sorted(reached)[:20])
+                    ),
+                )
+
+    def _faults_of_cells(self) -> Iterator[Fault]:
+        rules = self.cell_rules
+        if rules.rows is not None and (rules.rows not in self.factors or self.factors[rules.rows].rows is None):
+            yield Fault("cells.rows", _("“{name}” is not a factor with published rows.").format(name=rules.rows))
+        seen: set[tuple[str, ...]] = set()
+        for index, cell in enumerate(rules.listed or ()):
+            at, levels = f"cells.listed.{index}", cell.levels()
+            for name in self.between:
+                if name not in levels:
+                    yield Fault(f"{at}.{name}", _("This cell has no level of this factor."))
+                elif levels[name] not in self.values[name]:
+                    what = _("“{level}” is not a level of this factor, so nobody can reach this cell.")
+                    yield Fault(f"{at}.{name}", what.format(level=levels[name]))
+            for name in levels:
+                if name not in self.between:
+                    yield Fault(f"{at}.{name}", _("There is no such factor between participants."))
+            key = tuple(levels.get(name, "") for name in self.between)
+            if key in seen:
+                yield Fault(at, _("This cell is listed twice."))
+            seen.add(key)
+
+
+_DEFAULTS = Plan.model_construct()
+
+
+@cache
+def _adapter(kind: type[Stage]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def stage_nodes(nodes: Iterable[Json], path: Path = ("journey",)) -> Iterator[tuple[Path, Any]]:
+    """Yield every stage as written with its path, those within blocks after their block."""
+    for index, node in enumerate(nodes):
+        yield (*path, index), node
+        if _is_block(node) and isinstance(node.get("of", []), list):
+            yield from stage_nodes(node.get("of", []), (*path, index, "of"))
+
+
+def _is_block(node: Json) -> bool:
+    return isinstance(node, Mapping) and node.get("stage") == "block"
+
+
+def _nodes(document: Document) -> Iterator[tuple[Path, Json, frozenset[str]]]:
+    """Yield every node with its path and the blocks around it."""
+
+    def walk(node: Json, path: Path, inside: frozenset[str]) -> Iterator[tuple[Path, Json, frozenset[str]]]:
+        yield path, node, inside
+        if isinstance(node, Mapping):
+            within = inside | {str(node.get("name"))} if _is_block(node) else inside
+            for key, child in node.items():
+                yield from walk(child, (*path, key), within if key == "of" else inside)
+        elif isinstance(node, list):
+            for index, child in enumerate(node):
+                yield from walk(child, (*path, index), inside)
+
+    for name, section in document.items():
+        if name not in LITERAL:
+            yield from walk(section, (name,), frozenset())
+
+
+def _names_in_texts(document: Document, names: Iterable[str]) -> set[str]:
+    """Return the names that texts or conditions mention."""
+    texts = [node for _path, node, _inside in _nodes(document) if isinstance(node, str)]
+    return {name for name in names if any(name in text for text in texts)}
+
+
+def _parsed(adapter: TypeAdapter[Any], data: Json, path: Path) -> tuple[Any, list[tuple[Path, str]]]:
+    """Return the value that plain data describe, or None and the problems with their paths."""
+    try:
+        return adapter.validate_json(json.dumps(data)), []
+    except ValidationError as error:
+        problems = [((*path, *_location(detail["loc"], data)), _worded(detail)) for detail in error.errors()]
+        return None, list(dict.fromkeys(problems))
+    except (ValueError, TypeError, RecursionError) as error:
+        return None, [(path, str(error))]
+
+
+def _location(parts: Iterable[str | int], data: Json) -> Path:
+    """Return a validation error's path without the names of alternatives that pydantic adds."""
+    path: list[str | int] = []
+    parts = list(parts)
+    for number, part in enumerate(parts):
+        if (isinstance(data, Mapping) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and part < len(data)
+        ):
+            data = data[part]
+        elif number < len(parts) - 1 or not isinstance(data, Mapping) or "[" in str(part):
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _worded(detail: Any) -> str:
+    """Return a validation error in words."""
+    limits = detail.get("ctx", {})
+    kind = detail["type"]
+    if kind == "missing":
+        return _("This is missing.")
+    if kind == "extra_forbidden":
+        return _("There is no such setting.")
+    if kind == "literal_error":
+        return _("Choose one of: {options}.").format(options=limits["expected"])
+    message: str = detail["msg"]
+    return message.removeprefix("Value error, ")

@@ -1,0 +1,187 @@
+"""Plans as text: canonical form, hash, differences, and the commands."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plans.canonical import canonical, plan_hash, version_hash
+from plans.comparing import compare
+from plans.files import dumps, loads
+from plans.reading import BadPlan, Reader
+from plans.tests.examples import FRAMING, changed, framing
+
+
+def test_the_canonical_form_of_a_canonical_plan_is_itself():
+    once = canonical(FRAMING)
+    assert canonical(once) == once
+    assert version_hash(once) == version_hash(FRAMING)
+
+
+def test_a_file_says_the_same_as_the_plan_it_was_made_from():
+    assert loads(dumps(FRAMING)) == FRAMING
+    assert loads(json.dumps(FRAMING)) == FRAMING
+    assert loads(dumps(canonical(FRAMING))) == canonical(FRAMING)
+
+
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        ("pay.base", "1.00"),
+        ("pay.base", 1.0),
+        ("pay.currency", "USD"),
+        ("journey.3.of.0.timing", {"turn": 180}),
+        ("title", "Another title"),
+        ("cells.quota", 7),
+        ("entry", {"via": "open"}),
+    ],
+)
+def test_the_hash_stays_when_participants_would_meet_the_same(path, value):
+    assert version_hash(changed(path, value)) == version_hash(FRAMING)
+
+
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        ("pay.base", "1.01"),
+        ("journey.3.of.0.timing", {"turn": 181}),
+        ("shown_title", "Another title"),
+        ("journey.1.text.values.give", "You lend."),
+        ("cells.rule", "random"),
+    ],
+)
+def test_the_hash_changes_with_what_participants_meet(path, value):
+    assert version_hash(changed(path, value)) != version_hash(FRAMING)
+
+
+def test_cells_with_the_same_content_have_the_same_hash():
+    def hashes(document):
+        reader = Reader(canonical(document))
+        return [plan_hash(reader.plan(cell.factors)) for cell in reader.cells]
+
+    assert len(set(hashes(FRAMING))) == 8
+    assert hashes(changed("factors.wording.levels", ["take", "give"]))[:4] == hashes(FRAMING)[4:]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: 1\na: 2", "[1]", "a: &x 1\nb: *x", "a: {", "", "a: .nan", '{"a": 1, "a": 2}', "a: " + "[" * 99 + "]" * 99],
+)
+def test_a_text_that_is_no_plan_is_refused(text):
+    with pytest.raises(BadPlan):
+        loads(text)
+
+
+def test_words_that_older_yaml_reads_as_something_else_stay_words():
+    assert loads("a: [on, off, yes, 2026-01-01]") == {"a": ["on", "off", "yes", "2026-01-01"]}
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n"), max_size=30)
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(words, children, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(words, plain, min_size=1, max_size=4))
+def test_every_document_survives_its_file(document):
+    assert loads(dumps(document)) == document
+
+
+# ---- differences ----------------------------------------------------------------------------------------------
+
+
+def test_a_difference_names_the_path_in_words():
+    document = changed("journey.3.of.0.timing", {"turn": 120})
+    assert [str(change) for change in compare(FRAMING, document)] == [
+        "journey.games.of.talk.timing.turn: 180 s → 120 s"
+    ]
+
+
+def test_a_difference_says_whether_it_makes_a_new_version():
+    document = framing(title="Other", cells={"quota": 5})
+    assert {(change.at, change.in_hash) for change in compare(FRAMING, document)} == {
+        ("title", False),
+        ("cells.quota", False),
+    }
+
+
+def test_plans_written_differently_do_not_differ():
+    assert compare(FRAMING, canonical(FRAMING)) == []
+
+
+# ---- commands -------------------------------------------------------------------------------------------------
+
+
+def run(*arguments) -> tuple[str, int]:
+    """Return what the command prints and its exit code."""
+    out = io.StringIO()
+    try:
+        call_command("study", *map(str, arguments), stdout=out, stderr=io.StringIO())
+    except SystemExit as end:
+        return out.getvalue(), int(end.code or 0)
+    except CommandError as error:
+        return str(error), error.returncode
+    return out.getvalue(), 0
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(document, name="plan.yaml"):
+        path = tmp_path / name
+        path.write_text(dumps(document))
+        return path
+
+    return write
+
+
+def test_check_prints_cells_matches_and_faults(file):
+    printed, code = run("check", file(FRAMING), "--json")
+    assert code == 0
+    assert json.loads(printed)["matches"] == 640
+    printed, code = run("check", file(changed("pay.base", -1)), "--json")
+    assert code == 2
+    (fault,) = json.loads(printed)["faults"]
+    assert fault["at"] == "pay.base"
+
+
+def test_check_of_a_file_that_cannot_be_read(tmp_path):
+    assert run("check", tmp_path / "missing.yaml")[1] == 2
+    (tmp_path / "broken.yaml").write_text("a: {")
+    printed, code = run("check", tmp_path / "broken.yaml", "--json")
+    assert (json.loads(printed)["cells"], code) == ([], 2)
+
+
+def test_resolve_prints_a_plan_without_factors(file):
+    levels = {"wording": "give", "opponent": "model", "stakes": "small", "horizon": "long"}
+    printed, code = run("resolve", file(FRAMING), "--factors", json.dumps(levels), "--json")
+    assert code == 0
+    assert '"by"' not in printed
+    assert json.loads(printed)["journey"][3]["of"][0]["config"]["rounds"] == 12
+
+
+@pytest.mark.parametrize(
+    "levels, names",
+    [
+        ({"wording": "give"}, ["opponent", "stakes", "horizon"]),
+        ({"wording": "lend", "opponent": "model", "stakes": "small", "horizon": "long"}, ["lend"]),
+    ],
+)
+def test_resolve_names_what_is_missing(file, levels, names):
+    printed, code = run("resolve", file(FRAMING), "--factors", json.dumps(levels))
+    assert code == 2
+    assert all(name in printed for name in names)
+
+
+def test_diff_exits_with_1_only_if_the_plans_differ(file):
+    first = file(FRAMING)
+    assert run("diff", first, file(canonical(FRAMING), "same.yaml")) == ("", 0)
+    printed, code = run("diff", first, file(changed("pay.base", 2), "other.yaml"))
+    assert (printed.strip(), code) == ("pay.base: 1.00 → 2.00", 1)

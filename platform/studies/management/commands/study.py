@@ -1,0 +1,122 @@
+"""`manage.py study check|resolve|diff|export|import`: plans as files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from games.interface import Json
+from plans.canonical import canonical
+from plans.checking import check
+from plans.comparing import compare
+from plans.files import loads
+from plans.reading import BadPlan, Reader
+from plans.varying import level_key
+
+
+class Command(BaseCommand):
+    help = "Check, resolve, compare, export or import a study's plan."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        deeds = parser.add_subparsers(dest="deed", required=True, parser_class=type(parser))
+        checks = deeds.add_parser("check", help="list a plan's cells and faults")
+        checks.add_argument("file")
+        checks.add_argument("--json", action="store_true")
+        resolves = deeds.add_parser("resolve", help="print the concrete plan of one combination of levels")
+        resolves.add_argument("file")
+        resolves.add_argument("--factors", default="{}", help='the level of every factor: {"wording": "give", …}')
+        resolves.add_argument("--json", action="store_true")
+        differs = deeds.add_parser("diff", help="list what differs between two plans")
+        differs.add_argument("first")
+        differs.add_argument("second")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        getattr(self, f"_{options['deed']}")(options)
+
+    def _check(self, options: dict[str, Any]) -> None:
+        try:
+            checked = check(_document(options["file"]))
+        except BadPlan as error:
+            self._print_faults([fault.as_data() for fault in error.faults], options["json"])
+            sys.exit(2)
+        data = checked.as_data()
+        if options["json"]:
+            self._print(data)
+        else:
+            self.stdout.write(f"{len(checked.cells)} cells, {checked.matches} matches")
+            for fault in checked.faults:
+                self.stdout.write(str(fault))
+        if checked.faults:
+            sys.exit(2)
+
+    def _resolve(self, options: dict[str, Any]) -> None:
+        try:
+            reader = Reader(canonical(_document(options["file"])))
+            levels = {name: level_key(level) for name, level in _object(options["factors"]).items()}
+            _refuse_unknown(reader, levels)
+            plan = reader.plan(levels)
+        except BadPlan as error:
+            for fault in error.faults:
+                self.stderr.write(str(fault))
+            sys.exit(2)
+        self._print(plan.model_dump(mode="json", exclude={"factors", "cells"}))
+
+    def _diff(self, options: dict[str, Any]) -> None:
+        try:
+            changes = compare(_document(options["first"]), _document(options["second"]))
+        except BadPlan as error:
+            self.stderr.write(str(error))
+            sys.exit(2)
+        for change in changes:
+            self.stdout.write(str(change))
+        if changes:
+            sys.exit(1)
+
+    def _print_faults(self, faults: list[dict[str, Any]], as_json: bool) -> None:
+        if as_json:
+            self._print({"cells": [], "matches": None, "faults": faults})
+        else:
+            for fault in faults:
+                self.stdout.write(": ".join(filter(None, [fault["at"], fault["what"]])))
+
+    def _print(self, data: Json) -> None:
+        self.stdout.write(json.dumps(data, ensure_ascii=False))
+
+
+def _document(name: str) -> dict[str, Json]:
+    """Return the document in a file.
+
+    Raises:
+        BadPlan, CommandError
+    """
+    try:
+        return loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{name} cannot be read: {error}", returncode=2) from None
+
+
+def _object(text: str) -> dict[str, Json]:
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise CommandError("--factors takes a JSON object: the level of every factor.", returncode=2)
+    return data
+
+
+def _refuse_unknown(reader: Reader, levels: dict[str, str]) -> None:
+    """Refuse missing factors, unknown ones and unknown levels, each by name."""
+    if missing := [name for name in reader.factors if name not in levels]:
+        raise CommandError(f"Levels are missing for: {', '.join(missing)}.", returncode=2)
+    for name, level in levels.items():
+        if name not in reader.factors:
+            raise CommandError(f"There is no factor “{name}”.", returncode=2)
+        if level not in reader.values[name]:
+            known = ", ".join(reader.values[name])
+            raise CommandError(f"“{level}” is not a level of {name}. Its levels are: {known}.", returncode=2)
