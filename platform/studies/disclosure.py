@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,11 +19,6 @@ from matches.disclosing import Discloses, listed
 from matches.models import Seat
 from opponents.agents import PERSON, Agent
 from participants.models import Enrolment
-from studies.design import plan_cells
-from studies.formats import seats_in
-
-if TYPE_CHECKING:
-    from studies.models import Study
 
 TOLD, MIXED, NOTHING = "told", "either", "nothing"
 """Participants were told before consenting who the others are, only that they may be people or programs, or nothing."""
@@ -121,32 +116,6 @@ def _numbers_text(numbers: Collection[tuple[int, int]]) -> str:
             count,
         )
     return text.format(n=count)
-
-
-def told_in(content: Mapping[str, Any]) -> str:
-    """Return what a frozen version discloses."""
-    told: str = content.get("told", {}).get("others", Discloses.COUNTS)
-    return told
-
-
-def version_disclosure(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a frozen version tells about the other players, in the form that `disclosure_of` returns."""
-    parts = (content, *content.get("further", ()))
-    return disclosure_of(
-        [seats_in(cell) for part in parts for cell in part["cells"]],
-        discloses=told_in(content),
-        lobby_after={part["lobby"]["after"] for part in parts if "lobby" in part},
-    )
-
-
-def study_disclosure(study: Study) -> dict[str, str]:
-    """Return what a study as it is now would tell about the other players, in the form that `disclosure_of` returns."""
-    parts = [(part, plan_cells(part)) for part in (study, *study.other_game_studies())]
-    return disclosure_of(
-        [cell.seats for _part, cells in parts for cell in cells],
-        discloses=study.discloses,
-        lobby_after={part.lobby_after for part, cells in parts if any(len(cell.people) > 1 for cell in cells)},
-    )
 
 
 def longest_answer(timers: Mapping[str, Any], agents: Iterable[Agent]) -> float:

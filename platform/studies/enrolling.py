@@ -1,42 +1,41 @@
-"""Enrol arriving participants: resume their session, or place them in the emptiest cell."""
+"""Enrol arriving participants: resume their session, or give them a place and draw their cell."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from random import Random
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from games import registry
-from games.interface import Game, Role
-from games.play import configure
+from games.interface import Role
 from lobby.models import Group
 from lobby.signals import group_made
-from matches.disclosing import Discloses, shows_names
 from matches.models import Match, Seat
-from opponents.agents import Seats, labels_in, people_in
 from participants.consent import NO_PLACE_LEFT
 from participants.models import Enrolment
 from participants.services import end_expired, expiry_after
 from participants.signals import consented
 from participants.states import State
-from participants.steps import StepRefused
-from plans.pay import PayRule
+from participants.steps import Step, StepRefused, register
+from participants.values import register_values, values_of
 from recruiters import otree, simulated
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
-from studies import disclosure, faults, participations, sessions, texts
-from studies.formats import seats_in
+from studies import drawing, faults, journeys, participations
+from studies.journeys import DRAW, common_steps, draw_point, lobby_hall, steps_of
 from studies.models import Cell, Placement, Study, Version
-from studies.sessions import Leg, Session, legs_of, session_of, starting_cells
 
 HELD_OR_OFFERED = Q(released_at=None)
 """Placements that hold a place or were offered one; new participants are placed where these are fewest."""
@@ -64,7 +63,7 @@ class Full(EntryRefused):
 def enrol(
     study: Study, arrival: Arrival, *, role: str | None = None, again: bool = False, token: str = ""
 ) -> Enrolment:
-    """Return the arriving participant's enrolment: the one they began, or a new one in the emptiest open cell.
+    """Return the arriving participant's enrolment: the one they began, or a new one.
 
     Args:
         role: use only cells of this role (demos let people choose).
@@ -92,14 +91,17 @@ def enrol(
     faults.refuse_while_unavailable(version)
     if arrival.recruiter == otree.KIND and arrival.cell is not None:
         refuse_unknown_cell(version, arrival.cell)
-    cell, role, number = _find_seat(version, role or arrival.role, arrival.cell, arrival.together)
+    asked = Asked(role or arrival.role, arrival.cell, arrival.together)
+    is_drawn = bool(asked.role or asked.cell) or not draw_point(version)
+    seat = _released_if_full(lambda: find_seat(version, asked) if is_drawn else _refuse_full(version))
     enrolment = Enrolment.objects.create(
-        steps=steps_of(version, cell, role, number=number, together=arrival.together),
-        expires_at=expiry_after(version.content["timers"]["minutes"]),
+        steps=seat.steps(version, asked) if seat else common_steps(version),
+        expires_at=expiry_after(version.plan.minutes),
         return_to=arrival.return_to,
         **({"token": token} if token else {}),
     )
-    Placement.objects.create(enrolment=enrolment, cell=cell, role=role)
+    placement = Placement(enrolment=enrolment, version=version)
+    _place(placement, seat)
     if arrival.proof:
         Identity.objects.create(
             study=study.slug,
@@ -155,7 +157,7 @@ def may_begin_again(study: Study, arrival: Arrival) -> bool:
 
 @receiver(consented)
 def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) -> None:
-    """Hold the participant's place from consent on; if it has been taken, take the emptiest other one.
+    """Hold the participant's place from consent on; if it has been taken, draw again.
 
     Raises:
         StepRefused: no place is left; nothing was changed.
@@ -163,34 +165,68 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     placement = Placement.objects.select_related("cell").filter(enrolment=enrolment, released_at=None).first()
     if placement is None:
         return
-    version = Version.objects.select_for_update().get(pk=placement.cell.version_id)
-    held_placements = Placement.objects.filter(HELD, cell=placement.cell, role=placement.role)
-    taken_by_agents = _taken_by_agents(version)[placement.cell_id, placement.role]
-    if held_placements.exclude(pk=placement.pk).count() + taken_by_agents < placement.cell.quota:
-        return
+    version = Version.objects.select_for_update().select_related("study").get(pk=placement.version_id)
     try:
-        details = Identity.objects.filter(enrolment=enrolment).values_list("details", flat=True).first() or {}
-        together = details.get("together", "")
-        placement.cell, placement.role, number = _find_seat(version, placement.role, details.get("cell"), together)
+        if placement.cell is None:
+            _released_if_full(lambda: _refuse_full(version))
+            return
+        seats = Seats(version)
+        if placement.cell_id not in seats.cells or seats.free(placement.cell_id, placement.role) > 0:
+            return
+        asked = _asked_by(enrolment, role=placement.role)
+        seat = _released_if_full(lambda: find_seat(version, asked))
     except Full as full:
         raise StepRefused({NO_PLACE_LEFT: str(full)}) from None
-    placement.save(update_fields=["cell", "role"])
-    later_steps = steps_of(version, placement.cell, placement.role, number=number, together=together)[1:]
-    enrolment.steps = [enrolment.steps[0], *later_steps]
+    assert seat is not None
+    _place(placement, seat)
+    enrolment.steps = [enrolment.steps[0], *seat.steps(version, asked)[1:]]
+
+
+@register
+class Draw(Step):
+    """Stands for the steps that depend on the cell: drawn when it is reached, before any of them."""
+
+    kind = DRAW
+    title = _("The game")
+    template = ""
+    state = State.CONSENTED
+
+    def unfolded(self) -> list[dict[str, Any]]:
+        """Draw the participant's cell; return the steps from here on."""
+        placement = Placement.objects.select_related("cell").get(enrolment=self.enrolment)
+        version = Version.objects.select_for_update().select_related("study").get(pk=placement.version_id)
+        asked = _asked_by(self.enrolment)
+        seat = find_seat(version, asked, stratum=_stratum(version, self.enrolment), over=True)
+        _place(placement, seat)
+        return seat.steps(version, asked, start=draw_point(version))
+
+    def context(self) -> dict[str, Any]:
+        return {}
+
+    def answer(self, data: Mapping[str, str]) -> None:
+        raise StepRefused({})
+
+
+def _stratum(version: Version, enrolment: Enrolment) -> str:
+    """Return the participant's answers that the draw is balanced in."""
+    names = version.reader.cell_rules.strata
+    values = values_of(enrolment) if names else {}
+    return json.dumps([values.get(name) for name in names], sort_keys=True) if names else ""
+
+
+@register_values
+def factors_of(enrolment: Enrolment) -> dict[str, Any]:
+    """Return the factors as conditions see them, and what the recruiter said about the participant."""
+    identity = Identity.objects.filter(enrolment=enrolment).values_list("details", flat=True).first()
+    placement = Placement.objects.select_related("version", "cell").filter(enrolment=enrolment).first()
+    factors: dict[str, Any] = {}
+    if placement is not None and placement.cell is not None:
+        factors = journeys.variables_of(placement.version.reader, placement.cell.factors)
+    return {**factors, "recruiter": dict(identity or {})}
 
 
 def _begins_another(enrolment: Enrolment, arrival: Arrival, again: bool) -> bool:
     return again and arrival.lasting and enrolment.ended
-
-
-def _find_seat(version: Version, role: str | None, cell: int | None, together: str) -> tuple[Cell, Role, int]:
-    """Return the emptiest open seat. If all are taken, first release the places of participants whose time is over."""
-    try:
-        return emptiest_seat(version, role=role, cell=cell, together=together)
-    except Full:
-        if not end_expired():
-            raise
-        return emptiest_seat(version, role=role, cell=cell, together=together)
 
 
 def refuse_unknown_cell(version: Version, number: int) -> None:
@@ -215,7 +251,7 @@ def refuse_closed(study: Study) -> None:
 
 def _refuse_mixing(version: Version, arrival: Arrival) -> None:
     """Raise NotOpen unless simulated participants, and only they, enter a study made for them."""
-    if (version.content["purpose"] == Match.Purpose.SIMULATED) != (arrival.recruiter == simulated.KIND):
+    if (version.purpose == Match.Purpose.SIMULATED) != (arrival.recruiter == simulated.KIND):
         raise NotOpen(_("Only simulated participants take part in this study."))
 
 
@@ -231,79 +267,209 @@ def _paused() -> str:
     return _("The study is paused at the moment. Please try again later with the same link.")
 
 
-def emptiest_seat(
-    version: Version, *, role: str | None = None, cell: int | None = None, together: str = ""
-) -> tuple[Cell, Role, int]:
-    """Return the open cell with the lowest (completed + live) / places, its least-held seat, and a number.
+@dataclass(frozen=True)
+class Asked:
+    """What a participant's link asks for.
 
-    The number, from 1, counts all participants ever placed in the cell, or those of them who may play together.
+    Attributes:
+        role: only this seat.
+        cell: only the cell of this number; a number that the version does not have is ignored.
+        together: form groups only with participants of the same text (`recruiters.arrivals.Arrival`).
+    """
 
-    Cells with incomplete groups come first, so that nobody waits because others were placed elsewhere. Ties between
-    cells are broken at random from the version's seed. Within a cell, the first of the seats with the fewest
-    participants is used, so that four successive arrivals can form a group of four.
+    role: str | None = None
+    cell: int | None = None
+    together: str = ""
+
+
+def _asked_by(enrolment: Enrolment, *, role: str | None = None) -> Asked:
+    """Return what the link asked for by which the participant arrived."""
+    details = Identity.objects.filter(enrolment=enrolment).values_list("details", flat=True).first() or {}
+    return Asked(role, details.get("cell"), details.get("together", ""))
+
+
+@dataclass(frozen=True)
+class FoundSeat:
+    """A seat in a drawn cell.
+
+    Attributes:
+        number: the participant's number, from 1, among all ever placed in the cell, or those they may play with.
+        draw: the record (`studies.drawing`).
+    """
+
+    cell: Cell
+    role: Role
+    number: int
+    draw: Mapping[str, Any]
+
+    def steps(self, version: Version, asked: Asked, *, start: int = 0) -> list[dict[str, Any]]:
+        """Return the participant's steps from a stage on."""
+        return steps_of(version, self.cell, self.role, number=self.number, together=asked.together, start=start)
+
+
+def _place(placement: Placement, seat: FoundSeat | None) -> None:
+    if seat is not None:
+        placement.cell, placement.role, placement.draw = seat.cell, seat.role, dict(seat.draw)
+    placement.save()
+
+
+SeatCounts = Counter[tuple[int, Role]]
+
+
+@dataclass
+class Seats:
+    """A version's seats, by cell and role: how many are held, held or offered, and were ever given.
+
+    Placements in cells of earlier versions with the same factors and resolved plan count as well.
+
+    Attributes:
+        together: count only participants who may play together.
+    """
+
+    version: Version
+    together: str = ""
+    cells: dict[int, Cell] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.cells = {cell.pk: cell for cell in self.version.cells.order_by("number")}
+        for cell in self.cells.values():
+            cell.version = self.version
+
+    @cached_property
+    def placements(self) -> QuerySet[Placement]:
+        placed = Placement.objects.filter(version__study=self.version.study_id, cell__isnull=False)
+        return placed.filter(enrolment__identity__details__together=self.together) if self.together else placed
+
+    @cached_property
+    def counts(self) -> tuple[SeatCounts, SeatCounts, SeatCounts]:
+        numbers = (Count("pk", filter=HELD), Count("pk", filter=HELD_OR_OFFERED), Count("pk"))
+        rows = (
+            self.placements.values_list("cell__sha256", "role")
+            .annotate(held=numbers[0], held_or_offered=numbers[1], ever_placed=numbers[2])
+            .order_by()
+        )
+        keys = {cell.sha256: cell.pk for cell in self.cells.values()}
+        found: tuple[SeatCounts, SeatCounts, SeatCounts] = (Counter(), Counter(), Counter())
+        for sha256, role, *row in rows:
+            if sha256 in keys:
+                for counter, number in zip(found, row, strict=True):
+                    counter[keys[sha256], role] += number
+        if not self.together:
+            for (number, role), taken in _taken_by_agents(self.version).items():
+                cell = next(pk for pk, cell in self.cells.items() if cell.number == number)
+                found[0][cell, role] += taken
+                found[1][cell, role] += taken
+        return found
+
+    @property
+    def held(self) -> SeatCounts:
+        return self.counts[0]
+
+    @property
+    def held_or_offered(self) -> SeatCounts:
+        return self.counts[1]
+
+    def free(self, cell: int, role: Role) -> int:
+        """Return how many more participants may take this seat."""
+        return self.cells[cell].quota - self.held[cell, role]
+
+    def share(self, cell: int) -> float:
+        """Return how full a cell is, with the places offered."""
+        held = sum(self.held_or_offered[cell, seat] for seat in self.cells[cell].people)
+        return held / self.cells[cell].places
+
+
+def _refuse_full(version: Version) -> None:
+    """Raise Full if no place of the version is left for somebody whose cell is not drawn yet."""
+    seats = Seats(version)
+    undrawn = Placement.objects.filter(HELD, version=version, cell=None).count()
+    free = sum(max(0, seats.free(pk, role)) for pk, cell in seats.cells.items() for role in cell.people)
+    if free <= undrawn:
+        raise Full(_full())
+
+
+def _full() -> str:
+    return _("All places in this study are taken at the moment. A place may become free, so please try again later.")
+
+
+def _released_if_full[T](find: Callable[[], T]) -> T:
+    """Return what `find` finds. If all places are taken, first release those of participants whose time is over."""
+    try:
+        return find()
+    except Full:
+        if not end_expired():
+            raise
+        return find()
+
+
+def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool = False) -> FoundSeat:
+    """Draw one of the cells with free seats, and return its least-held seat.
+
+    Cells with incomplete groups come first, so that nobody waits because others were placed elsewhere. Within a cell,
+    the first of the seats with the fewest participants is used, so that four successive arrivals can form a group of
+    four.
 
     Args:
-        role: consider only this seat.
-        cell: consider only the cell of this number; a number that the version does not have is ignored.
-        together: form groups only with participants of the same text (`recruiters.arrivals.Arrival`).
+        over: draw among all cells if none has a free seat.
 
     Call under the version's lock.
 
     Raises:
         Full, NoSuchRole
     """
-    has_other_games = "further" in version.content
-    cells = starting_cells(
-        version.cells.order_by("number"), session_of(version.content), has_other_games=has_other_games
-    )
-    cells = [candidate for candidate in cells if candidate.number == cell] or list(cells)
-    seats = [(cell, seat) for cell in cells for seat in cell.people]
-    if role:
-        seats = [(cell, seat) for cell, seat in seats if seat == role]
-        if not seats:
-            raise NoSuchRole(
-                _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
-            )
-    placements = Placement.objects.filter(cell__version=version)
-    counts = _counts_by_seat(placements)
-    peers = placements.filter(enrolment__identity__details__together=together) if together else placements
-    _held, peers_held_or_offered, peers_ever_placed = _counts_by_seat(peers) if together else counts
-    held, held_or_offered, ever_placed = counts
-    for counter in (held, held_or_offered):
-        counter.update(_taken_by_agents(version))
-    open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
-    if not open_seats:
-        raise Full(
-            _("All places in this study are taken at the moment. A place may become free, so please try again later.")
+    seats = Seats(version)
+    cells = [cell for cell in seats.cells.values() if cell.number == asked.cell] or list(seats.cells.values())
+    possible = [(cell, seat) for cell in cells for seat in cell.people if asked.role in (None, "", seat)]
+    if not possible:
+        raise NoSuchRole(
+            _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
         )
-    filled_shares = {
-        cell.pk: sum(held_or_offered[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats
-    }
-    forming_cells = _cells_forming_groups(peers.filter(released_at=None), [cell for cell, _seat in open_seats])
-    open_seats = [(cell, seat) for cell, seat in open_seats if cell.pk in forming_cells] or open_seats
-    lowest = min(filled_shares[cell.pk] for cell, _seat in open_seats)
-    emptiest = list({cell.pk: cell for cell, _seat in open_seats if filled_shares[cell.pk] == lowest}.values())
-    cell = Random(f"{version.seed}/{ever_placed.total()}").choice(emptiest)
+    open_seats = [(cell, seat) for cell, seat in possible if seats.free(cell.pk, seat) > 0]
+    if not open_seats and not over:
+        raise Full(_full())
+    open_seats = open_seats or possible
+    open_cells = {cell.pk: cell for cell, _seat in open_seats}
+    record = _drawn(version, seats, open_cells, asked, stratum)
+    cell = next(cell for cell in open_cells.values() if cell.number == drawing.drawn(record))
+    peers = Seats(version, asked.together) if asked.together else seats
     seat = min(
-        (seat for other, seat in open_seats if other.pk == cell.pk),
-        key=lambda seat: peers_held_or_offered[cell.pk, seat],
+        (seat for other, seat in open_seats if other.pk == cell.pk), key=lambda seat: peers.held_or_offered[cell.pk, seat]
     )
-    return cell, seat, 1 + sum(number for (other, _seat), number in peers_ever_placed.items() if other == cell.pk)
+    ever_placed = Placement.objects.filter(cell=cell)
+    if asked.together:
+        ever_placed = ever_placed.filter(enrolment__identity__details__together=asked.together)
+    return FoundSeat(cell, seat, 1 + ever_placed.count(), record)
 
 
-SeatCounts = Counter[tuple[int, Role]]
-
-
-def _counts_by_seat(placements: QuerySet[Placement]) -> tuple[SeatCounts, SeatCounts, SeatCounts]:
-    """Return counts by cell and seat: places held, places held or offered, and all placements ever."""
-    counts = (Count("pk", filter=HELD), Count("pk", filter=HELD_OR_OFFERED), Count("pk"))
-    rows = list(
-        placements.values_list("cell", "role")
-        .annotate(held=counts[0], held_or_offered=counts[1], ever_placed=counts[2])
-        .order_by()
+def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Asked, stratum: str) -> dict[str, Any]:
+    """Return the record of a draw among open cells."""
+    rule = version.reader.cell_rules.rule
+    placed = Placement.objects.filter(version=version)
+    last = placed.aggregate(last=Max(Cast(KT("draw__number"), IntegerField())))["last"]
+    number = 1 + (last or 0)
+    seed = f"{version.seed}/{number}"
+    if asked.cell is not None and len(cells) == 1 and asked.cell == next(iter(cells.values())).number:
+        return drawing.forced(asked.cell, rule=rule, number=number, seed=seed)
+    peers = Seats(version, asked.together).placements if asked.together else seats.placements
+    forming = _cells_forming_groups(peers.filter(released_at=None), cells.values())
+    block = _current_block(placed.filter(draw__stratum=stratum)) if rule == "blocks" else None
+    return drawing.draw(
+        [drawing.Open(cell.number, cell.weight, seats.share(pk), pk in forming) for pk, cell in cells.items()],
+        rule=rule,
+        number=number,
+        seed=seed,
+        stratum=stratum,
+        block=block,
     )
-    held, held_or_offered, ever_placed = (Counter({row[:2]: row[column] for row in rows}) for column in (2, 3, 4))
-    return held, held_or_offered, ever_placed
+
+
+def _current_block(placed: QuerySet[Placement]) -> drawing.Block:
+    """Return the last block of a stratum, and what was drawn in it."""
+    block = Cast(KT("draw__block"), IntegerField())
+    placed = placed.filter(draw__block__isnull=False).annotate(in_block=block).order_by()
+    number = placed.aggregate(last=Max("in_block"))["last"] or 0
+    used = placed.filter(in_block=number).values_list("cell__number").annotate(Count("pk"))
+    return drawing.Block(number, dict(used))
 
 
 def _cells_forming_groups(placements: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
@@ -318,173 +484,19 @@ def _cells_forming_groups(placements: QuerySet[Placement], cells: Collection[Cel
 
 
 def _taken_by_agents(version: Version) -> Counter[tuple[int, Role]]:
-    """Return how often agents took unfilled seats, by cell and seat; these are not offered again."""
-    if "lobby" not in version.content:
-        return Counter()
-    numbers = dict(version.cells.values_list("number", "pk"))
-    seats = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=lobby_hall(version))
+    """Return how often agents took unfilled seats, by the cell's number and seat; these are not offered again."""
+    filled = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=lobby_hall(version))
     counts: Counter[tuple[int, Role]] = Counter()
-    for pool, role in seats.values_list("match__lobby_group__pool", "role"):
-        first_cell, cell, match = pool.split("/")[:3]
-        counts[numbers[int(first_cell)], role] += match == "1" and cell == first_cell
+    for pool, role in filled.values_list("match__lobby_group__pool", "role"):
+        cell, match = pool.split("/")[:2]
+        counts[int(cell), role] += match == "1"
     return counts
-
-
-def lobby_hall(version: Version) -> str:
-    """Return the lobby in which the version's participants wait for each other."""
-    return f"version-{version.pk}"
-
-
-def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, together: str = "") -> list[dict[str, Any]]:
-    """Return the frozen steps through this version for a participant in this seat of this cell.
-
-    Args:
-        number: the participant's number within the cell, from 1, among those of the same `together`.
-        together: the participant meets only others with the same text; empty for anyone.
-    """
-    content = version.content
-    session = session_of(content)
-    legs = legs_of(version, cell, role, number=number, together=together)
-    own_leg = Leg(content, cell, role, str(cell.number))
-    games = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
-    reserved_words = [word for game in games for word in (game.title, *game.reserved_words)]
-    seats = dict.fromkeys(seat for leg in [own_leg, *legs] for seat in leg.cell.seats)
-    reserved = [*reserved_words, *seats, "parley", "player", "opponent"]
-    surveys, rule = content.get("surveys", {}), cell.pay()
-    configured = _configured(own_leg)
-    endings_possible = texts.possible_endings(
-        code_word=content["checks"]["code_word"],
-        quiz=content["checks"]["quiz"],
-        screens=False,  # participants who reach the instructions have passed the screening
-        groups=_meets_people(content, legs),
-    )
-    endings = texts.endings_table(rule, endings_possible)
-
-    def instruction_parts(leg: Leg) -> dict[str, Any]:
-        """Return what the instructions of a match say in addition to its rules."""
-        game = _configured(leg)
-        promise = texts.pay_promise(rule, alike=game.pays_alike())
-        promises = [sessions.session_promise(session, has_other_games="further" in content), promise]
-        pay = " ".join(filter(None, [*promises, texts.worked_examples(rule, game, leg.role)]))
-        return {**_game_data(version, leg, rule), "pay": pay, "endings": endings}
-
-    steps: list[dict[str, Any]] = [
-        {
-            "kind": "consent",
-            "text": content["texts"]["consent"],
-            "facts": texts.key_facts(content["timers"], rule, configured, content.get("about_minutes")),
-            "leaving": texts.leaving_promise(rule),
-            "others": disclosure.version_disclosure(content),
-            **({"behaviour": content["behaviour"]} if content.get("behaviour") else {}),
-            **({"demo": True} if content["purpose"] == Match.Purpose.DEMO else {}),
-        },
-        {
-            "kind": "name",
-            "reserved": reserved,
-            "shown": any(names_visible(leg.cell.seats, disclosure.told_in(content)) for leg in legs),
-        },
-        *({"kind": "survey_before", "questions": questions} for questions in [surveys.get("before")] if questions),
-        {
-            "kind": "instructions",
-            **instruction_parts(legs[0]),
-            "code_word": content["checks"]["code_word"],
-            "code_word_again": content["checks"].get("code_word_again", False),
-        },
-    ]
-    previous_leg = legs[0]
-    for match, leg in enumerate(legs, start=1):
-        if not leg.same_rules(previous_leg):
-            steps.append({"kind": "instructions", **instruction_parts(leg), "code_word": False})
-        where = {"match": match, "number": number, "first_cell": cell, "together": together}
-        steps += _match_steps(version, leg, rule, session, **where)
-        previous_leg = leg
-    quiz_leg = [leg for leg in legs if leg.plays_own_game][-1]
-    if content["checks"]["quiz"] and configured.quiz(role):
-        steps.append({"kind": "quiz", **_game_data(version, quiz_leg, rule), "stake": texts.quiz_stake(rule)})
-    if questions := surveys.get("after"):
-        steps.append({"kind": "survey_after", "questions": questions})
-    return steps
-
-
-def _configured(leg: Leg) -> Game[Any, Any]:
-    game = registry.get(leg.part["game"])
-    return configure(game, leg.config, amounts=leg.part["texts"].get("amounts", "dollars"))
-
-
-def _game_data(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
-    """Return the data about a match's game that its steps contain."""
-    pay = (leg.cell.pay() if leg.plays_own_game else rule).model_dump(mode="json", exclude={"endings"})
-    match_texts = {**leg.part["texts"], "pay": pay}
-    return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": match_texts}
-
-
-def names_visible(seats: Seats, told: str) -> bool:
-    """Return whether participants in these seats see each other's names."""
-    people = len(people_in(seats))
-    return people > 1 and shows_names(told, programs=len(seats) - people)
-
-
-def _meets_people(content: Mapping[str, Any], legs: Sequence[Leg]) -> bool:
-    """Return whether participants play with others; in a blind study, whether any of them do."""
-    if disclosure.told_in(content) != Discloses.NONE:
-        return any(leg.cell.group_size > 1 for leg in legs)
-    parts = (content, *content.get("further", ()))
-    return any(len(people_in(seats_in(cell))) > 1 for part in parts for cell in part["cells"])
-
-
-def _match_steps(
-    version: Version,
-    leg: Leg,
-    rule: PayRule,
-    session: Session,
-    *,
-    match: int,
-    number: int,
-    first_cell: Cell,
-    together: str,
-) -> list[dict[str, Any]]:
-    """Return the steps of one match, preceded by the lobby if several participants play it together.
-
-    Its seed is derived from the version's seed, the cell, the group's number and, in a session, the match's number.
-    """
-    content, cell = version.content, leg.cell
-    agents = version.agents()
-    lobby = leg.part.get("lobby", {})
-    fills_in = [label for label in [lobby.get("fill")] if label and cell.group_size > 1]
-    own_pool = f"/{together}" if together else ""
-    seed_source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "") + own_pool
-    told = {
-        "others": disclosure.told_in(content),
-        "longest_answer": disclosure.longest_answer(leg.part["timers"], agents.values()),
-    }
-    match_step = {
-        "kind": "match",
-        **_game_data(version, leg, rule),
-        "seats": cell.seats,
-        "agents": {label: agents[label].frozen() for label in [*labels_in(cell.seats), *fills_in]},
-        "purpose": content["purpose"],
-        "timers": {**leg.part["timers"], "told": told},
-        "budget_of": f"study:{version.study.slug}",
-    }
-    if cell.group_size == 1:
-        return [{**match_step, "seed": Random(f"{seed_source}/{number}").randrange(2**31)}]
-    lobby_step = {
-        "kind": "lobby",
-        "hall": lobby_hall(version),
-        "pool": f"{first_cell.number}/{leg.key}/{match}{own_pool}",
-        **lobby,
-        "strangers": session.partners == "new" and (match > 1 or participations.may_return(version)),
-        "seed": seed_source,
-        **({"join": version.study.get_absolute_url()} if content["purpose"] == Match.Purpose.DEMO else {}),
-    }
-    return [lobby_step, match_step]
 
 
 @receiver(group_made)
 def store_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_signal: Any) -> None:
-    """Store the seats that participants got in their group, unless the group plays another game."""
-    leg_keys = group.pool.split("/")[1:2]
-    if leg_keys and not leg_keys[0].isdigit():
+    """Store the seats that participants got in the group of their first match."""
+    if group.pool.split("/")[1:2] != ["1"]:
         return
     for role, enrolment in seats.items():
         Placement.objects.filter(enrolment=enrolment).update(role=role)

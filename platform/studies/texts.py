@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from games import registry
 from games.interface import Game, Role
-from games.play import configure
+from plans import stages
+from plans.checking import matches_of
 from plans.pay import HALF, PayRule, in_currency, least_of, shown_bonus
-from studies.design import plan_cells
-from studies.disclosure import study_disclosure
-from studies.models import Study
+from plans.plan import Plan
+
+if TYPE_CHECKING:
+    from studies.journeys import Outlook
 
 _ENDINGS = {
     "failed_code_word": gettext_lazy("the code word is wrong"),
+    "failed_comprehension": gettext_lazy("you answer questions about the rules wrong too often"),
     "failed_quiz": gettext_lazy("you get a question after the game wrong"),
     "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
     "our_outage": gettext_lazy("our server is unavailable for too long"),
@@ -32,28 +34,25 @@ _ENDINGS = {
 }
 
 
-def possible_endings(*, code_word: bool, quiz: bool, screens: bool, groups: bool = False) -> list[str]:
-    """Return the endings, other than completing and returning, that are possible in such a study.
+def possible_endings(plan: Plan, *, groups: bool, screens: bool = True) -> list[str]:
+    """Return the endings, other than completing and returning, that are possible in a cell.
 
     Args:
         groups: whether participants play with each other.
+        screens: whether answers may still end the study.
     """
-    conditions = {"failed_code_word": code_word, "failed_quiz": quiz, "screened_out": screens}
+    found = list(plan.stages())
+    games = [stage for stage in found if isinstance(stage, stages.Game)]
+    questions = [item for stage in found if isinstance(stage, stages.Questions) for item in stage.items]
+    comprehension = [stage.comprehension for stage in games if stage.comprehension is not None]
+    conditions = {
+        "failed_code_word": bool(games) and games[0].code_word is not None,
+        "failed_comprehension": any(asked.failed == "end" for asked in comprehension),
+        "failed_quiz": any(stage.quiz for stage in games),
+        "screened_out": screens and any(item.ends_if for item in questions),
+    }
     conditions |= dict.fromkeys(("partner_left", "no_partner", "replaced"), groups)
     return [ending for ending in _ENDINGS if conditions.get(ending, True)]
-
-
-def endings_of(study: Study) -> list[str]:
-    """Return the endings that are possible with the study's current settings."""
-    screens = any(question.get("ends") for question in study.survey_before or ())
-    return possible_endings(
-        code_word=study.asks_code_word, quiz=study.asks_quiz, screens=screens, groups=_has_groups(study)
-    )
-
-
-def _has_groups(study: Study) -> bool:
-    """Return whether participants play with each other."""
-    return any(len(cell.people) > 1 for cell in plan_cells(study))
 
 
 def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
@@ -133,20 +132,19 @@ def quiz_stake(rule: PayRule) -> str:
     )
 
 
-def key_facts(
-    timers: Mapping[str, Any], rule: PayRule, game: Game[Any, Any], about_minutes: int | None = None
-) -> list[list[str]]:
+def key_facts(plan: Plan, rule: PayRule, *, length: str = "", about_minutes: int | None = None) -> list[list[str]]:
     """Return facts to know before consenting, as rows of (topic, text): time, rounds, and effect of being away.
 
     Args:
+        length: of the game, if it is the same for everyone.
         about_minutes: the expected minutes, if known.
     """
-    turn_seconds, extra_seconds = timers["turn_seconds"], timers["extension_seconds"]
-    answer = _("{time} for each answer").format(time=seconds_in_words(turn_seconds))
-    if extra_seconds:
-        answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(extra_seconds))
-    total = _("at most {time} from now").format(time=seconds_in_words(60 * timers["minutes"]))
-    if about_minutes is not None and about_minutes < timers["minutes"]:
+    timing = plan.games()[0].timing
+    answer = _("{time} for each answer").format(time=seconds_in_words(timing.turn))
+    if timing.extension:
+        answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(timing.extension))
+    total = _("at most {time} from now").format(time=seconds_in_words(60 * plan.minutes))
+    if about_minutes is not None and about_minutes < plan.minutes:
         expected = ngettext("about {minutes} minute", "about {minutes} minutes", about_minutes).format(
             minutes=about_minutes
         )
@@ -155,12 +153,12 @@ def key_facts(
         [_("Total time"), total],
         [_("Time to answer"), answer],
     ]
-    if length := game.length():
+    if length:
         rows.append([_("Length of the game"), length])
-    if timers["on_timeout"] == "default":
+    if timing.on_timeout == "default":
         absence = _("a default answer is given for you, and the game continues")
     else:
-        ending = "replaced" if timers["on_timeout"] == "agent" else "timed_out"
+        ending = "replaced" if timing.on_timeout == "agent" else "timed_out"
         absence = _("the game ends, and you are paid {pay}").format(pay=_pay_of(rule, ending))
     rows.append([_("If you are away longer than that"), absence])
     return rows
@@ -241,23 +239,47 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: boo
     )
 
 
-def waiting_promise(study: Study, longest_wait: Study) -> str:
+def session_promise(of: str, matches: int, *, several: bool) -> str:
+    """Return what the instructions say about several matches and their pay; empty for one match.
+
+    Args:
+        of: which matches count (`plans.pay.Bonus.of`).
+        several: whether the matches are not all the same.
+    """
+    if matches == 1:
+        return ""
+    pay_sentence = {
+        "all": _("The bonus is computed from the average of your games."),
+        "last": _("The bonus is computed from your last game only."),
+        "random": _("The bonus is computed from one of your games, drawn at random at the end."),
+    }[of]
+    text = _("You play {number} games. {pays}").format(number=matches, pays=pay_sentence)
+    if not several:
+        return text
+    return _("{says} They are not all the same. You will read the rules of each game before it begins.").format(
+        says=text
+    )
+
+
+def waiting_promise(plan: Plan, longest: stages.Lobby) -> str:
     """Return one sentence on waiting for the others, for studies with several participants per match.
 
     Args:
-        longest_wait: the study whose game has the longest wait; in a session, it may be another study.
+        longest: the lobby with the longest wait.
     """
-    minutes = max(1, round(longest_wait.lobby_seconds / 60))
+    minutes = max(1, round(longest.wait / 60))
     limit_text = ngettext(
         "You may have to wait for the others, for at most {minutes} minute.",
         "You may have to wait for the others, for at most {minutes} minutes.",
         minutes,
     ).format(minutes=minutes)
-    if longest_wait.lobby_after == "agents":
+    if longest.otherwise == "agents":
         return f"{limit_text} {_('After that, the game starts.')}"
     pay_sentence = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
-    ).format(base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency))
+    ).format(
+        base=in_currency(plan.pay.base, plan.pay.currency), rate=in_currency(plan.pay.waiting_rate, plan.pay.currency)
+    )
     return f"{limit_text} {pay_sentence}"
 
 
@@ -270,34 +292,30 @@ def behaviour_counted() -> str:
     )
 
 
-def default_consent(study: Study) -> str:
-    """Return a consent text that is accurate for this study (Markdown)."""
-    cells = plan_cells(study)
-    configured = [configure(registry.get(study.game), dict(cell.config)) for cell in cells]
-    averages = [cell.average for cell in cells if cell.average is not None]
-    if study.session_matches > 1:
+def default_consent(plan: Plan, outlook: Outlook) -> str:
+    """Return a consent text that is accurate for a cell, and holds for all of them where that matters (Markdown)."""
+    number = matches_of(plan.journey)
+    asks_quiz = any(stage.quiz for stage in plan.games())
+    if number > 1:
         template = _("You will read the rules, play {number} games, and answer questions about them.")
-        if not study.asks_quiz:
+        if not asks_quiz:
             template = _("You will read the rules and play {number} games.")
-        tasks = template.format(number=study.session_matches)
-    elif study.asks_quiz:
+        tasks = template.format(number=number)
+    elif asks_quiz:
         tasks = _("You will read the rules, play one game, and answer one question about it.")
-        if any(len(game.quiz(role)) > 1 for cell, game in zip(cells, configured, strict=True) for role in cell.people):
+        if outlook.questions:
             tasks = _("You will read the rules, play one game, and answer a few questions about it.")
     else:
         tasks = _("You will read the rules and play one game.")
-    games = [(game_study, plan_cells(game_study)) for game_study in (study, *study.other_game_studies())]
-    in_groups = [game_study for game_study, game_cells in games if any(len(cell.people) > 1 for cell in game_cells)]
-    waiting_sentence = (
-        waiting_promise(study, max(in_groups, key=lambda game_study: game_study.lobby_seconds)) if in_groups else ""
-    )
-    disclosure_text = study_disclosure(study).get("words")
+    waiting_sentence = waiting_promise(plan, outlook.longest) if outlook.longest is not None else ""
+    disclosure_text = outlook.disclosures[plan.told.others].get("words")
     tasks = " ".join(filter(None, [tasks, disclosure_text, waiting_sentence]))
-    alike = all(game.pays_alike() for game in configured)
-    pay = [pay_promise(study.pay(), averages, alike=alike)]
-    if len(set(averages)) < 2:
-        table = endings_table(study.pay(), endings_of(study))
+    rule = plan.pay.rule_for()
+    pay = [pay_promise(rule, outlook.averages, alike=outlook.alike)]
+    if len(outlook.averages) < 2:
+        table = endings_table(rule, possible_endings(plan, groups=outlook.longest is not None))
         pay.append(as_markdown(table, (_("How it ends"), _("You are paid"))))
+    asks = any(isinstance(stage, stages.Questions) for stage in plan.stages())
     return "\n\n".join(
         [
             _("You are invited to take part in a study on how people make decisions in economic games."),
@@ -309,14 +327,14 @@ def default_consent(study: Study) -> str:
                 "pasted text (never which text). They are published without your name or participant ID. Please "
                 "don't write anything that shows who you are."
             )
-            if study.survey_before or study.survey_after
+            if asks
             else _(
                 "We keep your decisions, your messages in the game, and how you used our pages: how long you "
                 "took, whether you switched to another window, and whether you pasted text (never which text). "
                 "They are published without your name or participant ID. Please don't write anything in the "
                 "game that shows who you are."
             ),
-            *([behaviour_counted()] if study.counts_behaviour else []),
+            *([behaviour_counted()] if plan.checks.behaviour else []),
             _("Taking part is voluntary. You can leave at any time with the link at the bottom of every page."),
         ]
     )

@@ -1,0 +1,648 @@
+"""From a cell's plan to the steps of a participant's path: one function per kind of stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import chain
+from math import lcm
+from random import Random
+from typing import Any
+
+import games.texts
+from games.errors import BadText
+from games.interface import Game, Role
+from matches.disclosing import Discloses, shows_names
+from matches.models import Match
+from opponents.agents import Agent, Seats, labels_in, people_in
+from plans import stages
+from plans.checking import matches_of
+from plans.conditions import Condition
+from plans.plan import Plan
+from plans.reading import Reader, stage_nodes
+from plans.stages import DEFAULT_TEXT
+from plans.varying import level_key
+from studies import disclosure, texts
+from studies.models import Cell, Version, _Identity, agents_of, configured, seats_of
+
+Steps = list[dict[str, Any]]
+Maker = Callable[[Any, "Way"], Steps]
+DRAW = "draw"
+"""The kind of the step in whose place the steps of the drawn cell come (`studies.enrolling`)."""
+_makers: dict[type[stages.Stage], Maker] = {}
+
+
+def register_steps(kind: type[stages.Stage]) -> Callable[[Maker], Maker]:
+    """Decorator: register the function that makes the steps of a kind of stage."""
+
+    def add(maker: Maker) -> Maker:
+        _makers[kind] = maker
+        return maker
+
+    return add
+
+
+@dataclass
+class Way:
+    """A participant's way through a journey, as far as it has been made.
+
+    Attributes:
+        role: the participant's seat in the first game.
+        number: the participant's number within the cell, from 1, among those of the same `together`.
+        together: the participant meets only others with the same text; empty for anyone.
+        levels: of the factors within participants, here.
+        passes: the keys of those levels, block by block.
+        group: what keeps people together here.
+        matches: how many matches were made so far.
+        read: what the last instructions said.
+    """
+
+    version: Version
+    cell: Cell
+    role: Role
+    number: int = 1
+    together: str = ""
+    levels: Mapping[str, str] = field(default_factory=dict)
+    passes: tuple[str, ...] = ()
+    group: Group | None = None
+    matches: int = 0
+    read: Any = None
+
+    @property
+    def plan(self) -> Plan:
+        return self.cell.plan
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        return outlook_of(self.version)
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The factors as texts see them."""
+        return variables_of(self.version.reader, {**self.cell.factors, **self.levels})
+
+    def steps(self, journey: Iterable[stages.Stage]) -> Steps:
+        """Return the steps of stages in order; each carries its stage's condition and the levels that it may name."""
+        made: Steps = []
+        for stage in journey:
+            for step in _makers[type(stage)](stage, self):
+                if stage.show_if:
+                    inner = step.get("show_if")
+                    step["show_if"] = f"({stage.show_if}) and ({inner})" if inner else stage.show_if
+                if self.passes and "given" not in step:
+                    step["given"] = variables_of(self.version.reader, self.levels)
+                    step["passes"] = list(self.passes)
+                made.append(step)
+        return made
+
+    def rendered(self, text: str) -> str:
+        """Return a text with the factors filled in."""
+        return rendered(text, self.variables)
+
+    def index_among(self, people: Sequence[Role]) -> int:
+        """Return which of a game's seats the participant has: the same as in the first game, as far as possible."""
+        first = self.cell.people
+        if self.role in people:
+            return people.index(self.role)
+        if self.role in first and len(first) % len(people) == 0:
+            return first.index(self.role) % len(people)
+        return (self.number - 1) % len(people)
+
+
+@dataclass(frozen=True)
+class Group:
+    """What keeps people together in a block, or in the matches of one game.
+
+    Attributes:
+        key: tells it apart from others of the journey, and people with other orders of its stages apart.
+        cohort: the number of people who meet only each other; None if one group plays everything.
+    """
+
+    key: str
+    lobby: stages.Lobby
+    cohort: int | None = None
+
+
+def steps_of(
+    version: Version, cell: Cell, role: Role, *, number: int = 1, together: str = "", start: int = 0
+) -> Steps:
+    """Return the frozen steps through this version for a participant in this seat of this cell.
+
+    Args:
+        number: the participant's number within the cell, from 1, among those of the same `together`.
+        together: the participant meets only others with the same text; empty for anyone.
+        start: leave out the stages before this one.
+    """
+    cell.version = version
+    way = Way(version, cell, role, number, together)
+    return way.steps(cell.plan.journey[start:])
+
+
+def common_steps(version: Version) -> Steps:
+    """Return the steps that come before the draw, the same in every cell, and the draw's own step."""
+    cell = Cell(version=version, number=1)
+    way = Way(version, cell, role="")
+    return [*way.steps(cell.plan.journey[: draw_point(version)]), {"kind": DRAW}]
+
+
+def draw_point(version: Version) -> int:
+    """Return the index of the first stage that depends on a factor between participants, or plays a game.
+
+    0 if the consent page does, with all that its default text says, or if there is only one cell.
+    """
+    return _draw_point(version.identity)
+
+
+@lru_cache(maxsize=64)
+def _draw_point(identity: _Identity) -> int:
+    version = identity.version
+    reader = version.reader
+    if len(reader.cells) == 1:
+        return 0
+    for index, node in enumerate(reader.document["journey"]):
+        if node["stage"] == "consent":
+            if _consent_differs(version, index):
+                return index
+        elif _has_game(node) or set(reader.between) & {*reader.factors_in(node), *_mentioned(node)}:
+            return index
+    return len(reader.document["journey"])
+
+
+def _mentioned(node: Any) -> Iterator[str]:
+    """Yield the names that the texts and conditions of a stage as written use."""
+    for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
+        if isinstance(value, Mapping | list):
+            yield from _mentioned(value)
+        elif isinstance(value, str) and value and key in ("show_if", "ends_if", "valid_if"):
+            yield from (path[0] for path in Condition.parse(value).references())
+        elif isinstance(value, str) and "{" in value:
+            yield from games.texts.used_variables(value)
+
+
+def _has_game(node: Mapping[str, Any]) -> bool:
+    return any(stage["stage"] == "game" for _path, stage in stage_nodes([node]))
+
+
+def _consent_differs(version: Version, index: int) -> bool:
+    first = None
+    for cell in version.reader.cells:
+        way = Way(version, Cell(version=version, number=cell.number, factors=cell.factors), role="")
+        made = _consent(way.plan.journey[index], way)
+        first = first or made
+        if made != first:
+            return True
+    return False
+
+
+def variables_of(reader: Reader, levels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the factors as texts and conditions see them: a word or number itself, of an object its name."""
+    variables = {}
+    for name, key in levels.items():
+        value = reader.values[name][key]
+        variables[name] = key if isinstance(value, Mapping) else value
+    return variables
+
+
+def rendered(text: str, variables: Mapping[str, Any]) -> str:
+    """Return a text with the variables filled in; as it is if it cannot be rendered."""
+    if "{" not in text:
+        return text
+    try:
+        return games.texts.render(text, variables)
+    except BadText:
+        return text
+
+
+def template_with(template: str, variables: Mapping[str, Any]) -> str:
+    """Return a game's template with the factors that it uses set in front."""
+    used = games.texts.used_variables(template)
+    lines = [f"{{% set {name} = {_literal(value)} %}}\n" for name, value in variables.items() if name in used]
+    return "".join(lines) + template
+
+
+def _literal(value: Any) -> str:
+    """Return a level as a literal of the templates' language."""
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'"{escaped}"'
+    return level_key(value)
+
+
+# ---- what holds for all cells -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What participants are told before the draw, which therefore holds for every cell.
+
+    Attributes:
+        averages: the announced average bonuses.
+        alike: whether every game's bonus is independent of the decisions.
+        longest: the lobby with the longest wait; None if nobody plays with others.
+        lengths: of the first games, in words.
+        questions: whether a quiz has several questions.
+        reserved: words that are not allowed as names.
+        shown: whether the other players see names in some cell.
+        disclosures: what is told about the other players, by what the plan discloses.
+    """
+
+    averages: tuple[Any, ...]
+    alike: bool
+    longest: stages.Lobby | None
+    lengths: tuple[str, ...]
+    questions: bool
+    reserved: tuple[str, ...]
+    shown: bool
+    disclosures: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, plans: Iterable[Plan]) -> Outlook:
+        """Return the outlook of all cells' plans."""
+        plans = list(plans)
+        played: dict[int, tuple[stages.Game, Game[Any, Any], Seats, stages.Lobby]] = {}
+        lineups: dict[str, dict[int, Seats]] = {}
+        for plan in plans:
+            for stage, lobby in all_games(plan):
+                if id(stage) not in played:
+                    game = configured(stage)
+                    played[id(stage)] = (stage, game, seats_of(stage), lobby)
+                lineups.setdefault(plan.told.others, {})[id(stage)] = played[id(stage)][2]
+        in_groups = [lobby for _stage, _game, seats, lobby in played.values() if len(people_in(seats)) > 1]
+        kinds = {stage.game: type(game) for stage, game, _seats, _lobby in played.values()}
+        words = [word for kind in kinds.values() for word in (str(kind.title), *kind.reserved_words)]
+        roles = [role for _stage, _game, seats, _lobby in played.values() for role in seats]
+        return cls(
+            averages=tuple(sorted({plan.pay.bonus.average for plan in plans})),
+            alike=all(game.pays_alike() for _stage, game, _seats, _lobby in played.values()),
+            longest=max(in_groups, key=lambda lobby: lobby.wait, default=None),
+            lengths=tuple(dict.fromkeys(configured(plan.games()[0]).length() or "" for plan in plans)),
+            questions=any(
+                len(game.quiz(role)) > 1
+                for stage, game, seats, _lobby in played.values()
+                if stage.quiz
+                for role in people_in(seats)
+            ),
+            reserved=tuple(dict.fromkeys([*words, *roles, "parley", "player", "opponent"])),
+            shown=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
+            disclosures={
+                told: disclosure.disclosure_of(
+                    found.values(), discloses=told, lobby_after={lobby.otherwise for lobby in in_groups}
+                )
+                for told, found in lineups.items()
+            },
+        )
+
+
+def outlook_of(version: Version) -> Outlook:
+    """Return the outlook of a version; cached in the process."""
+    return _outlook(version.identity)
+
+
+@lru_cache(maxsize=64)
+def _outlook(identity: _Identity) -> Outlook:
+    reader = identity.version.reader
+    return Outlook.of(reader.plan(cell.factors) for cell in reader.cells)
+
+
+def all_games(plan: Plan) -> Iterator[tuple[stages.Game, stages.Lobby]]:
+    """Yield every stage that plays a game, in every pass, with the lobby in which its participants wait."""
+
+    def walk(found: Iterable[stages.Stage], lobby: stages.Lobby | None) -> Iterator[tuple[stages.Game, stages.Lobby]]:
+        for stage in found:
+            if isinstance(stage, stages.Game):
+                yield stage, lobby or stage.lobby
+            elif isinstance(stage, stages.Block):
+                own = stage.groups.lobby if stage.groups else lobby
+                yield from chain.from_iterable(walk(each.stages, own) for each in stage.each_pass)
+
+    yield from walk(plan.journey, None)
+
+
+def names_visible(seats: Seats, told: str) -> bool:
+    """Return whether participants in these seats see each other's names."""
+    people = len(people_in(seats))
+    return people > 1 and shows_names(told, programs=len(seats) - people)
+
+
+# ---- stages without a game --------------------------------------------------------------------------------
+
+
+@register_steps(stages.Consent)
+def _consent(stage: stages.Consent, way: Way) -> Steps:
+    plan, outlook = way.plan, way.outlook
+    rule, others = plan.pay.rule_for(), outlook.disclosures[plan.told.others]
+    text = texts.default_consent(plan, outlook) if stage.text == DEFAULT_TEXT else way.rendered(stage.text)
+    facts = texts.key_facts(plan, rule, length=outlook.lengths[0] if len(outlook.lengths) == 1 else "")
+    return [
+        {
+            "kind": "consent",
+            "text": text,
+            "facts": facts,
+            "leaving": texts.leaving_promise(rule),
+            "others": dict(others),
+            **({"behaviour": texts.behaviour_counted()} if plan.checks.behaviour else {}),
+            **({"demo": True} if plan.purpose == Match.Purpose.DEMO else {}),
+        },
+        {"kind": "name", "reserved": list(outlook.reserved), "shown": outlook.shown},
+    ]
+
+
+@register_steps(stages.Page)
+def _page(stage: stages.Page, way: Way) -> Steps:
+    data = stage.model_dump(mode="json", include={"image", "video", "media_text", "seconds"})
+    page = {"kind": "page", "name": named(stage, way), "title": way.rendered(stage.title)}
+    return [{**page, "text": way.rendered(stage.text), **data}]
+
+
+@register_steps(stages.Questions)
+def _questions(stage: stages.Questions, way: Way) -> Steps:
+    items = [
+        item.model_copy(update={name: way.rendered(getattr(item, name)) for name in ("text", "help")})
+        for item in stage.items
+    ]
+    return [
+        {
+            "kind": "questions",
+            "name": named(stage, way),
+            "title": way.rendered(stage.title),
+            "items": [item.as_data() for item in items],
+            "order": stage.order,
+            "before_game": way.matches == 0,
+        }
+    ]
+
+
+@register_steps(stages.Debriefing)
+def _debriefing(stage: stages.Debriefing, way: Way) -> Steps:
+    return []  # on the last page (`studies.endings`)
+
+
+def named(stage: stages.Stage, way: Way) -> str:
+    """Return a stage's name, with the levels of the pass that it is in."""
+    return ".".join([str(stage.name), *way.passes])
+
+
+# ---- blocks -------------------------------------------------------------------------------------------------
+
+
+@register_steps(stages.Block)
+def _block(stage: stages.Block, way: Way) -> Steps:
+    passes = list(stage.each_pass)
+    unit = _unit(stage, way)
+    seed = f"{way.version.seed}/{way.cell.number}/{named(stage, way)}"
+    if stage.take is not None and stage.take < len(passes):
+        around = list(range(len(passes)))
+        Random(f"{seed}/take").shuffle(around)
+        start = unit * stage.take
+        chosen = sorted(around[(start + i) % len(around)] for i in range(stage.take))
+        passes = [passes[i] for i in chosen]
+    pass_order = ordered(len(passes), stage.passes, unit, f"{seed}/passes/{unit}/{way.together}")
+    stage_order = ordered(len(stage.of), stage.order, unit, f"{seed}/order/{unit}/{way.together}")
+    group = way.group
+    if stage.groups is not None:
+        own_order = "-".join(map(str, [*pass_order, *stage_order]))
+        key = f"{stage.name}/{own_order}"
+        group = Group(key, stage.groups.lobby, stage.groups.cohort)
+    made: Steps = []
+    before = way.levels, way.passes, way.group
+    for index in pass_order:
+        each = passes[index]
+        own = [each.levels[name] for name in way.version.reader.passes_of(str(stage.name))[0]]
+        way.levels, way.passes, way.group = each.levels, (*before[1], *own), group
+        made += way.steps(each.stages[i] for i in stage_order)
+    way.levels, way.passes, way.group = before
+    return made
+
+
+def _unit(block: stages.Block, way: Way) -> int:
+    """Return which order through the block is the participant's: consecutive people who may meet share it."""
+    plays = [stage for stage, _lobby in all_games(way.plan.model_copy(update={"journey": [block]}))]
+    sizes = {len(people_in(seats_of(stage))) for stage in plays} or {1}
+    if block.groups is not None and block.groups.cohort:
+        size = block.groups.cohort
+    elif block.groups is not None or all(stage.partners != "new" for stage in plays):
+        size = lcm(*sizes)
+    else:
+        size = lcm(*sizes) * max(sizes)
+    return (way.number - 1) // size
+
+
+def ordered(count: int, rule: str, unit: int, seed: str) -> list[int]:
+    """Return an order of `count` things: fixed, random, or the unit's row of a Williams design."""
+    if rule == "balanced" and count > 1:
+        rows = williams(count)
+        return rows[unit % len(rows)]
+    order = list(range(count))
+    if rule == "random":
+        Random(seed).shuffle(order)
+    return order
+
+
+@lru_cache(maxsize=32)
+def williams(count: int) -> list[list[int]]:
+    """Return orders of `count` things in which each stands in each place, and follows each other one, equally often."""
+    first = [0]
+    for step in range(1, count):
+        first.append((first[-1] + (step if step % 2 else -step)) % count)
+    rows = [[(value + shift) % count for value in first] for shift in range(count)]
+    return rows if count % 2 == 0 else [*rows, *(row[::-1] for row in rows)]
+
+
+# ---- games --------------------------------------------------------------------------------------------------
+
+
+@register_steps(stages.Game)
+def _game(stage: stages.Game, way: Way) -> Steps:
+    """Return the steps of a game: instructions, comprehension, for each match its lobby and play, the quiz."""
+    play = _Play(stage, way)
+    steps = [*play.instructions(play.role(1), asks_code_word=way.matches == 0)]
+    if stage.comprehension is not None:
+        steps.append(play.comprehension())
+    for repeat in range(1, stage.repeats + 1):
+        if repeat > 1:
+            steps += play.instructions(play.role(repeat), asks_code_word=False)
+        way.matches += 1
+        steps += play.match(repeat)
+    if stage.quiz and play.game.quiz(play.role(stage.repeats)):
+        quiz = play.about(play.role(stage.repeats))
+        steps.append({"kind": "quiz", "stage": play.name, **quiz, "stake": texts.quiz_stake(way.plan.pay.rule_for())})
+    return steps
+
+
+class _Play:
+    """One stage's game, for one participant."""
+
+    def __init__(self, stage: stages.Game, way: Way):
+        self.stage, self.way, self.plan = stage, way, way.plan
+        self.game = configured(stage)
+        self.rule = way.plan.pay.rule_for(stage.pay)
+        self.labels, self.agents = seated_agents(way.version, way.plan)
+        self.seats = {role: self._kept(player) for role, player in seats_of(stage).items()}
+        self.people = people_in(self.seats)
+        self.name = str(stage.name)
+
+    def _kept(self, player: str | Sequence[str]) -> str | list[str]:
+        """Return a seat's player under the labels of the version's agents."""
+        if isinstance(player, str):
+            return self.labels.get(player, player)
+        return [self.labels[label] for label in player]
+
+    def role(self, repeat: int) -> Role:
+        shift = repeat - 1 if self.stage.roles == "rotate" else 0
+        return self.people[(self.way.index_among(self.people) + shift) % len(self.people)]
+
+    @cached_property
+    def template(self) -> str:
+        own = self.stage.instructions
+        frozen = self.way.version.frozen.get("instructions", {}).get(self.stage.game)
+        written = (frozen or self.game.instruction_template()) if own == DEFAULT_TEXT else own
+        return template_with(written, self.way.variables)
+
+    def about(self, role: Role) -> dict[str, Any]:
+        """Return what every step about the game holds."""
+        shown = {"instructions": self.template, "amounts": self.stage.amounts}
+        pay = self.rule.model_dump(mode="json", exclude={"endings"})
+        config = self.game.config.model_dump(mode="json")
+        return {"game": self.stage.game, "config": config, "role": role, "texts": {**shown, "pay": pay}}
+
+    def instructions(self, role: Role, *, asks_code_word: bool) -> Steps:
+        """Return the instructions; nothing if the participant has just read the same."""
+        said = (self.stage.game, self.game.instructions(role, self.template), self.stage.examples, self.rule)
+        if said == self.way.read:
+            return []
+        self.way.read = said
+        matches = matches_of(self.plan.journey)
+        alike = self.game.pays_alike()
+        promises = [
+            texts.session_promise(self.plan.pay.bonus.of, matches, several=has_several_games(self.plan)),
+            texts.pay_promise(self.rule, alike=alike),
+            texts.worked_examples(self.rule, self.game, role),
+        ]
+        endings = texts.possible_endings(self.plan, screens=False, groups=self._meets_people())
+        code_word = self.stage.code_word if asks_code_word else None
+        examples = self.stage.examples
+        return [
+            {
+                "kind": "instructions",
+                "stage": self.name,
+                **self.about(role),
+                "pay": " ".join(filter(None, promises)),
+                "endings": texts.endings_table(self.plan.pay.rule_for(), endings),
+                "code_word": {"tries": code_word.tries} if code_word else None,
+                **({"examples": template_with(examples, self.way.variables)} if examples else {}),
+            }
+        ]
+
+    def _meets_people(self) -> bool:
+        """Return whether the participant plays with others; in a blind study, whether anyone does."""
+        if self.plan.told.others == Discloses.NONE:
+            return self.way.outlook.longest is not None
+        return any(len(people_in(seats_of(stage))) > 1 for stage, _lobby in all_games(self.plan))
+
+    def comprehension(self) -> dict[str, Any]:
+        asked = self.stage.comprehension
+        assert asked is not None
+        questions = None if isinstance(asked.questions, str) else [each.model_dump() for each in asked.questions]
+        return {
+            "kind": "comprehension",
+            "stage": self.name,
+            **self.about(self.role(1)),
+            "questions": questions,
+            "tries": asked.tries,
+            "failed": asked.failed,
+        }
+
+    def match(self, repeat: int) -> Steps:
+        """Return the steps of one match, preceded by the lobby if several participants play it together."""
+        stage, way, plan = self.stage, self.way, self.plan
+        where = ".".join([self.name, *way.passes, *([str(repeat)] if stage.repeats > 1 else [])])
+        group, lobby = way.group, way.group.lobby if way.group else stage.lobby
+        if group is None and stage.partners == "same" and stage.repeats > 1:
+            group = Group(f"{'.'.join([self.name, *way.passes])}", stage.lobby)
+        alone = len(self.people) == 1
+        fill = self.labels.get(lobby.fill or "", "") if not alone else ""
+        labels = [*labels_in(self.seats), *filter(None, [fill])]
+        cohort, pool = "", f"{way.cell.number}/{way.matches}/{where}"
+        if group is not None and not alone:
+            pool += f"/{group.key}"
+            if group.cohort:
+                cohort = f"{way.cell.number}.{(way.number - 1) // group.cohort + 1}"
+                pool += f"/{cohort}"
+        together = f"/{way.together}" if way.together else ""
+        seed = f"{way.version.seed}/{way.cell.number}/{where}{together}"
+        match_step = {
+            "kind": "match",
+            "stage": self.name,
+            "where": where,
+            **self.about(self.role(repeat)),
+            "seats": self.seats,
+            "agents": {label: self.agents[label].frozen() for label in labels},
+            "purpose": plan.purpose,
+            "timers": self._timers(),
+            "budget_of": f"study:{way.version.study.slug}",
+            **({"repeat": repeat} if stage.repeats > 1 else {}),
+            **({"cluster": cohort} if cohort else {}),
+        }
+        if alone:
+            return [{**match_step, "seed": Random(f"{seed}/{way.number}").randrange(2**31)}]
+        returns = plan.entry.participations != 1
+        meets_again = way.matches > 1 or returns
+        keeps = group is not None and not group.cohort
+        lobby_step = {
+            "kind": "lobby",
+            "stage": self.name,
+            "hall": lobby_hall(way.version),
+            "pool": pool + together,
+            "limit": lobby.wait,
+            "ready": lobby.ready,
+            "after": lobby.otherwise,
+            "fill": fill,
+            "strangers": stage.partners == "new" and meets_again and not keeps,
+            "seed": seed if cohort == "" else f"{seed}/{cohort}",
+            **({"keep": group.key} if group is not None and keeps else {}),
+            **({"rotates": True} if stage.roles == "rotate" else {}),
+            **({"join": way.version.study.get_absolute_url()} if plan.purpose == Match.Purpose.DEMO else {}),
+        }
+        return [lobby_step, match_step]
+
+    def _timers(self) -> dict[str, Any]:
+        timing = self.stage.timing
+        timers: dict[str, Any] = {
+            "turn_seconds": timing.turn,
+            "extension_seconds": timing.extension,
+            "report_seconds": timing.report,
+            "on_timeout": timing.on_timeout,
+            "on_absence": timing.on_absence,
+            "absence": timing.absence,
+            "grace": timing.grace,
+            "returns": timing.returns,
+        }
+        if timing.stand_in and "agent" in (timing.on_timeout, timing.on_absence):
+            timers["standin"] = self.agents[self.labels[timing.stand_in]].frozen()
+        others = list(self.way.version.agents().values())
+        return {
+            **timers,
+            "told": {"others": self.plan.told.others, "longest_answer": disclosure.longest_answer(timers, others)},
+        }
+
+
+def seated_agents(version: Version, plan: Plan) -> tuple[dict[str, str], dict[str, Agent]]:
+    """Return a plan's labels as the version's agents have them, and the version's agents."""
+    all_agents = version.agents()
+    labels = {}
+    for label, agent in agents_of(plan).items():
+        labels[label] = label if label in all_agents else f"{label} {agent.hash}"
+    return labels, all_agents
+
+
+def has_several_games(plan: Plan) -> bool:
+    """Return whether the matches of a journey are not all the same."""
+    played = {(stage.game, repr(stage.config)) for stage, _lobby in all_games(plan)}
+    return len(played) > 1
+
+
+def lobby_hall(version: Version) -> str:
+    """Return the lobby in which the version's participants wait for each other."""
+    return f"version-{version.pk}"
+
