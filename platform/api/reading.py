@@ -117,7 +117,7 @@ def _prefetched(matches: QuerySet[Match]) -> QuerySet[Match]:
         "seats__enrolment__verdicts",
         "seats__enrolment__visits",
         "seats__enrolment__seats",
-        Prefetch("seats__enrolment__placement__cell__version", Version.objects.defer("content")),
+        Prefetch("seats__enrolment__placement__version", Version.objects.defer("content")),
         Prefetch("events", Event.objects.order_by("number")),
     )
 

@@ -86,7 +86,7 @@ class Reading:
     def expected_matches(self) -> int:
         """Return the number of matches to read, whether in the dataset or not."""
         if isinstance(self.source, StudySource):
-            seats = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
+            seats = Seat.objects.filter(enrolment__placement__version__study=self.source.study)
             return seats.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
         return int(self.source.collection.planned)
 

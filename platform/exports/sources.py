@@ -117,7 +117,7 @@ class StudySource:
 
     def checks(self) -> list[str]:
         """Return the names of the attention checks."""
-        verdicts = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
+        verdicts = Verdict.objects.filter(enrolment__placement__version__study=self.study)
         other_checks = set(verdicts.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
         return [*CHECKS, *sorted(other_checks)]
 

@@ -59,9 +59,9 @@ def _grant_to_starters(qualification: Qualification, requester: Requester) -> No
     starters = Enrolment.objects.filter(
         arrived_at__gt=since,
         identity__recruiter=KEY,
-        placement__cell__version__study__game=qualification.game,
-        placement__cell__version__study__recruitment__account=qualification.account,
-        placement__cell__version__content__purpose=Match.Purpose.STUDY,
+        placement__version__study__game=qualification.game,
+        placement__version__study__recruitment__account=qualification.account,
+        placement__version__content__purpose=Match.Purpose.STUDY,
     ).exclude(pk__in=qualification.granted.values("enrolment"))
     for enrolment in starters.order_by("arrived_at"):
         worker = Identity.objects.values_list("worker", flat=True).get(enrolment=enrolment)
