@@ -32,8 +32,8 @@ GROUP_STATES = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED, State.OUR_
 SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
 """States that participants reach only in the second version."""
 _QUESTION = {
-    "key": "known", "kind": "choice", "prompt": "Have you played this before?", "options": ["No", "Yes"],
-    "ends": ["Yes"],
+    "name": "known", "kind": "single", "text": "Have you played this before?", "options": ["No", "Yes"],
+    "ends_if": "known == 'Yes'",
 }  # fmt: skip
 
 

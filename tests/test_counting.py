@@ -133,7 +133,7 @@ def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     survey_before = page.locator(".field-survey_before")
     survey_before.get_by_role("button", name="Add a question").click()
     survey_before.get_by_label("Question text").fill("How old are you?")
-    survey_before.get_by_label("Answer type").select_option("choice")
+    survey_before.get_by_label("Answer type").select_option("single")
     survey_before.get_by_label("Options, one per line").fill("18 or more\nless than 18")
     survey_before.get_by_role("checkbox", name="less than 18").check()
     go_to_step(page, "Pay")

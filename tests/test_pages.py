@@ -204,10 +204,10 @@ def test_pages_before_the_game(stack, page: Page, inspector: Inspector, study: s
 
 def test_survey_and_debriefing_pages(stack, page: Page, inspector: Inspector):
     questions = [
-        {"kind": "number", "prompt": "How old are you?"},
-        {"kind": "choice", "prompt": "Have you bargained before?", "options": ["yes", "no", "I do not remember"]},
-        {"kind": "scale", "prompt": "Do you trust others?", "points": 11, "low": "not at all", "high": "completely"},
-        {"kind": "text", "prompt": "Anything else?", "required": False},
+        {"kind": "number", "name": "age", "text": "How old are you?"},
+        {"kind": "single", "name": "done", "text": "Have you bargained?", "options": ["yes", "no", "I forgot"]},
+        {"kind": "scale", "name": "trust", "text": "Do you trust?", "points": 11, "low": "never", "high": "fully"},
+        {"kind": "long", "name": "more", "text": "Anything else?", "required": False},
     ]
     debriefing = "## What it was about\n\nPrices."
     slug = bargaining(stack, "pages-asking", survey_before=questions, debriefing=debriefing, asks_code_word=False)
@@ -220,7 +220,7 @@ def test_survey_and_debriefing_pages(stack, page: Page, inspector: Inspector):
     inspector.inspect(page, "survey refused")
     page.get_by_label("How old are you?").fill("44")
     page.get_by_label("no", exact=True).check()
-    page.get_by_label("11: completely").check()
+    page.get_by_label("11: fully").check()
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Start the game").click()
     walking.expect_turn(page, "offer")

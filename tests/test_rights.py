@@ -398,8 +398,9 @@ class SampleData:
         LabCode.objects.create(study=study.slug, code=f"{label}code")
         Response.objects.create(
             enrolment=person,
-            survey="after",
-            questions=[{"key": "why", "prompt": "Why?"}],
+            stage="after",
+            before_game=False,
+            questions=[{"name": "why", "text": "Why?"}],
             answers={"why": f"words that are {label}"},
         )
         Delivery.objects.create(enrolment=person)

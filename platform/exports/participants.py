@@ -35,11 +35,13 @@ from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
 from plans import pay as rules
+from plans.questions import FREE_TEXT, Question
 from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure
 from studies.endings import earnings_of
 from studies.models import Cell, Placement
+from surveys.models import Response
 
 CHUNK = 50
 HUMAN = "human"
@@ -163,14 +165,16 @@ class Participant:
         return {verdict.check_name: verdict for verdict in self.enrolment.verdicts.all()}
 
     @cached_property
-    def answers(self) -> dict[str, dict[str, Any]]:
-        """Answers to each survey, with free text scrubbed as in matches; empty if the person is not in the dataset."""
+    def responses(self) -> list[Response]:
+        """The pages of questions that were answered; none if the person is not in the dataset."""
         if not self.in_dataset and not self.reading.excluded:
-            return {}
+            return []
+        return [response for response in self.enrolment.surveys.all() if response.at <= self.reading.cutoff]
+
+    @cached_property
+    def answers(self) -> dict[str, Any]:
+        """Answers by column (`answer_columns`), with free text scrubbed as in matches."""
         person = self.enrolment
-        answered_surveys = [
-            answered_survey for answered_survey in person.surveys.all() if answered_survey.at <= self.reading.cutoff
-        ]
         people = {person.pk: person} | {player.pk: player for match in self.matches for player in match.people}
         scrubber = Scrubber(
             names=[player.display_name for player in people.values()],
@@ -179,11 +183,10 @@ class Participant:
             generic=True,
         )
         return {
-            answered_survey.survey: {
-                question["key"]: _answer(question["kind"], answered_survey.answers.get(question["key"]), scrubber)
-                for question in answered_survey.questions
-            }
-            for answered_survey in answered_surveys
+            column: _answer(question.kind, value, scrubber)
+            for response in self.responses
+            for question in map(Question.model_validate, response.questions)
+            for column, value in _by_column(response, question)
         }
 
     @cached_property
@@ -632,11 +635,25 @@ def _if_by_cutoff(moment: datetime | None, cutoff: datetime) -> datetime | None:
     return moment if moment is not None and moment <= cutoff else None
 
 
+def answer_columns(question: Question, *, before_game: bool) -> list[str]:
+    """Return the names of the columns with the answers to a question."""
+    return [f"survey_{'before' if before_game else 'after'}_{name}" for name in question.columns()]
+
+
+def _by_column(response: Response, question: Question) -> Iterator[tuple[str, Any]]:
+    columns, answer = answer_columns(question, before_game=response.before_game), response.answers.get(question.name)
+    given = answer or {}
+    values = [given.get(row.name) for row in question.rows] if question.kind == "matrix" else [answer]
+    return zip(columns, values, strict=True)
+
+
 def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:
-    """Return an answer as exported: free text scrubbed, choices in the codebook's words."""
+    """Return an answer as exported: free text scrubbed, options in the codebook's words."""
+    if isinstance(answer, list):
+        return "; ".join(map(mask, answer))
     if not isinstance(answer, str):
         return answer
-    return scrubber.text(answer) if kind == "text" else mask(answer)
+    return scrubber.text(answer) if kind in FREE_TEXT else mask(answer)
 
 
 def _identifiers(person: Enrolment) -> list[str]:

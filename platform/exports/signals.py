@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from participants.models import Enrolment
+from plans.questions import FREE_TEXT
 from quality.behaviour import Figures
 from quality.score import Score, score
 
@@ -115,28 +116,34 @@ def repeated_answers(participant: Participant) -> int | None:
     """Return the number of free-text answers that repeat an earlier one in any survey; None without such answers."""
     if participant.enrolment.erased_at is not None:
         return None
-    answers = [answer for survey in _surveys(participant) for kind, answer in survey if kind == "text" and answer]
+    answers = [answer for page in _pages(participant) for kind, answer in page if kind in FREE_TEXT and answer]
     return _repeated(answers)
 
 
 def longest_line(participant: Participant) -> int | None:
-    """Return the longest run of scales in one survey with the same point chosen; None below two scales."""
+    """Return the longest run of scales on one page with the same point chosen; None below two scales.
+
+    The rows of a matrix are scales, and its columns their points.
+    """
     scales = [
-        [answer for kind, answer in survey if kind == "scale" and answer is not None]
-        for survey in _surveys(participant)
+        [
+            point
+            for kind, answer in page
+            if kind in ("scale", "matrix") and answer is not None
+            for point in (answer.values() if kind == "matrix" else [answer])
+        ]
+        for page in _pages(participant)
     ]
     if max(map(len, scales), default=0) < 2:
         return None
     return max(len(list(run)) for points in scales for _point, run in groupby(points))
 
 
-def _surveys(participant: Participant) -> list[list[tuple[str, Any]]]:
-    """Return (kind, answer) in the order of the questions, for each survey of a participant in the dataset."""
-    answers = participant.answers
+def _pages(participant: Participant) -> list[list[tuple[str, Any]]]:
+    """Return (kind, answer) in the order of the questions, for each page answered by a participant in the dataset."""
     return [
-        [(question["kind"], answers[survey.survey].get(question["key"])) for question in survey.questions]
-        for survey in participant.enrolment.surveys.all()
-        if survey.survey in answers
+        [(question["kind"], response.answers.get(question["name"])) for question in response.questions]
+        for response in participant.responses
     ]
 
 

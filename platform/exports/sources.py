@@ -21,11 +21,11 @@ from exports.errors import UnknownSource
 from games.interface import Json
 from matches.models import Match
 from opponents.agents import counted_movers
+from plans.questions import Question, questions_of
 from studies import formats
 from studies.design import plan_cells
 from studies.enrolling import steps_of
 from studies.models import Cell, Study
-from surveys.questions import Question, questions_of
 
 CHECKS = ("code_word", "quiz")
 PLAYED_HERE = "parley"
@@ -102,18 +102,19 @@ class StudySource:
                 kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, cell, cell.people[0])))
         return list(kinds)
 
-    def questions(self) -> list[tuple[str, Question]]:
-        """Return (survey, question) for every question that some version asks, as its latest version asks it.
+    def questions(self) -> list[tuple[bool, Question]]:
+        """Return (whether it is asked before the game, question) for every question, as its latest version asks it.
 
         E-mail addresses and the like are masked, as in everything that researchers wrote.
         """
-        questions: dict[tuple[str, str], Question] = {}
+        questions: dict[tuple[bool, str], Question] = {}
         for version in self.versions():
             for survey, survey_content in version.content.get("surveys", {}).items():
                 questions |= {
-                    (survey, question.key): _without_addresses(question) for question in questions_of(survey_content)
+                    (survey == "before", question.name): _without_addresses(question)
+                    for question in questions_of(survey_content)
                 }
-        return [(survey, question) for (survey, _key), question in questions.items()]
+        return [(before_game, question) for (before_game, _name), question in questions.items()]
 
     def checks(self) -> list[str]:
         """Return the names of the attention checks."""
@@ -161,7 +162,7 @@ class CollectionSource:
     def steps(self) -> list[str]:
         return []
 
-    def questions(self) -> list[tuple[str, Question]]:
+    def questions(self) -> list[tuple[bool, Question]]:
         return []
 
     def checks(self) -> list[str]:
@@ -169,8 +170,9 @@ class CollectionSource:
 
 
 def _without_addresses(question: Question) -> Question:
-    texts = {name: mask(getattr(question, name)) for name in ("prompt", "low", "high")}
-    return question.model_copy(update={**texts, "options": tuple(mask(option) for option in question.options)})
+    texts = {name: mask(getattr(question, name)) for name in ("text", "low", "high")}
+    rows = tuple(row.model_copy(update={"text": mask(row.text)}) for row in question.rows)
+    return question.model_copy(update={**texts, "rows": rows, "options": tuple(map(mask, question.options))})
 
 
 Source = StudySource | CollectionSource

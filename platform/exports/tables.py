@@ -13,14 +13,15 @@ from typing import Any, Literal
 from exports import gate
 from exports import signals as signals_of
 from exports.csvsafe import cell, compact_json, line, lines
+from exports.participants import answer_columns
 from exports.scrubbing import Scrubber
 from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
+from plans.questions import FREE_TEXT, Question
 from quality.score import MEANINGS, THRESHOLD
 from recruiters import authenticity
-from surveys.questions import Question
 
 _PLAIN_TYPES = frozenset({int, float, NoneType})
 Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
@@ -79,14 +80,14 @@ def tables(
     *,
     steps: Iterable[str],
     checks: Iterable[str],
-    questions: Iterable[tuple[str, Question]] = (),
+    questions: Iterable[tuple[bool, Question]] = (),
 ) -> dict[str, Table]:
     """Return every table of a dataset by name.
 
     Args:
         steps: kinds of steps that enrolments in the study are made of.
         checks: names of the attention checks.
-        questions: (survey, question) for each question of the study's surveys.
+        questions: (whether it is asked before the game, question) for each question of the study.
     """
     steps = list(steps)
     all_tables = [
@@ -809,7 +810,7 @@ _REPEATED = [
     Column(
         "longest_line",
         "integer",
-        "Longest run of scales in one survey with the same point chosen. A signal: it excludes no one.",
+        "Longest run of scales or rows of a matrix on one page with the same point chosen. A signal: excludes no one.",
         signals_of.longest_line,
         unit="questions",
         values="empty if fewer than two scales were answered",
@@ -968,7 +969,7 @@ _AGENT_COLUMNS = [
 ]
 
 
-def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterable[tuple[str, Question]] = ()) -> Table:
+def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterable[tuple[bool, Question]] = ()) -> Table:
     columns = [
         _PARTICIPANT,
         Column(
@@ -1016,7 +1017,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             "Kinds of the steps after the game that a participant who completed left open, separated by semicolons: "
             "their answers are missing.",
             lambda p: ";".join(p.unanswered) or None,
-            values="quiz, survey_after; empty if none",
+            values="quiz, questions; empty if none",
         ),
     ]
     columns += [
@@ -1048,7 +1049,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
                     lambda p, check=check: compact_json(p.verdicts[check].answered) if check in p.verdicts else None,
                 )
             )
-    columns += [_answer(survey, question) for survey, question in questions]
+    columns += [column for before_game, question in questions for column in _answers(question, before_game=before_game)]
     columns += [*_REPEATED, *_AGENT_COLUMNS]
     columns.append(
         Column(
@@ -1066,24 +1067,36 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
     )
 
 
-_KINDS: Mapping[str, Kind] = {"text": "text", "number": "number", "choice": "choice", "scale": "integer"}
+_KINDS: Mapping[str, Kind] = {
+    "single": "choice", "multiple": "text", "scale": "integer", "matrix": "choice", "slider": "number",
+    "number": "number", "date": "text", "text": "text", "long": "text", "ranking": "text",
+}  # fmt: skip
 
 
-def _answer(survey: str, question: Question) -> Column:
-    """Return the column of one question of a survey."""
+def _answers(question: Question, *, before_game: bool) -> list[Column]:
+    """Return the columns of one question: one per row of a matrix."""
+    options = "; ".join(question.options)
     values = {
-        "text": "names and identifiers are replaced by markers",
-        "number": "",
-        "choice": "; ".join(question.options),
         "scale": f"1 {question.low} to {question.points} {question.high}".replace("  ", " ").strip(),
-    }[question.kind]
-    return Column(
-        f"survey_{survey}_{question.key}",
-        _KINDS[question.kind],
-        f"Answer in the survey {survey} the game, of those with a match in the dataset: {question.prompt}",
-        lambda p: p.answers.get(survey, {}).get(question.key),
-        values=values,
-    )
+        "multiple": f"the chosen ones of: {options}",
+        "ranking": f"from the first place to the last: {options}",
+        "date": "year-month-day",
+        **dict.fromkeys(FREE_TEXT, "names and identifiers are replaced by markers"),
+    }.get(question.kind, options)
+    about = f"Answer {'before' if before_game else 'after'} the game, of those with a match in the dataset"
+    asked = [f"{question.text} – {row.text}" for row in question.rows] or [question.text]
+    names = answer_columns(question, before_game=before_game)
+    return [
+        Column(
+            name,
+            _KINDS[question.kind],
+            f"{about}: {text}",
+            lambda p, name=name: p.answers.get(name),
+            values=values,
+            unit=question.unit,
+        )
+        for name, text in zip(names, asked, strict=True)
+    ]
 
 
 def excluded() -> Table:

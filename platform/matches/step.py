@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import models, transaction
@@ -19,18 +19,20 @@ from matches.change import extension_seconds
 from matches.models import Match, Seat
 from opponents.agents import parse_agents
 from participants.markdown import to_html
+from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
-from plans.asking import settings_of
+from participants.values import merge, register_values
 
 log = logging.getLogger(__name__)
 
 
 @register
 class MatchStep(Step):
-    """step: {kind, game, config, role, seats, agents, purpose, texts, timers, budget_of}.
+    """step: {kind, game, config, role, seats, agents, purpose, texts, timers, budget_of, stage, where}.
 
-    `seats` is the line-up, `agents` its agents by label (`opponents.agents`).
+    `seats` is the line-up, `agents` its agents by label (`opponents.agents`); `stage` names the plan's stage, and
+    `where` also the pass and the repeat, if it is played several times: "talk.short.1".
     """
 
     kind = "match"
@@ -160,18 +162,29 @@ class MatchStep(Step):
 
 
 def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
-    """Return the agents of a match step by role.
+    """Return the agents of a match step by role."""
+    return services.Player.agents(parse_agents(step["agents"]), step["seats"], seed=seed)
 
-    Steps frozen before line-ups have no seats: their agents are stored by role, as {agent, delay, settings}.
-    """
-    if "seats" in step:
-        return services.Player.agents(parse_agents(step["agents"]), step["seats"], seed=seed)
-    return {
-        role: services.Player(
-            agent=player["agent"], delay=player.get("delay", 0), settings=settings_of(player.get("settings", {}))
-        )
-        for role, player in step["agents"].items()
-    }
+
+@register_values
+def results_of(enrolment: Enrolment) -> dict[str, Any]:
+    """Return the results of the participant's finished matches by their names: metrics, the seat's own, its payoff."""
+    results: dict[str, Any] = {}
+    seats = Seat.objects.select_related("match").filter(enrolment=enrolment, match__status=Match.Status.FINISHED)
+    for seat in seats.order_by("step"):
+        step = enrolment.steps[seat.step]
+        if "stage" in step:
+            play = seat.match.play()
+            own = {**play.game.seat_metrics(play.state, seat.role), "payoff": (seat.match.payoffs or {}).get(seat.role)}
+            path, found = [step["stage"], *step.get("passes", ())], {**(seat.match.metrics or {}), **own}
+            merge(results, _nested(path, found))
+            if "repeat" in step:
+                merge(results, _nested([*path, str(step["repeat"])], found))
+    return results
+
+
+def _nested(path: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {path[0]: _nested(path[1:], values)} if path else values
 
 
 def names_in(match: Match, role: Role, *, own_name: str) -> list[tuple[str, str, bool]]:

@@ -57,7 +57,7 @@ class Consent(Step):
 class Name(Step):
     """The page on which participants choose a name.
 
-    A step is {kind, reserved: words that are not allowed as names, shown: whether the other players see the name}.
+    A step is {kind, reserved: words that are not allowed as names, visible: whether the other players see the name}.
     """
 
     kind = "name"
@@ -66,7 +66,7 @@ class Name(Step):
     state = State.CONSENTED
 
     def context(self) -> dict[str, Any]:
-        return {"name": self.enrolment.display_name, "shown": self.step.get("shown", False)}
+        return {"name": self.enrolment.display_name, "shown": self.step.get("visible", False)}
 
     def answer(self, data: Mapping[str, str]) -> None:
         self.enrolment.display_name = checked_name(data.get("name", ""), reserved=self.step.get("reserved", ()))

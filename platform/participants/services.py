@@ -14,6 +14,8 @@ from participants import steps
 from participants.models import Enrolment, ProblemReport, Visit
 from participants.signals import consented, enrolment_ended
 from participants.states import State
+from participants.values import values_at, values_of
+from plans.conditions import Condition
 
 log = logging.getLogger(__name__)
 
@@ -35,12 +37,62 @@ def prepare_steps(enrolment: Enrolment) -> None:
 
 
 def _enterable(enrolment: Enrolment) -> list[tuple[int, steps.Step]]:
-    """Return the steps that one request may enter, with their positions: the current one and the next."""
-    current = enrolment.position
-    return [
-        (position, steps.step_object(enrolment, step))
-        for position, step in enumerate(enrolment.steps[current : current + 2], start=current)
-    ]
+    """Return the steps that one request may enter, with their positions: the current one and those that may be next."""
+    enterable = []
+    for position, step in enumerate(enrolment.steps[enrolment.position :], start=enrolment.position):
+        if step.get("shown", True):
+            enterable.append((position, steps.step_object(enrolment, step)))
+            if position > enrolment.position and not _is_undecided(step):
+                break
+    return enterable
+
+
+def _is_undecided(step: Mapping[str, Any]) -> bool:
+    """Return whether the step's condition has not been judged."""
+    return "show_if" in step and "shown" not in step
+
+
+def judged(enrolment: Enrolment) -> list[dict[str, Any]]:
+    """Return the steps with the conditions judged of those that the current step leads to, up to the first one shown.
+
+    A condition can be judged once the step before it is done: what it refers to no longer changes.
+    """
+    judged_steps, values = list(enrolment.steps), None
+    for position, step in enumerate(enrolment.steps[enrolment.position + 1 :], start=enrolment.position + 1):
+        if _is_undecided(step):
+            values = values_of(enrolment) if values is None else values
+            step = {**step, "shown": Condition.parse(step["show_if"]).holds(values_at(step, values))}
+            judged_steps[position] = step
+        if step.get("shown", True):
+            break
+    return judged_steps
+
+
+def remaining(enrolment: Enrolment) -> list[tuple[int, dict[str, Any]]]:
+    """Return the steps after the current one with their positions, without those whose condition is false.
+
+    Conditions that cannot be judged yet count as true.
+    """
+    after = enrolment.position + 1
+    return [(n, step) for n, step in enumerate(judged(enrolment)[after:], start=after) if step.get("shown", True)]
+
+
+def _judge(enrolment: Enrolment) -> int:
+    """Write into the steps which of the next ones are shown, and return the next position; the caller saves them.
+
+    A step that stands for others is replaced by them.
+    """
+    while True:
+        judged_steps = judged(enrolment)
+        if judged_steps != enrolment.steps:
+            enrolment.steps = judged_steps
+        following = next((position for position, _step in remaining(enrolment)), len(enrolment.steps))
+        if following == len(enrolment.steps):
+            return following
+        others = steps.step_object(enrolment, enrolment.steps[following]).unfolded()
+        if others is None:
+            return following
+        enrolment.steps = [*enrolment.steps[:following], *others, *enrolment.steps[following + 1 :]]
 
 
 class Unprepared(Exception):
@@ -123,7 +175,7 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     if enrolment.ended or not step.ends_with_answer:
         return
     Visit.objects.filter(enrolment=enrolment, position=position, answered_at=None).update(answered_at=timezone.now())
-    enrolment.position += 1
+    enrolment.position = _judge(enrolment)
     enrolment.refusal = None
     if enrolment.step is None:
         end(enrolment, State.COMPLETED)
@@ -140,8 +192,7 @@ def result_step(enrolment: Enrolment) -> steps.Step | None:
     if enrolment.state != State.COMPLETED or enrolment.step is None:
         return None
     step = steps.step_object(enrolment, enrolment.step)
-    is_last = enrolment.position == len(enrolment.steps) - 1
-    return step if is_last and step.shows_result and is_finished(enrolment) else None
+    return step if step.shows_result and not remaining(enrolment) and is_finished(enrolment) else None
 
 
 def _leave_result(enrolment: Enrolment) -> None:
@@ -218,13 +269,14 @@ def is_finished(enrolment: Enrolment, *, present: bool = True) -> bool:
     Args:
         present: whether the participant is there now; what was done for them while they were away does not count.
     """
-    rest = [steps.step_object(enrolment, step) for step in enrolment.steps[enrolment.position :]]
-    return all(step.is_done(present=present) if n == 0 else not step.required for n, step in enumerate(rest))
+    current = _current_step(enrolment)
+    is_done = current is None or current.is_done(present=present)
+    return is_done and not any(steps.step_object(enrolment, step).required for _position, step in remaining(enrolment))
 
 
 def unanswered(enrolment: Enrolment) -> list[str]:
     """Return the kinds of the steps after the game that are still open, or that a finished participant left open."""
-    rest = enrolment.steps[enrolment.position :]
+    rest = [*([] if enrolment.step is None else [enrolment.step]), *(step for _position, step in remaining(enrolment))]
     return [step["kind"] for step in rest if not steps.step_object(enrolment, step).required]
 
 
@@ -233,8 +285,8 @@ def complete_if_last(enrolment: Enrolment) -> None:
 
     Call it under the enrolment's lock.
     """
-    is_last = enrolment.position == len(enrolment.steps) - 1
-    if not enrolment.ended and is_last and is_finished(enrolment, present=False):
+    if not enrolment.ended and not remaining(enrolment) and is_finished(enrolment, present=False):
+        _judge(enrolment)
         Visit.objects.filter(enrolment=enrolment, position=enrolment.position).update(answered_at=timezone.now())
         end(enrolment, State.COMPLETED)
 

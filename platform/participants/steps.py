@@ -65,6 +65,10 @@ class Step(ABC):
     def enter(self) -> None:  # noqa: B027  (most steps need no preparation)
         """Called in the transaction that brings the participant here, and again on every later visit."""
 
+    def unfolded(self) -> list[dict[str, Any]] | None:
+        """Return the steps that take the place of one that stands for them, when it is reached; None for all others."""
+        return None
+
     def state_now(self) -> State:
         """Return the participant's state while the page is shown; called after `enter`."""
         return self.state

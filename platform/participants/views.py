@@ -123,7 +123,7 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         enrolment.state,
         paid=bool(earnings.get("amounts")),
         entry=earnings.get("entry", ""),
-        kinds={step["kind"] for step in enrolment.steps},
+        kinds={step["kind"] for step in enrolment.steps if step.get("shown", True)},
         unanswered=bool(services.unanswered(enrolment)),
         by_hand=earnings.get("by_hand", False),
         missed=earnings.get("missed_starts", 0),
@@ -146,11 +146,14 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
 
 
 def _page_context(enrolment: Enrolment) -> dict[str, Any]:
-    """Return the context of the frame around every page: the steps and the progress."""
-    total = len(enrolment.steps)
-    done = total if enrolment.ended else enrolment.position
-    titles = [step_object(enrolment, step).title for step in enrolment.steps]
-    return {"enrolment": enrolment, "progress": {"done": done, "total": total, "titles": titles}}
+    """Return the context of the frame around every page: the steps and the progress.
+
+    A step with a condition is listed once it is known to be shown.
+    """
+    known = [n for n, step in enumerate(enrolment.steps) if step.get("shown", "show_if" not in step)]
+    done = len(known) if enrolment.ended else sum(n < enrolment.position for n in known)
+    titles = [step_object(enrolment, enrolment.steps[n]).title for n in known]
+    return {"enrolment": enrolment, "progress": {"done": done, "total": len(known), "titles": titles}}
 
 
 def _records_behaviour(enrolment: Enrolment) -> bool:

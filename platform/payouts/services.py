@@ -29,6 +29,7 @@ def record_due(
     share: float | None,
     waited: float = 0,
     played: float = 0,
+    own_bonus: Decimal | None = None,
     games: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Decimal]:
     """Add the ledger rows of an enrolment that has ended, and return the amounts owed; a second call adds nothing.
@@ -37,10 +38,13 @@ def record_due(
         study: its short name.
         waited: seconds spent waiting for a group that never formed.
         played: how much of their matches the participant has played, from 0 to 1.
-        games: for a session, each match's number, payoff, share and whether it counts; stored in the workings.
+        own_bonus: the mean bonus of the matches that count, if games pay by rules of their own.
+        games: with several matches, each one's number, payoff, share and whether it counts; stored in the workings.
     """
-    owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share, waited=waited, played=played)
-    numbers = {"waited": waited, "played": played, "games": list(games)}
+    earned = {"payoff": payoff, "share": share, "waited": waited, "played": played, "own_bonus": own_bonus}
+    owed = rules.due(rule, ending=enrolment.state, **earned)
+    own = {} if own_bonus is None else {"own_bonus": str(own_bonus)}
+    numbers = {"waited": waited, "played": played, "games": list(games), **own}
     further = {name: number for name, number in numbers.items() if number}
     workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **further)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
+from typing import Any
 
 from checks.steps import Quiz
 from participants import steps
 from participants.models import Enrolment
 from piloting.models import Walker
 from piloting.reading import FormField, Page
-from surveys.questions import Question, field_of, questions_of
+from plans.questions import Answer, BadAnswer, Question
+from surveys.posted import given_in, posted_as
+from surveys.steps import Questions
 
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
 SENTENCE = "This is the answer of a simulated participant."
 WRONG_WORD = "elsewhere"
+TRIES = 200
+"""How many random answers to a question are tried until the study accepts one."""
 Plan = Walker.Plan
 
 
@@ -24,17 +29,18 @@ def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[st
 
     Names, surveys and checks are answered from the enrolment, all other steps from the form alone.
     """
-    known_answers = _FROM_ENROLMENT.get((enrolment.step or {}).get("kind", ""), _no_answers)(enrolment, plan, rng)
-    valid_values = {field.name: _valid_value(field, rng) for field in page.fields.values()}
+    answer_step = _FROM_ENROLMENT.get((enrolment.step or {}).get("kind", ""))
+    known_answers = answer_step(enrolment, plan, rng) if answer_step else {}
+    valid_values = {
+        field.name: _valid_value(field, rng)
+        for field in page.fields.values()
+        if field.kind == "hidden" or answer_step is None
+    }
     return {
         name: value
         for name, value in {**valid_values, **known_answers}.items()
         if value is not None and name in page.fields
     }
-
-
-def _no_answers(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    return {}
 
 
 def _name(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
@@ -56,26 +62,56 @@ def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     }
 
 
-def _survey(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    """Return answers that let the participant continue, avoiding those that screen out."""
+def _questions(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
+    """Return answers that let the participant continue, avoiding those that are not valid or screen out."""
     assert enrolment.step is not None
-    return {field_of(question): _survey_answer(question, rng) for question in questions_of(enrolment.step["questions"])}
+    step = steps.step_object(enrolment, enrolment.step)
+    assert isinstance(step, Questions)
+    values, posted = dict(step.values), {}
+    for question in step.questions():
+        if question.is_shown(values):
+            posted |= _allowed_answer(question, values, rng)
+            values[question.name] = question.read(given_in([question], posted)[question.name], values)
+    return posted
 
 
-def _survey_answer(question: Question, rng: Random) -> str:
-    if question.kind == "choice":
-        return rng.choice([option for option in question.options if option not in question.ends])
-    if question.kind == "scale":
-        return str(rng.randint(1, question.points))
-    if question.kind == "number":
-        return _between(question.least, question.most, rng)
-    return SENTENCE
+def _allowed_answer(question: Question, values: Mapping[str, Any], rng: Random) -> dict[str, str]:
+    """Return one of several random answers, as its fields, preferring those that the study accepts."""
+    for _try in range(TRIES):
+        posted = posted_as(question, _answer(question, rng))
+        try:
+            answer = question.read(given_in([question], posted)[question.name], values)
+        except BadAnswer:
+            continue
+        if not question.screens_out({**values, question.name: answer}):
+            break
+    return posted
+
+
+def _answer(question: Question, rng: Random) -> Answer:
+    options = list(question.options)
+    match question.kind:
+        case "single":
+            return rng.choice(options)
+        case "multiple":
+            return rng.sample(options, rng.randint(int(question.min or 1), int(question.max or len(options))))
+        case "ranking":
+            return rng.sample(options, len(options))
+        case "matrix":
+            return {row.name: rng.choice(options) for row in question.rows}
+        case "scale":
+            return rng.randint(1, question.points)
+        case "number" | "slider":
+            return float(_between(question.min, question.max, rng))
+        case "date":
+            return str(question.min or question.max or "2000-01-01")
+        case "text" | "long":
+            return SENTENCE
 
 
 _FROM_ENROLMENT: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
     "name": _name,
-    "survey_before": _survey,
-    "survey_after": _survey,
+    "questions": _questions,
     "instructions": _code_word,
     "quiz": _quiz,
 }

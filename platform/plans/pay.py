@@ -216,7 +216,14 @@ def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...])
 
 
 def due(
-    rule: PayRule, *, ending: str, payoff: float | None, share: float | None, waited: float = 0, played: float = 0
+    rule: PayRule,
+    *,
+    ending: str,
+    payoff: float | None,
+    share: float | None,
+    waited: float = 0,
+    played: float = 0,
+    own_bonus: Decimal | None = None,
 ) -> dict[str, Decimal]:
     """Return the amounts owed by reason ("base", "bonus"); reasons without an amount are omitted.
 
@@ -225,6 +232,7 @@ def due(
         payoff, share: of the finished match; None if there is none.
         waited: seconds spent waiting for a group that never formed.
         played: how much of their matches the participant has played, from 0 to 1.
+        own_bonus: the bonus, if games pay by rules of their own.
     """
     pays = rule.endings.get(ending, "nothing")
     owed: dict[str, Decimal] = {}
@@ -233,7 +241,7 @@ def due(
     if pays == "base_and_average":
         owed["bonus"] = cents(min(rule.announced_average, rule.cap))
     if pays == "base_and_bonus" and payoff is not None and share is not None:
-        owed["bonus"] = bonus(rule, payoff=payoff, share=share)
+        owed["bonus"] = bonus(rule, payoff=payoff, share=share) if own_bonus is None else own_bonus
     if ending == "no_partner":
         owed["bonus"] = cents(rule.waiting_rate * Decimal(repr(waited)) / 3600)
     return {reason: amount for reason, amount in owed.items() if amount > 0}

@@ -16,6 +16,7 @@ from plans.stages import Block, Consent, Debriefing, Game, Stage
 FORMAT = "parley-study"
 FORMAT_VERSION = 1
 MAX_STAGES = 200
+MAX_TITLE_LENGTH = 120
 
 
 class Told(PlanModel):
@@ -80,7 +81,7 @@ class Plan(PlanModel):
     format: Literal["parley-study"] = "parley-study"
     version: Literal[1] = 1
     purpose: Literal["study", "demo", "simulated"] = Field("study", title="Purpose")
-    title: Annotated[str, Field(min_length=1, max_length=120)] = Field(
+    title: Annotated[str, Field(min_length=1, max_length=MAX_TITLE_LENGTH)] = Field(
         "", title="Title", description="For researchers only."
     )
     shown_title: Annotated[str, Field(max_length=120)] = Field(

@@ -38,7 +38,9 @@ MAX_TEXT_LENGTH = 2000
 MAX_QUESTIONS = 60
 """Maximum number of questions on one page."""
 NAME = "[a-z][a-z0-9_]{0,39}"
+_WORDS = ("and", "or", "not", "in", "is", "if", "else", "true", "false", "none")
 Kind = Literal["single", "multiple", "scale", "matrix", "slider", "number", "date", "text", "long", "ranking"]
+FREE_TEXT: tuple[Kind, ...] = ("text", "long")
 Answer = str | int | float | list[str] | dict[str, str] | None
 Given = str | Sequence[str] | Mapping[str, str]
 """What a participant gave: a text, the chosen options in order, or the chosen options by row."""
@@ -61,6 +63,8 @@ def _fault(words: str) -> PydanticCustomError:
 
 
 def _name(value: Any) -> Any:
+    if value in _WORDS:
+        raise _fault(_("“{name}” is a word of conditions. Please choose another name.").format(name=value))
     if not isinstance(value, str) or not re.fullmatch(NAME, value):
         raise _fault(
             _("A name starts with a lower-case letter and has at most 40 lower-case letters, digits and underscores.")
@@ -352,6 +356,15 @@ def _date(text: str) -> date | None:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def as_text(answer: Answer) -> str:
+    """Return an answer in one line; empty if skipped."""
+    if isinstance(answer, Mapping):
+        return "; ".join(f"{row}: {option}" for row, option in answer.items())
+    if isinstance(answer, list):
+        return "; ".join(answer)
+    return "" if answer is None else str(answer)
 
 
 def read_answers(

@@ -165,6 +165,10 @@ class Reader:
             return error.faults
         return []
 
+    def factors_in(self, node: Json) -> tuple[str, ...]:
+        """Return the factors that values in a part of the plan depend on."""
+        return self._resolver.factors_in(node)
+
     def key(self, node: Json, levels: Levels) -> tuple[Any, ...]:
         """Return what determines a part of the plan: the part as written and the levels of its factors."""
         return self._resolver.key(node, levels)

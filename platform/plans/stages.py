@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from games import registry
 from games.interface import Json, Role
-from plans.agents import Label
+from plans.agents import PERSON, Label
 from plans.conditions import Expression
 from plans.factors import Name, PlanModel
 from plans.pay import Bonus
@@ -299,6 +299,12 @@ class Game(Stage):
         if field == "config" and isinstance(game, str) and game in registry.keys():
             return registry.get(game).Config
         return super().annotation(field, data)
+
+    def agent_labels(self) -> list[str]:
+        """Return the labels of the agents that may play: in its seats, as stand-in, or in free seats."""
+        players = [label for seat in self.seats.values() for label in ([seat] if isinstance(seat, str) else seat)]
+        labels = [*players, self.timing.stand_in, self.lobby.fill]
+        return list(dict.fromkeys(label for label in labels if label is not None and label != PERSON))
 
     @property
     def people_seats(self) -> list[Role]:

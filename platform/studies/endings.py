@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
+from random import Random
+from statistics import fmean
 from typing import Any
 
 from django.db import transaction
@@ -20,24 +22,29 @@ from participants import services as people
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
+from participants.values import values_of
 from payouts.services import record_due
 from plans import pay as rules
+from plans import stages
+from plans.conditions import Condition
+from plans.plan import Plan
 from recruiters.models import Identity
-from studies import disclosure, enrolling, faults, texts
+from studies import disclosure, enrolling, faults, journeys, texts
 from studies.models import Placement
-from studies.sessions import Result, counted_matches, session_of
 
 
 @receiver(enrolment_ended)
 def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     """Write the ledger and the last page's earnings; release the place of a session without valid data."""
-    placement = Placement.objects.select_related("cell__version__study").filter(enrolment=enrolment).first()
+    related = Placement.objects.select_related("version__study", "cell")
+    placement = related.filter(enrolment=enrolment).first()
     if placement is None:
         return
-    rule, content = placement.cell.pay(), placement.cell.version.content
-    earnings = earnings_of(enrolment, content, rule)
-    if Match.Purpose(content["purpose"]).has_ledger:
-        slug = placement.cell.version.study.slug
+    plan, version = placement.plan, placement.version
+    rule = placement.pay()
+    earnings = earnings_of(enrolment, plan)
+    if version.purpose.has_ledger:
+        slug = version.study.slug
         amounts_due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
     else:
         amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
@@ -45,19 +52,30 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         enrolment,
         rule,
         amounts_due,
-        purpose=content["purpose"],
-        debriefing=content["texts"].get("debriefing"),
+        purpose=version.purpose,
+        debriefing=debriefing_of(placement),
         earned=earnings,
-        entry=_entry_kind(enrolment) or content["entry"],
+        entry=_entry_kind(enrolment) or plan.entry.via,
     )
     if enrolment.state == State.OPPONENT_FAILED:
         # The match's log, which says whose failure it was, is written last in this transaction.
-        transaction.on_commit(partial(faults.pause_after_failure, placement.cell.version.study, enrolment), robust=True)
-        faults.pause_over_cap(placement.cell.version.study)
-    counts = counted_movers(placement.cell.version.agents().values())
+        transaction.on_commit(partial(faults.pause_after_failure, version.study, enrolment), robust=True)
+        faults.pause_over_cap(version.study)
+    counts = counted_movers(version.agents().values())
     left_check = Quiz.kind in people.unanswered(enrolment)
     if enrolment.state != State.COMPLETED or left_check or has_substitute_moves(enrolment, counts):
         enrolling.release(enrolment)
+
+
+def debriefing_of(placement: Placement) -> str:
+    """Return the text of the last page for those who played; empty if there is none, or not for them."""
+    stage = next((stage for stage in placement.plan.stages() if isinstance(stage, stages.Debriefing)), None)
+    if stage is None or not stage.text:
+        return ""
+    if stage.show_if and not Condition.parse(stage.show_if).holds(values_of(placement.enrolment)):
+        return ""
+    levels = placement.cell.factors if placement.cell is not None else {}
+    return journeys.rendered(stage.text, journeys.variables_of(placement.version.reader, levels))
 
 
 def show_earnings(
@@ -66,7 +84,7 @@ def show_earnings(
     amounts_due: Mapping[str, Decimal],
     *,
     purpose: str,
-    debriefing: str | None,
+    debriefing: str,
     entry: str,
     earned: Earnings,
 ) -> None:
@@ -127,7 +145,7 @@ def _lost_pay(
     """Return what a wrong quiz answer cost: the pay for completing, less what is paid."""
     if enrolment.state != State.FAILED_QUIZ:
         return Decimal(0)
-    completing_pay = rules.due(rule, ending=State.COMPLETED, payoff=earned.payoff, share=earned.share)
+    completing_pay = rules.due(rule, ending=State.COMPLETED, **earned.rule_inputs())
     return sum(completing_pay.values(), Decimal(0)) - sum(amounts_due.values(), Decimal(0))
 
 
@@ -164,7 +182,8 @@ class Earnings:
     Attributes:
         payoff, share: of the matches that count; None if no match was finished.
         waited: seconds of waiting for a group that never formed.
-        games: with several matches, each one's number, payoff, share and whether it counts.
+        games: with several matches, each one's number, payoff, share and whether it counts, and its own bonus.
+        bonus: if a game pays by a rule of its own: the mean of the bonuses of the matches that count.
         played: how much of all matches of the session was played, from 0 to 1; 0 if the ending's pay does not ask.
         until: the number of the last event that `played` counts, by the match's uid.
     """
@@ -175,28 +194,101 @@ class Earnings:
     games: tuple[Mapping[str, Any], ...] = ()
     played: float = 0
     until: Mapping[str, int] = field(default_factory=dict)
+    bonus: Decimal | None = None
 
     def rule_inputs(self) -> dict[str, Any]:
         """Return the numbers that `plans.pay.due` reads."""
-        return {"payoff": self.payoff, "share": self.share, "waited": self.waited, "played": self.played}
+        numbers = {"payoff": self.payoff, "share": self.share, "waited": self.waited, "played": self.played}
+        return {**numbers, "own_bonus": self.bonus}
 
 
-def earnings_of(enrolment: Enrolment, content: Mapping[str, Any], rule: rules.PayRule) -> Earnings:
-    """Return the results that a participant's pay is computed from, under their version."""
-    session = session_of(content)
+def earnings_of(enrolment: Enrolment, plan: Plan) -> Earnings:
+    """Return the results that a participant's pay is computed from, under their plan."""
+    rule, matches = plan.pay.rule_for(), matches_in(enrolment)
     results = _results_of(enrolment)
-    payoff, share, counted_numbers = counted_matches(results, session, seed=enrolment.seed)
+    payoff, share, counted_numbers = counted_matches(results, plan.pay.bonus.of, seed=enrolment.seed)
+    own = own_bonuses(plan, results)
     games: tuple[Mapping[str, Any], ...] = ()
-    if session.matches > 1:
+    if matches > 1:
         games = tuple(
-            {"game": number, "payoff": payoff, "share": share, "counts": number in counted_numbers}
-            for number, payoff, share in results
+            {
+                "game": result.number,
+                "payoff": result.payoff,
+                "share": result.share,
+                "counts": result.number in counted_numbers,
+                **({"bonus": str(own[result.number])} if own else {}),
+            }
+            for result in results
         )
     waited = waited_seconds(enrolment) if enrolment.state == State.NO_PARTNER else 0
     played, until = 0.0, {}
     if rule.endings.get(enrolment.state) == "base_after_half":
-        played, until = _played(enrolment, session.matches)
-    return Earnings(payoff, share, waited, games, played, until)
+        played, until = _played(enrolment, matches)
+    bonus = mean_bonus(rule, own, counted_numbers)
+    return Earnings(payoff, share, waited, games, played, until, bonus)
+
+
+def matches_in(enrolment: Enrolment) -> int:
+    """Return how many matches a participant's path has, without those that a condition leaves out; at least 1."""
+    return max(1, sum(step["kind"] == "match" and step.get("shown", True) for step in enrolment.steps))
+
+
+@dataclass(frozen=True)
+class Result:
+    """One finished match of a participant.
+
+    Attributes:
+        number: among the participant's matches, from 1.
+        stage: the name of the stage that played it.
+    """
+
+    number: int
+    stage: str
+    payoff: float
+    share: float
+
+
+def counted_matches(
+    results: Sequence[Result], of: str, *, seed: int
+) -> tuple[float | None, float | None, list[int]]:
+    """Return the payoff and share that the bonus is computed from, and the numbers of the matches that count.
+
+    Args:
+        results: of the finished matches.
+        of: which matches count (`plans.pay.Bonus.of`).
+        seed: determines which match is drawn.
+    """
+    if not results:
+        return None, None, []
+    counted = {
+        "all": list(results),
+        "last": [results[-1]],
+        "random": [Random(f"{seed}/paid").choice(list(results))],
+    }[of]
+    return (
+        fmean(result.payoff for result in counted),
+        fmean(result.share for result in counted),
+        [result.number for result in counted],
+    )
+
+
+def own_bonuses(plan: Plan, results: Sequence[Result]) -> dict[int, Decimal]:
+    """Return each match's bonus by its number; empty if no game pays by a rule of its own."""
+    pays = {stage.name: stage.pay for stage in plan.games()}
+    if not any(pays.values()):
+        return {}
+    return {
+        result.number: rules.bonus(plan.pay.rule_for(pays.get(result.stage)), payoff=result.payoff, share=result.share)
+        for result in results
+    }
+
+
+def mean_bonus(rule: rules.PayRule, own: Mapping[int, Decimal], counted: Sequence[int]) -> Decimal | None:
+    """Return the mean bonus of the matches that count, at most the study's maximum; None without own bonuses."""
+    if not own or not counted:
+        return None
+    mean = sum((own[number] for number in counted), Decimal(0)) / len(counted)
+    return rules.cents(min(mean, rule.cap))
 
 
 def _played(enrolment: Enrolment, matches: int) -> tuple[float, dict[str, int]]:
@@ -227,5 +319,11 @@ def _results_of(enrolment: Enrolment) -> list[Result]:
         if seat.match.status == Match.Status.FINISHED:
             payoff = seat.match.payoffs[seat.role]
             share = seat.match.configured().pay_share(seat.match.play().state, seat.role)
-            results.append((number, payoff, share))
+            results.append(Result(number, stage_of(enrolment, seat), payoff, share))
     return results
+
+
+def stage_of(enrolment: Enrolment, seat: Seat) -> str:
+    """Return the name of the stage that a match was played in."""
+    stage: str = enrolment.steps[seat.step].get("stage", "")
+    return stage

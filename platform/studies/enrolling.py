@@ -35,7 +35,7 @@ from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
 from studies import drawing, faults, journeys, participations
 from studies.journeys import DRAW, common_steps, draw_point, lobby_hall, steps_of
-from studies.models import Cell, Placement, Study, Version
+from studies.models import Cell, Placement, Study, Version, configured
 
 HELD_OR_OFFERED = Q(released_at=None)
 """Placements that hold a place or were offered one; new participants are placed where these are fewest."""
@@ -227,6 +227,18 @@ def factors_of(enrolment: Enrolment) -> dict[str, Any]:
 
 def _begins_another(enrolment: Enrolment, arrival: Arrival, again: bool) -> bool:
     return again and arrival.lasting and enrolment.ended
+
+
+def roles_offered(study: Study) -> list[tuple[Role, str]]:
+    """Return the roles that a demonstration offers, with what visitors read; empty if nothing was launched."""
+    version = study.latest_version()
+    offered: dict[Role, str] = {}
+    for cell in version.cells.all() if version is not None else ():
+        for role in cell.people:
+            if role not in offered:
+                cell.version = version
+                offered[role] = configured(cell.game).role_label(role)
+    return list(offered.items())
 
 
 def refuse_unknown_cell(version: Version, number: int) -> None:

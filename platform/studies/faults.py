@@ -58,7 +58,8 @@ def why_closed(version: Version) -> str:
 
 def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
     """Pause the study, if it is set to pause, because this participant's match ended when an agent failed to answer."""
-    if not study.pauses_on_failure or study.status != Study.Status.LAUNCHED:
+    version = study.latest_version()
+    if version is None or not version.plan.pay.pause_on_failure or study.status != Study.Status.LAUNCHED:
         return
     failures = Event.objects.filter(match__seats__enrolment=enrolment, kind="abandoned", data__role__isnull=False)
     with transaction.atomic():
@@ -77,8 +78,15 @@ def cost_of_failures(study: Study) -> Decimal:
     return rows.exclude(state=LedgerRow.State.WRITTEN_OFF).aggregate(all=Sum("amount"))["all"] or Decimal(0)
 
 
+def failure_cap(study: Study) -> Decimal | None:
+    """Return the study's spending limit for failed matches; None without a limit."""
+    version = study.latest_version()
+    return None if version is None else version.plan.pay.failure_cap
+
+
 def over_its_cap(study: Study) -> bool:
-    return study.failure_cap is not None and cost_of_failures(study) > study.failure_cap
+    cap = failure_cap(study)
+    return cap is not None and cost_of_failures(study) > cap
 
 
 def pause_over_cap(study: Study) -> None:
@@ -86,6 +94,6 @@ def pause_over_cap(study: Study) -> None:
     if study.status != Study.Status.LAUNCHED or not over_its_cap(study):
         return
     if pausing.pause(study):
-        details = {"failed matches cost": str(cost_of_failures(study)), "most": str(study.failure_cap)}
+        details = {"failed matches cost": str(cost_of_failures(study)), "most": str(failure_cap(study))}
         audit.record(action=Action.PAUSED, user=None, target=study, of=study, details=details)
         log.error("study %s was paused automatically: matches whose opponent failed have cost too much", study.slug)

@@ -348,6 +348,15 @@ def _consent(stage: stages.Consent, way: Way) -> Steps:
     ]
 
 
+def consent_of(version: Version) -> str:
+    """Return the consent text of the first cell (Markdown)."""
+    cell = Cell(version=version, number=1)
+    stage = cell.plan.consent
+    assert stage is not None
+    text: str = _consent(stage, Way(version, cell, role=""))[0]["text"]
+    return text
+
+
 @register_steps(stages.Page)
 def _page(stage: stages.Page, way: Way) -> Steps:
     data = stage.model_dump(mode="json", include={"image", "video", "media_text", "seconds"})

@@ -22,7 +22,7 @@ from participants.states import WITHOUT_ASSIGNMENT
 from recruiters import otree
 from recruiters.arrivals import Arrival
 from recruiters.errors import DifferentParticipant, NotAgain, TooSoon
-from studies.models import Version
+from studies.models import Placement, Version
 
 
 def lock_worker(arrival: Arrival) -> None:
@@ -45,29 +45,22 @@ def refuse(version: Version, arrival: Arrival) -> None:
         NotAgain: they have taken part as often as the study allows.
         TooSoon: with the time from which they may come back.
     """
-    if not arrival.worker or version.content["purpose"] != Match.Purpose.STUDY:
+    if not arrival.worker or version.purpose != Match.Purpose.STUDY:
         return
-    rule = rule_of(version)
+    rule = version.study.entry_rules()
     enrolments = _enrolments_of(arrival)
-    in_this_study = enrolments.filter(placement__cell__version__study=version.study_id)
-    _refuse_concurrent(in_this_study.exclude(identity__proof=arrival.proof), arrival, limit=rule["most"])
-    if rule["most"] is not None and in_this_study.count() >= rule["most"]:
-        raise NotAgain(_limit_message(rule["most"]))
-    if rule["rest_hours"]:
-        _refuse_too_soon(
-            enrolments.filter(placement__cell__version__study__game=version.study.game), rule["rest_hours"]
-        )
-
-
-def rule_of(version: Version) -> dict[str, int | None]:
-    """Return {"most": how often one person may take part, None for no limit; "rest_hours": hours between}."""
-    rule: dict[str, int | None] = version.content.get("participations", {"most": 1, "rest_hours": 0})
-    return rule
-
-
-def may_return(version: Version) -> bool:
-    """Return whether one person may take part more than once, and so may meet the same people again."""
-    return rule_of(version)["most"] != 1
+    in_this_study = enrolments.filter(placement__version__study=version.study_id)
+    _refuse_concurrent(in_this_study.exclude(identity__proof=arrival.proof), arrival, limit=rule.participations)
+    if rule.participations is not None and in_this_study.count() >= rule.participations:
+        raise NotAgain(_limit_message(rule.participations))
+    if rule.rest_hours:
+        games = set(version.games)
+        played = [
+            placement.enrolment_id
+            for placement in Placement.objects.filter(enrolment__in=enrolments).select_related("version")
+            if games.intersection(placement.version.games)
+        ]
+        _refuse_too_soon(Enrolment.objects.filter(pk__in=played), rule.rest_hours)
 
 
 def refuse_browser(version: Version, earlier: Enrolment) -> None:
@@ -78,13 +71,13 @@ def refuse_browser(version: Version, earlier: Enrolment) -> None:
     Raises:
         NotAgain, TooSoon
     """
-    if version.content["purpose"] != Match.Purpose.STUDY:
+    if version.purpose != Match.Purpose.STUDY:
         return
-    rule = rule_of(version)
-    if rule["most"] == 1:
+    rule = version.study.entry_rules()
+    if rule.participations == 1:
         raise NotAgain(_limit_message(1))
-    if rule["rest_hours"]:
-        _refuse_too_soon(Enrolment.objects.filter(pk=earlier.pk), rule["rest_hours"])
+    if rule.rest_hours:
+        _refuse_too_soon(Enrolment.objects.filter(pk=earlier.pk), rule.rest_hours)
 
 
 def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
@@ -92,7 +85,7 @@ def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
     return Enrolment.objects.filter(
         identity__recruiter=arrival.recruiter,
         identity__worker=arrival.worker,
-        placement__cell__version__content__purpose=Match.Purpose.STUDY,
+        placement__version__document__purpose=Match.Purpose.STUDY,
     )
 
 

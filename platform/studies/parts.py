@@ -15,10 +15,10 @@ from recruiters.models import Delivery, OtreeServer
 from rights.members import creators_own
 from rights.parts import belongs
 from rights.records import recorded_of
-from studies.models import Cell, Placement, Study, Version
+from studies.models import Cell, Draft, LogEntry, Placement, Study, Version
 from surveys.models import Response
 
-_OF_ENROLMENT = "placement__cell__version__study"
+_OF_ENROLMENT = "placement__version__study"
 _OF_MATCH = f"seats__enrolment__{_OF_ENROLMENT}"
 
 
@@ -30,9 +30,10 @@ def declare() -> None:
     """Declare what belongs to studies, and who owns a new one."""
     creators_own(Study)
     belongs(Study, to=Study, by="pk")
-    belongs(Version, to=Study, by="study")
+    for model in (Version, Draft, LogEntry):
+        belongs(model, to=Study, by="study")
     belongs(Cell, to=Study, by="version__study")
-    belongs(Placement, to=Study, by="cell__version__study")
+    belongs(Placement, to=Study, by="version__study")
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)
     for model in (ProblemReport, Verdict, LedgerRow, Response, Delivery, PageView, Behaviour):
         belongs(model, to=Study, by=f"enrolment__{_OF_ENROLMENT}")

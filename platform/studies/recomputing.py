@@ -23,13 +23,14 @@ from games.interface import Event as GameEvent
 from games.play import Play
 from lobby.services import waited_seconds
 from matches.models import Event, Match, Seat
+from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from payouts.books import Discrepancy
 from payouts.models import LedgerRow
 from plans import pay as rules
+from studies.endings import Result, counted_matches, matches_in, mean_bonus, own_bonuses, stage_of
 from studies.models import PeopleCheck, Placement
-from studies.sessions import counted_matches, session_of
 
 log = logging.getLogger(__name__)
 CHUNK = 50
@@ -110,7 +111,7 @@ def discrepancies(study: str | None = None) -> Iterator[Discrepancy]:
             continue
         # Look again: what was being written during the first look differs only apparently.
         for placement_now, matches_now in _participants(_placements(study).filter(pk=placement.pk)):
-            slug, name = placement_now.cell.version.study.slug, placement_now.enrolment.pseudonym
+            slug, name = placement_now.version.study.slug, placement_now.enrolment.pseudonym
             for message in Recomputed(placement_now, matches_now).problems():
                 yield Discrepancy(slug, f"{name}: {message}")
 
@@ -144,9 +145,8 @@ class Recomputed:
     def __init__(self, placement: Placement, matches: Mapping[int, ReplayedMatch]):
         self.placement = placement
         self.enrolment: Enrolment = placement.enrolment
-        self.content = placement.cell.version.content
-        self.rule = placement.cell.pay()
-        self.session = session_of(self.content)
+        self.plan = placement.plan
+        self.rule = placement.pay()
         self.seats = [(seat, matches[seat.match_id]) for seat in self.enrolment.seats.all()]
 
     def problems(self) -> Iterator[str]:
@@ -161,7 +161,7 @@ class Recomputed:
         except GameError as error:
             yield _("a match cannot be replayed: {error}").format(error=error)
             return
-        if Match.Purpose(self.content["purpose"]).has_ledger:
+        if self.placement.version.purpose.has_ledger:
             yield from self._problems_of_ledger(expected)
         yield from self._problems_of_last_page(expected)
 
@@ -171,7 +171,7 @@ class Recomputed:
     def _played_everything(self) -> bool:
         """Whether they made every move of every match of the session before their enrolment ended."""
         ended_at = self.enrolment.ended_at
-        return len(self.seats) == self.session.matches and all(
+        return len(self.seats) == matches_in(self.enrolment) and all(
             (finished_at := match.ended_at) is not None
             and (ended_at is None or finished_at <= ended_at)
             and match.moved_alone(seat.role)
@@ -179,8 +179,8 @@ class Recomputed:
         )
 
     def _problems_of_unfinished(self) -> Iterator[str]:
-        steps_left = len(self.enrolment.steps) - 1 - self.enrolment.position
-        if not steps_left and self._played_everything:
+        is_last = self.enrolment.step is not None and not people.remaining(self.enrolment)
+        if is_last and self._played_everything:
             yield _("made every move, and no step is left, but is not completed")
 
     def _problems_of_ending(self) -> Iterator[str]:
@@ -188,12 +188,12 @@ class Recomputed:
         if self._played_everything and state not in _FINISHED:
             yield _("made every move, but ended as “{state}” instead of completed").format(state=State(state).label)
         results = [match.play.finished for _seat, match in self.seats]
-        if state in (State.COMPLETED, State.FAILED_QUIZ) and results != [True] * self.session.matches:
+        if state in (State.COMPLETED, State.FAILED_QUIZ) and results != [True] * matches_in(self.enrolment):
             yield _("ended as “{state}”, but a match has no result").format(state=State(state).label)
         if state in _BY_OTHERS and not any(match.play.abandoned for _seat, match in self.seats):
             yield _("ended as “{state}”, but no match was ended early").format(state=State(state).label)
-        verdicts = {verdict.check_name: verdict.passed for verdict in self.enrolment.verdicts.all()}
-        if state == State.COMPLETED and False in verdicts.values():
+        verdicts = [verdict for verdict in self.enrolment.verdicts.all() if verdict.ends]
+        if state == State.COMPLETED and not all(verdict.passed for verdict in verdicts):
             yield _("is completed, but failed a check")
 
     def _problems_of_results(self) -> Iterator[str]:
@@ -206,11 +206,11 @@ class Recomputed:
     def _expected(self) -> dict[str, Decimal]:
         """Return the amounts owed by reason, computed from the log."""
         results = [
-            (number, *match.result(seat.role))
+            Result(number, stage_of(self.enrolment, seat), *match.result(seat.role))
             for number, (seat, match) in enumerate(self.seats, start=1)
             if match.play.finished
         ]
-        payoff, share, _counted = counted_matches(results, self.session, seed=self.enrolment.seed)
+        payoff, share, counted = counted_matches(results, self.plan.pay.bonus.of, seed=self.enrolment.seed)
         waits = self.enrolment.state == State.NO_PARTNER
         return rules.due(
             self.rule,
@@ -219,11 +219,12 @@ class Recomputed:
             share=share,
             waited=waited_seconds(self.enrolment) if waits else 0,
             played=self._played() if self.rule.endings.get(self.enrolment.state) == "base_after_half" else 0,
+            own_bonus=mean_bonus(self.rule, own_bonuses(self.plan, results), counted),
         )
 
     def _played(self) -> float:
         """Return how much of the session was played when the enrolment ended."""
-        return sum(match.share_at(self._last_counted(match)) for _seat, match in self.seats) / self.session.matches
+        return sum(match.share_at(self._last_counted(match)) for _seat, match in self.seats) / matches_in(self.enrolment)
 
     def _last_counted(self, match: ReplayedMatch) -> int:
         """Return the last event that the ending counted: the recorded one, if it lies at the time of the ending."""
@@ -275,12 +276,12 @@ class Recomputed:
 
 def _placements(study: str | None) -> QuerySet[Placement]:
     placements = Placement.objects.order_by("pk")
-    return placements if study is None else placements.filter(cell__version__study__slug=study)
+    return placements if study is None else placements.filter(version__study__slug=study)
 
 
 def _participants(placements: QuerySet[Placement]) -> Iterator[tuple[Placement, Mapping[int, ReplayedMatch]]]:
     """Yield every participant with their replayed matches; memory does not grow with their number."""
-    related = placements.select_related("cell__version__study", "enrolment").prefetch_related(
+    related = placements.select_related("version__study", "cell", "enrolment").prefetch_related(
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", Match.objects.defer("snapshot", "turns")),

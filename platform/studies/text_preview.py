@@ -20,11 +20,11 @@ from llm_agents.prompting import number
 from matches.screens import render_screen
 from opponents.agents import PERSON, Agent, Seats, candidates
 from participants.markdown import to_html
+from plans.questions import BadQuestions, questions_of
 from studies import disclosure, texts
 from studies.comparing import Line, difference
 from studies.design import plan_cells
 from studies.models import Study
-from surveys.questions import BadQuestions, field_of, questions_of
 from surveys.steps import PageQuestion
 
 SEED = 1
@@ -146,7 +146,7 @@ def _surveys(study: Study) -> tuple[tuple[str, str], ...]:
         except BadQuestions:
             continue
         if questions:
-            page_questions = [PageQuestion(question, field_of(question), "", "") for question in questions]
+            page_questions = [PageQuestion(question) for question in questions]
             pages.append(
                 (str(title), render_to_string("participants/survey_questions.html", {"asked": page_questions}))
             )

@@ -7,22 +7,28 @@ from collections.abc import Iterator
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from opponents.agents import Agent
 from opponents.uses import Use, asks
+from plans.reading import BadPlan
 from studies.models import Study, Version
 
 
 def uses_of(endpoint: str) -> Iterator[Use]:
     """Yield the drafts and the frozen versions whose agents ask models of the endpoint."""
     for study in Study.objects.order_by("pk"):
-        try:
-            agents = study.agents_by_label().values()
-        except (ValueError, AttributeError, TypeError):
-            continue  # a draft with unreadable agents asks none
-        if asks(agents, endpoint):
+        if asks(_agents_of(study), endpoint):
             yield _use(study, _("settings"))
     for version in Version.objects.select_related("study").order_by("study", "number").iterator():
         if asks(version.agents().values(), endpoint):
             yield _use(version.study, _("version {number}").format(number=version.number))
+
+
+def _agents_of(study: Study) -> list[Agent]:
+    """Return the agents of a draft; none if it cannot be read."""
+    try:
+        return list(Version(study=study, document=study.draft).agents().values())
+    except (BadPlan, ValueError, KeyError, AttributeError, TypeError):
+        return []
 
 
 def _use(study: Study, title: str) -> Use:

@@ -21,7 +21,7 @@ from participants.models import Enrolment
 from participants.returning import allow_form
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
-from studies import enrolling, participations
+from studies import enrolling, journeys, participations
 from studies.models import Study
 from studies.names import two_person_slug
 
@@ -126,7 +126,8 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
     _refuse_openly(study, existing)
     _refuse_too_many(request, arrival)
     role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
-    enrolment = enrolling.enrol(study, arrival, role=role if role in study.roles else None, token=token)
+    roles = [offered for offered, _label in enrolling.roles_offered(study)]
+    enrolment = enrolling.enrol(study, arrival, role=role if role in roles else None, token=token)
     return _redirect_and_remember(request, study, enrolment)
 
 
@@ -176,13 +177,11 @@ def _redirect_and_remember(request: HttpRequest, study: Study, enrolment: Enrolm
 def _study_context(study: Study) -> dict:
     """Return what may be shown of a study to visitors who have not entered: its topic but no parameters."""
     version = study.latest_version()
-    game = study.configured()
     return {
         "study": study,
         "form": secrets.token_urlsafe(24),
-        "game": game,
         "demo": study.purpose == Match.Purpose.DEMO,
-        "roles": [(role, game.role_label(role)) for role in study.roles],
-        "consent": to_html(version.content["texts"]["consent"]) if version else "",
+        "roles": enrolling.roles_offered(study) if version else [],
+        "consent": to_html(journeys.consent_of(version)) if version else "",
         "together": Study.objects.filter(slug=two_person_slug(study.slug)).first(),
     }

@@ -8,16 +8,17 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from participants.admin import ReadOnlyAdmin
+from plans.questions import as_text
 from surveys.models import Response
 
 
 @admin.register(Response)
 class ResponseAdmin(ReadOnlyAdmin):
-    list_display = ["at", "enrolment", "survey"]
-    list_filter = ["survey"]
+    list_display = ["at", "enrolment", "stage"]
+    list_filter = ["before_game"]
     list_select_related = ["enrolment"]
     search_fields = ["enrolment__pseudonym"]
-    fields = ["enrolment", "survey", "at", "answered"]
+    fields = ["enrolment", "stage", "at", "answered"]
 
     @display(description=_("answers"))
     def answered(self, response: Response) -> str:
@@ -26,7 +27,7 @@ class ResponseAdmin(ReadOnlyAdmin):
             "",
             "<p><strong>{}</strong><br>{}</p>",
             (
-                (question["prompt"], "–" if (answer := response.answers.get(question["key"])) is None else answer)
+                (question["text"], as_text(response.answers.get(question["name"])) or "–")
                 for question in response.questions
             ),
         )

@@ -1,4 +1,4 @@
-"""Survey responses. Append-only: the questions as shown, and the answers."""
+"""Answers to questions. Append-only: the questions as shown, and the answers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from participants.models import Enrolment
 
 
 class Response(models.Model):
-    """One participant's answers to one survey, by question key; None for a skipped question."""
+    """One participant's answers to one stage of questions, by name; None for a skipped question.
 
-    class Survey(models.TextChoices):
-        BEFORE = "before", _("before the game")
-        AFTER = "after", _("after the game")
+    `questions` has the shown questions in the order shown, with their options in the order shown.
+    """
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="surveys")
-    survey = models.CharField(_("survey"), max_length=10, choices=Survey.choices)
+    stage = models.CharField(_("stage"), max_length=40)
+    before_game = models.BooleanField(_("before the game"))
     questions = models.JSONField(_("questions"))
     answers = models.JSONField(_("answers"))
     at = models.DateTimeField(_("time"), default=timezone.now)
@@ -26,7 +26,7 @@ class Response(models.Model):
         verbose_name = _("survey response")
         verbose_name_plural = _("survey responses")
         ordering = ["at", "id"]
-        constraints = [models.UniqueConstraint(fields=["enrolment", "survey"], name="one_response_per_survey")]
+        constraints = [models.UniqueConstraint(fields=["enrolment", "stage"], name="one_response_per_stage")]
 
     def __str__(self) -> str:
-        return f"{self.enrolment}: {self.get_survey_display()}"
+        return f"{self.enrolment}: {self.stage}"

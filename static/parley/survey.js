@@ -10,6 +10,9 @@ function edit(field) {
     return; // Leave invalid JSON, typed without this script, for the user to fix.
   }
   if (!Array.isArray(questions)) return;
+  questions = questions.map(({ ends_if: ends, ...question }) =>
+    ends ? { ...question, ends: JSON.parse(ends.slice(ends.indexOf("["))) } : question,
+  );
 
   const list = element("div", { className: "parley-questions" });
   const empty = element("p", { className: "parley-quiet", textContent: words.none });
@@ -21,17 +24,26 @@ function edit(field) {
   list.setAttribute("role", "group");
 
   add.addEventListener("click", () => {
-    questions.push({ kind: "text", prompt: "" });
+    questions.push({ kind: "long", text: "" });
     draw();
     keep();
     list.lastElementChild.querySelector("textarea").focus();
   });
 
   function keep() {
-    field.value = JSON.stringify(questions);
+    const taken = new Set(questions.map(({ name }) => name));
+    field.value = JSON.stringify(questions.map((question) => stored(question, taken)));
     field.dispatchEvent(new Event("input", { bubbles: true }));
     empty.hidden = questions.length > 0;
     add.disabled = questions.length >= Number(field.dataset.most);
+  }
+
+  // The question as the server takes it: with a name, and the options that end the study as a condition.
+  function stored({ ends, ...question }, taken) {
+    let name = question.name || columnOf(question.text ?? "");
+    for (let number = 2; !question.name && taken.has(name); number++) name = `${columnOf(question.text)}_${number}`;
+    taken.add(name);
+    return { ...question, name, ...(ends?.length ? { ends_if: `${name} in ${JSON.stringify(ends)}` } : {}) };
   }
 
   function draw() {
@@ -49,10 +61,10 @@ function edit(field) {
       else question[key] = value;
       keep();
     };
-    const prompt = element("textarea", { rows: 2, value: question.prompt ?? "", maxLength: 1000 });
+    const prompt = element("textarea", { rows: 2, value: question.text ?? "", maxLength: 1000 });
     prompt.addEventListener("input", () => {
-      question.prompt = prompt.value;
-      column.placeholder = columnOf(question.prompt);
+      question.text = prompt.value;
+      column.placeholder = columnOf(question.text);
       keep();
     });
     const said = element("p", { className: "parley-field-error", hidden: true });
@@ -70,12 +82,12 @@ function edit(field) {
       if (!said.hidden) complain();
     });
     const kind = element("select");
-    for (const one of ["text", "number", "choice", "scale"])
+    for (const one of ["long", "number", "single", "scale"])
       kind.append(element("option", { value: one, textContent: words[one], selected: one === question.kind }));
     kind.addEventListener("change", () => {
-      for (const key of ["options", "ends", "least", "most", "points", "low", "high"]) delete question[key];
+      for (const key of ["options", "ends", "min", "max", "points", "low", "high"]) delete question[key];
       question.kind = kind.value;
-      if (kind.value === "choice") question.options = [];
+      if (kind.value === "single") question.options = [];
       draw();
       keep();
       list.children[place].querySelector("select").focus();
@@ -91,7 +103,7 @@ function edit(field) {
       return labelled(words[key], input);
     };
     const extra = element("div", { className: "parley-question-row" });
-    if (question.kind === "choice") {
+    if (question.kind === "single") {
       const options = element("textarea", { rows: 4, value: (question.options ?? []).join("\n") });
       options.addEventListener("input", () => {
         question.options = options.value.split("\n").map((one) => one.trim()).filter(Boolean);
@@ -100,7 +112,7 @@ function edit(field) {
       });
       const ends = endings(question);
       extra.append(labelled(words.options, options), ends.box);
-    } else if (question.kind === "number") extra.append(number("least"), number("most"));
+    } else if (question.kind === "number") extra.append(number("min"), number("max"));
     else if (question.kind === "scale") extra.append(number("points", 7), line("low"), line("high"));
 
     const required = element("input", { type: "checkbox", checked: question.required !== false });
@@ -126,29 +138,29 @@ function edit(field) {
       }),
     );
     const row = element("div", { className: "parley-question-row" });
-    const key = line("key");
+    const key = line("name");
     const column = key.querySelector("input");
-    column.placeholder = columnOf(question.prompt ?? "");
+    column.placeholder = columnOf(question.text ?? "");
     row.append(labelled(words.kind, kind), key, must);
-    box.append(head, actions, labelled(words.prompt, prompt), row, extra, said);
+    box.append(head, actions, labelled(words.text, prompt), row, extra, said);
     return box;
   }
 
   // The server's checks, worded like the labels.
   function problems(question) {
     const reasons = [];
-    if (!(question.prompt ?? "").trim()) reasons.push(words.missing.replace("{label}", words.prompt));
-    if (question.kind === "choice" && (question.options ?? []).length < 2) reasons.push(words.two_options);
+    if (!(question.text ?? "").trim()) reasons.push(words.missing.replace("{label}", words.text));
+    if (question.kind === "single" && (question.options ?? []).length < 2) reasons.push(words.two_options);
     if (new Set(question.options ?? []).size < (question.options ?? []).length) reasons.push(words.twice);
-    if (question.least !== undefined && question.most !== undefined && question.least > question.most) reasons.push(words.limits);
+    if (question.min !== undefined && question.max !== undefined && question.min > question.max) reasons.push(words.limits);
     const points = question.points ?? 7;
     if (question.kind === "scale" && !(Number.isInteger(points) && points >= 2 && points <= 11)) reasons.push(words.scale_points);
-    if (question.key && !/^[a-z][a-z0-9_]{0,39}$/.test(question.key)) reasons.push(words.column);
-    if (question.key && questions.filter(({ key }) => key === question.key).length > 1) reasons.push(words.column_twice);
+    if (question.name && !/^[a-z][a-z0-9_]{0,39}$/.test(question.name)) reasons.push(words.column);
+    if (question.name && questions.filter(({ name }) => name === question.name).length > 1) reasons.push(words.column_twice);
     return reasons;
   }
 
-  // The same key that the server gives a question without one (surveys.questions.key_from).
+  // A column name made of the question's first words.
   function columnOf(prompt) {
     const plain = prompt.normalize("NFKD").replace(/[^\x00-\x7f]/g, "").toLowerCase().replace(/[^a-z0-9\s_-]/g, "");
     const found = plain.match(/[a-z0-9]+/g) ?? [];

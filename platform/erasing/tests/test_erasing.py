@@ -231,8 +231,8 @@ def test_checks_keep_their_verdicts_without_the_answers():
 
 def test_survey_answers_are_erased_but_not_questions():
     questions = [
-        {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
-        {"kind": "text", "prompt": "Where do you live?", "key": "home"},
+        {"kind": "number", "text": "How old are you?", "name": "age", "min": 18},
+        {"kind": "long", "text": "Where do you live?", "name": "home"},
     ]
     visitor = Visitor(arrived_participant(launched_study(survey_before=questions)))
     visitor.see()
@@ -245,7 +245,7 @@ def test_survey_answers_are_erased_but_not_questions():
     assert ADDRESS.casefold() not in all_values()
     remaining = Response.objects.get()
     assert remaining.answers == {"age": 44, "home": ERASED}
-    assert [question["prompt"] for question in remaining.questions] == ["How old are you?", "Where do you live?"]
+    assert [question["text"] for question in remaining.questions] == ["How old are you?", "Where do you live?"]
 
 
 def test_stored_datasets_with_their_texts_are_deleted(django_capture_on_commit_callbacks):

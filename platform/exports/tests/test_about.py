@@ -16,7 +16,7 @@ from exports.tests import building
 from games import registry
 from games.play import configure
 from opponents.agents import agents_from_specs
-from surveys.questions import Question
+from plans.questions import Question
 
 UNITLESS = {"number", "time"}
 """Kinds whose values need a unit, or words that say what they measure."""
@@ -49,8 +49,8 @@ def test_every_column_of_every_table_is_described(game):
 def test_survey_questions_are_described_by_their_text():
     from exports.tables import participants
 
-    question = Question(key="age", kind="number", prompt="How old are you?", required=True)
-    (column,) = [c for c in participants([], [], [("before", question)]).columns if c.name == "survey_before_age"]
+    question = Question(key="age", kind="number", text="How old are you?", required=True)
+    (column,) = [c for c in participants([], [], [(True, question)]).columns if c.name == "survey_before_age"]
     assert "How old are you?" in column.meaning
 
 

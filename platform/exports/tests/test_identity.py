@@ -126,8 +126,8 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
         debriefing=f"Ask {strangers}.",
         agents=agents_from_specs("script:fair", settings={"persona": f"You are {STRANGERS[0]}."}),
         survey_before=[
-            {"key": "how", "kind": "choice", "prompt": f"Write to {STRANGERS[0]}?", "options": list(STRANGERS[:2])},
-            {"key": "scale", "kind": "scale", "prompt": "So?", "low": STRANGERS[0], "high": STRANGERS[1]},
+            {"name": "how", "kind": "single", "text": f"Write to {STRANGERS[0]}?", "options": list(STRANGERS[:2])},
+            {"name": "scale", "kind": "scale", "text": "So?", "low": STRANGERS[0], "high": STRANGERS[1]},
         ],
     )
     Publication.objects.create(study=study, authors=STRANGERS[0], citation=f"Mail {strangers}")

@@ -23,8 +23,8 @@ from tests.visitors import text_of
 pytestmark = pytest.mark.django_db
 
 QUESTION = {
-    "key": "known", "kind": "choice", "prompt": "Have you played this before?", "options": ["No", "Yes"],
-    "ends": ["Yes"],
+    "name": "known", "kind": "single", "text": "Have you played this before?", "options": ["No", "Yes"],
+    "ends_if": "known == 'Yes'",
 }  # fmt: skip
 ENDINGS = [
     *["screened_out"] * 3, *["failed_code_word"] * 2, *["withdrew"] * 2, "dropped_out", "failed_quiz",

@@ -11,18 +11,30 @@ from participants.models import Enrolment
 from piloting.answering import answers
 from piloting.models import Walker
 from piloting.reading import read
-from surveys.questions import Kind
+from plans.questions import Kind
 from tests.visitors import Visitor, arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = [
-    {"kind": "number", "prompt": "How old are you?", "least": 18, "most": 99},
-    {"kind": "number", "prompt": "A number"},
-    {"kind": "number", "prompt": "At most", "most": -3},
-    {"kind": "number", "prompt": "A share", "least": 0.25, "most": 0.5},
-    {"kind": "text", "prompt": "Why?"},
-    {"kind": "choice", "prompt": "Which?", "options": ["this", "that"]},
-    {"kind": "scale", "prompt": "How much?", "points": 2},
+    {"kind": "number", "name": "age", "text": "How old are you?", "min": 18, "max": 99, "ends_if": "age < 60"},
+    {"kind": "number", "name": "any", "text": "A number"},
+    {"kind": "number", "name": "low", "text": "At most", "max": -3},
+    {"kind": "number", "name": "share", "text": "A share", "min": 0.25, "max": 0.5, "show_if": "age > 17"},
+    {"kind": "text", "name": "who", "text": "Who?", "show_if": "age < 18"},
+    {"kind": "long", "name": "why", "text": "Why?"},
+    {"kind": "single", "name": "which", "text": "Which?", "options": ["this", "that"], "ends_if": "which == 'that'"},
+    {"kind": "multiple", "name": "some", "text": "Which ones?", "options": ["this", "that", "those"], "max": 2},
+    {"kind": "ranking", "name": "best", "text": "Which first?", "options": [str(n) for n in range(11)]},
+    {"kind": "scale", "name": "much", "text": "How much?", "points": 2},
+    {
+        "kind": "matrix",
+        "name": "each",
+        "text": "How often?",
+        "rows": [{"name": "tea", "text": "Tea"}, {"name": "milk", "text": "Milk"}],
+        "options": ["never", "daily"],
+    },
+    {"kind": "slider", "name": "warm", "text": "How warm?", "min": 0, "max": 100, "step": 5},
+    {"kind": "date", "name": "born", "text": "When?", "valid_if": "born < '2020-01-01'"},
 ]
 
 
@@ -36,7 +48,7 @@ def test_every_kind_of_question_is_answered(seed):
     visitor.send(agree="yes")
     visitor.send(name="Robin")
     enrolment = Enrolment.objects.get()
-    assert enrolment.step["kind"] == "survey_before"
+    assert enrolment.step["kind"] == "questions"
     page = read(visitor.see().content.decode())
     posted = answers(page, enrolment, Walker.Plan.FINISH, Random(seed))
     posted.pop("position")

@@ -234,8 +234,8 @@ def test_the_dataset_has_a_described_row_per_page(tmp_path):
     assert verify(tmp_path / "data") == []
 
 
-SCALE_QUESTIONS = [{"kind": "scale", "prompt": "?", "key": f"s{i}", "points": 5} for i in range(5)]
-TEXT_QUESTIONS = [{"kind": "text", "prompt": "Why?", "key": f"w{i}", "required": False} for i in range(3)]
+SCALE_QUESTIONS = [{"kind": "scale", "text": "?", "name": f"s{i}", "points": 5} for i in range(5)]
+TEXT_QUESTIONS = [{"kind": "long", "text": "Why?", "name": f"w{i}", "required": False} for i in range(3)]
 
 
 def test_repetitions_are_counted_in_the_dataset(tmp_path):

@@ -78,29 +78,29 @@ EXPERIENCE = {"Never": 5, "Once or twice": 4, "Often": 2}
 """Answers with their weights."""
 QUESTIONS_BEFORE: Sequence[Mapping[str, Any]] = (
     {
-        "key": "adult",
-        "kind": "choice",
-        "prompt": "Are you at least 18 years old?",
+        "name": "adult",
+        "kind": "single",
+        "text": "Are you at least 18 years old?",
         "options": ["Yes", "No"],
-        "ends": ["No"],
+        "ends_if": "adult == 'No'",
     },
-    {"key": "age", "kind": "number", "prompt": "How old are you, in years?", "least": 16, "most": 99},
+    {"name": "age", "kind": "number", "text": "How old are you, in years?", "min": 16, "max": 99},
     {
-        "key": "experience",
-        "kind": "choice",
-        "prompt": "Have you taken part in a study like this before?",
+        "name": "experience",
+        "kind": "single",
+        "text": "Have you taken part in a study like this before?",
         "options": list(EXPERIENCE),
     },
 )
 QUESTIONS_AFTER: Sequence[Mapping[str, Any]] = (
     {
-        "key": "fairness",
+        "name": "fairness",
         "kind": "scale",
-        "prompt": "How fair was the outcome?",
+        "text": "How fair was the outcome?",
         "low": "very unfair",
         "high": "very fair",
     },
-    {"key": "strategy", "kind": "text", "prompt": "How did you decide?", "required": False},
+    {"name": "strategy", "kind": "long", "text": "How did you decide?", "required": False},
 )
 
 
@@ -145,14 +145,14 @@ class Bargainer(Person):
     share = 0.0
     offers = 0
 
-    def answer(self, key: str) -> str:
-        if key == "adult":
+    def answer(self, name: str) -> str:
+        if name == "adult":
             return "No" if self.plan == Plan.SCREENED_OUT else "Yes"
-        if key == "age":
+        if name == "age":
             return "17" if self.plan == Plan.SCREENED_OUT else str(min(74, 18 + int(self.rng.expovariate(1 / 16))))
-        if key == "experience":
+        if name == "experience":
             return str(chance(EXPERIENCE, self.rng))
-        if key == "fairness":
+        if name == "fairness":
             return str(min(7, max(1, round(1 + 10 * self.share + self.rng.gauss(0, 0.8)))))
         return self.rng.choice(STRATEGIES) if self.rng.random() < 0.7 else ""
 

@@ -69,7 +69,7 @@ def new_study() -> Study:
         minutes=30,
         counts_behaviour=False,
         survey_after=[
-            {"key": "thought", "kind": "choice", "prompt": "What did you think about?", "options": list(THOUGHTS)}
+            {"name": "thought", "kind": "single", "text": "What did you think about?", "options": list(THOUGHTS)}
         ],
         base=Decimal("2.00"),
         announced_average=Decimal("1.00"),
@@ -90,7 +90,7 @@ class Guesser(Person):
     def level(self) -> int:
         return int(chance(LEVELS, Random(f"{self.study.slug}/{self.number}/level")))
 
-    def answer(self, key: str) -> str:
+    def answer(self, name: str) -> str:
         return THOUGHTS[min(self.level, 2)]
 
     def move(self, play: Play, role: Role) -> MoveData:

@@ -29,19 +29,21 @@ from matches.step import MatchStep
 from participants import services as people
 from participants.models import Enrolment
 from participants.steps import Step, StepRefused
+from plans.questions import Answer
 from quality import counts
 from recruiters import simulated
 from showcase.samples.clock import Walk
 from studies.enrolling import enrol
 from studies.models import Study
-from surveys.questions import field_of, questions_of
+from surveys.posted import posted_as
+from surveys.steps import Questions
 
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
 WRONG_WORD = "elsewhere"
 SECONDS: Mapping[str, float] = {
-    "consent": 24, "name": 8, "survey_before": 26, "instructions": 75, "match": 11, "quiz": 14, "survey_after": 38,
+    "consent": 24, "name": 8, "before": 26, "instructions": 75, "match": 11, "quiz": 14, "after": 38,
 }  # fmt: skip
-"""Median seconds on a page; "match": on the result. A person's own pace multiplies all of them."""
+"""Median seconds on a page, of questions by name; "match": on the result. A person's own pace multiplies them."""
 POLL_SECONDS, LOBBY_SECONDS = 2.0, 8.0
 """How often someone who waits looks for news: in a match, and in the lobby."""
 SPREAD = 0.25
@@ -87,8 +89,8 @@ class Person:
 
     # ---- what each sample decides ------------------------------------------------------------------------
 
-    def answer(self, key: str) -> str:
-        """Return the answer to a survey's question."""
+    def answer(self, name: str) -> Answer:
+        """Return the answer to a question."""
         raise NotImplementedError
 
     def move(self, play: Play, role: Role) -> MoveData:
@@ -120,7 +122,7 @@ class Person:
             if self.enrolment.ended and people.result_step(self.enrolment) is None:
                 return
             shown_at, position = timezone.now(), self.enrolment.position
-            yield self._seconds(SECONDS[step.kind])
+            yield self._seconds(SECONDS[step.step["name"] if step.kind == "questions" else step.kind])
             self._count(position, (timezone.now() - shown_at).total_seconds())
             yield from self._answer(step, position)
 
@@ -152,8 +154,12 @@ class Person:
                 )
                 for question, options in step.questions()
             }
-        if step.kind in ("survey_before", "survey_after"):
-            return {field_of(question): self.answer(question.key) for question in questions_of(step.step["questions"])}
+        if isinstance(step, Questions):
+            return {
+                field: value
+                for question in step.questions()
+                for field, value in posted_as(question, self.answer(question.name)).items()
+            }
         return {}
 
     def _count(self, position: int, seconds: float) -> None:

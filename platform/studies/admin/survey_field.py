@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from surveys.questions import MAX_QUESTIONS, BadQuestions, questions_of
+from plans.questions import MAX_QUESTIONS, BadQuestions, questions_of
 
 
 class SurveyWidget(UnfoldAdminTextareaWidget):
@@ -24,20 +24,20 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
             "add": _("Add a question"),
             "none": _("No questions: participants skip this page."),
             "question": _("Question {number}"),
-            "prompt": _("Question text"),
+            "text": _("Question text"),
             "kind": _("Answer type"),
-            "text": _("text"),
+            "long": _("text"),
             "number": _("number"),
-            "choice": _("multiple choice"),
+            "single": _("multiple choice"),
             "scale": _("rating scale"),
             "options": _("Options, one per line"),
             "ends": _("Participants who choose this are screened out"),
-            "least": _("Minimum"),
-            "most": _("Maximum"),
+            "min": _("Minimum"),
+            "max": _("Maximum"),
             "points": _("Points"),
             "low": _("Label of point 1"),
             "high": _("Label of the last point"),
-            "key": _("Column name"),
+            "name": _("Column name"),
             "required": _("required"),
             "up": _("Move up"),
             "down": _("Move down"),

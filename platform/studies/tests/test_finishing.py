@@ -18,7 +18,7 @@ from tests.visitors import EQUAL_SPLIT, Visitor, arrived_participant, heading_of
 
 pytestmark = pytest.mark.django_db
 
-QUESTION = {"kind": "text", "prompt": "What did you think about?", "key": "thoughts"}
+QUESTION = {"kind": "long", "text": "What did you think about?", "name": "thoughts"}
 LAST_STEP = {"asks_quiz": False}
 SURVEY_AFTER = {"asks_quiz": False, "survey_after": [QUESTION]}
 

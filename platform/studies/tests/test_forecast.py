@@ -73,7 +73,7 @@ def test_unknown_price_is_not_guessed():
 def test_slower_opponents_and_longer_texts_take_longer():
     quick = forecast(study())
     assert forecast(study(agents=agents_from_specs("script:haggler", delay=30))).minutes > quick.minutes
-    questions = [{"kind": "text", "prompt": "Why?"}] * 6
+    questions = [{"kind": "long", "name": f"why_{i}", "text": "Why?"} for i in range(6)]
     assert forecast(study(survey_after=questions)).minutes > quick.minutes + 0.9
     assert forecast(study(consent="word " * 2000)).minutes > quick.minutes + 4
 

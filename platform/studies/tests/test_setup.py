@@ -244,15 +244,15 @@ def test_live_preview_requires_post(client, boss):
 # ---- surveys and debriefing ------------------------------------------------------------------------------
 
 QUESTIONS = [
-    {"kind": "number", "prompt": "How old are you?", "least": 18, "key": "age"},
-    {"kind": "choice", "prompt": "Have you bargained before?", "options": ["yes", "no"]},
+    {"kind": "number", "text": "How old are you?", "min": 18, "name": "age"},
+    {"kind": "single", "text": "Have you bargained before?", "name": "done", "options": ["yes", "no"]},
 ]
 
 
-def test_surveys_are_stored_with_keys_and_frozen(client, boss):
+def test_surveys_are_stored_and_frozen(client, boss):
     add(client, survey_before=json.dumps(QUESTIONS), debriefing="It was about prices.")
     study = Study.objects.get()
-    assert [question["key"] for question in study.survey_before] == ["age", "have_you_bargained_before"]
+    assert [question["name"] for question in study.survey_before] == ["age", "done"]
     content = launch(study).content
     assert content["surveys"] == {"before": study.survey_before}
     assert content["texts"]["debriefing"] == "It was about prices."
@@ -261,11 +261,11 @@ def test_surveys_are_stored_with_keys_and_frozen(client, boss):
 @pytest.mark.parametrize(
     ("questions", "message"),
     [
-        ([{"kind": "choice", "prompt": "Which?", "options": ["one"]}], "Question 1: A choice needs at least two"),
-        ([QUESTIONS[0], {"kind": "text", "prompt": ""}], "Question 2: please enter the question"),
-        ([{"kind": "number", "prompt": "?", "least": 3, "most": 1}], "minimum is larger than the maximum"),
+        ([{"kind": "single", "name": "q", "text": "Which?", "options": ["one"]}], "Options: Please enter at least two"),
+        ([QUESTIONS[0], {"kind": "long", "name": "q", "text": ""}], "Question 2, Question: "),
+        ([{"kind": "number", "name": "q", "text": "?", "min": 3, "max": 1}], "minimum is larger than the maximum"),
         ([QUESTIONS[0], QUESTIONS[0]], "Two questions have the column name “age”"),
-        ([{"kind": "riddle", "prompt": "?"}], "Question 1: kind"),
+        ([{"kind": "riddle", "text": "?"}], "Question 1, Kind of answer"),
         ({"kind": "text"}, "list of questions"),
     ],
 )

@@ -26,7 +26,13 @@ from tests.visitors import Visitor, arrived_participant, heading_of, launched_st
 pytestmark = pytest.mark.django_db
 
 ADULTS = [
-    {"kind": "choice", "prompt": "How old are you?", "key": "age", "options": ["18 or more", "less"], "ends": ["less"]}
+    {
+        "kind": "single",
+        "text": "How old are you?",
+        "name": "age",
+        "options": ["18 or more", "less"],
+        "ends_if": "age == 'less'",
+    }  # fmt: skip
 ]
 
 
@@ -256,10 +262,9 @@ def test_screening_answers_are_not_revealed():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"survey_before": [{**ADULTS[0], "ends": ["never"]}]}, "is not one of the options"),
-        ({"survey_before": [{**ADULTS[0], "ends": ["18 or more", "less"]}]}, "Every answer would end the study"),
-        ({"survey_before": [{"kind": "text", "prompt": "?", "ends": ["x"]}]}, "is not one of the options"),
-        ({"survey_after": ADULTS}, "only answers before the game"),
+        ({"survey_before": [{**ADULTS[0], "ends_if": "age in ['18 or more', 'less']"}]}, "Every answer would end"),
+        ({"survey_before": [{**ADULTS[0], "ends_if": "age is young"}]}, "A condition can use"),
+        ({"survey_after": ADULTS}, "Only answers before the game"),
     ],
 )
 def test_ineffective_screening_is_refused(fields, reason):

@@ -18,7 +18,8 @@ class Migration(migrations.Migration):
             name='Response',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('survey', models.CharField(choices=[('before', 'before the game'), ('after', 'after the game')], max_length=10, verbose_name='survey')),
+                ('stage', models.CharField(max_length=40, verbose_name='stage')),
+                ('before_game', models.BooleanField(verbose_name='before the game')),
                 ('questions', models.JSONField(verbose_name='questions')),
                 ('answers', models.JSONField(verbose_name='answers')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='time')),
@@ -28,7 +29,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'survey response',
                 'verbose_name_plural': 'survey responses',
                 'ordering': ['at', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('enrolment', 'survey'), name='one_response_per_survey')],
+                'constraints': [models.UniqueConstraint(fields=('enrolment', 'stage'), name='one_response_per_stage')],
             },
         ),
     ]

@@ -147,7 +147,9 @@ class TestWebhooks:
 
 
 class TestScreenedOut:
-    QUESTION = {"key": "known", "kind": "choice", "prompt": "Known?", "options": ["No", "Yes"], "ends": ["Yes"]}
+    QUESTION = {
+        "name": "known", "kind": "single", "text": "Known?", "options": ["No", "Yes"], "ends_if": "known == 'Yes'",
+    }  # fmt: skip
 
     def screened_out(self, desk):
         worker = desk.worker()
