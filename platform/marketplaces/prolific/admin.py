@@ -169,7 +169,7 @@ class PublicationAdmin(Desk, PartAdmin):
         recruitment = Recruitment.objects.filter(study=study).first()
         context = {
             "study": study,
-            "rule": version.pay() if version else None,
+            "rule": version.plan.pay.rule_for() if version else None,
             "recruitment": recruitment,
             "made_there": "made-there" in request.GET,
             "link": f"{request.build_absolute_uri(study.get_absolute_url())}{publishing.PARAMETERS}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from math import ceil
 from typing import Any
 
 from django import forms
@@ -20,10 +19,11 @@ from unfold.widgets import (
 
 from games.errors import GameError
 from llm_agents.errors import AgentError
+from marketplaces.offers import listing_of
 from marketplaces.prolific.deciding import LEAST_PERCENT, MOST_PERCENT
 from marketplaces.prolific.filters import Filter, FiltersField
 from marketplaces.prolific.publishing import Offer, open_places
-from studies.forecast import forecast
+from studies.forecast import minutes_of
 from studies.models import Study
 
 MOST_PLACES = 10_000
@@ -124,17 +124,18 @@ class OfferForm(forms.Form):
 
 
 def suggestion(study: Study) -> dict[str, Any]:
-    """Return the form's initial values."""
+    """Return the initial values for a launched study."""
+    version = study.latest_version()
+    assert version is not None
     try:
-        minutes = max(1, ceil(forecast(study).minutes))
+        minutes = minutes_of(version.reader) or 10
     except (GameError, AgentError):
         minutes = 10
-    version = study.latest_version()
+    listing = listing_of(study, version)
     return {
-        "name": study.title,
-        # A game's summary names the research question; it is for researchers only.
-        "description": _("In this study you make decisions in a game. Its first page says what you can earn."),
-        "places": max(1, open_places(version)) if version else 1,
+        "name": listing.title,
+        "description": listing.description,
+        "places": max(1, open_places(version)),
         "minutes": minutes,
         "devices": ["desktop", "tablet", "mobile"],
         "requires_signature": True,
