@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from random import Random
 from typing import Annotated, Any
 
@@ -62,7 +63,7 @@ class Agent(BaseModel):
         """The models or scripts that may be asked: the agent's own, then its fallback models."""
         return (self.spec,) if self.scripted else (self.spec, *self.settings.fallbacks)
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """A hash of everything that affects the agent's behaviour, 12 hexadecimal digits; scripts have no settings."""
         data = self.kept()

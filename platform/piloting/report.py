@@ -19,7 +19,7 @@ from participants.states import ENDINGS, State
 from piloting.enrolling import cells_of, role_of
 from piloting.models import Pilot, Walker
 from plans import pay as rules
-from studies.costs import Costs, costs_of_content
+from studies.costs import Costs, costs_of_document
 from studies.models import Cell
 
 Status, Plan = Walker.Status, Walker.Plan
@@ -165,7 +165,7 @@ def report(pilot: Pilot) -> Report:
         bonuses=bonuses,
         models=models,
         minutes=sum(step.minutes for step in steps) or None,
-        costs=costs_of_content(pilot.study, pilot.content),
+        costs=costs_of_document(pilot.document, slug=pilot.study.slug),
         currency=pilot.content["pay"]["currency"],
         cells_seen=len({walker.cell for walker in arrived}),
         cells=len(data.cells),

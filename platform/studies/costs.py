@@ -6,9 +6,10 @@ participant earns the highest bonus.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from math import ceil
 from typing import Any
 
 from django.db.models import Count, Q, Sum
@@ -18,17 +19,18 @@ from django.utils.translation import ngettext
 from games.errors import GameError
 from llm_agents.errors import AgentError
 from matches.models import Match
-from opponents.agents import Agent, people_in
+from opponents.agents import Agent
 from opponents.endpoints import current_prices
 from opponents.models import Call
 from opponents.spending import cap_per_day
-from plans.pay import PayRule, cents, in_currency
+from plans.pay import cents, in_currency
+from plans.plan import Document
+from plans.reading import BadPlan, Reader
 from recruiters.terms import AS_OF, Terms, terms_of
-from studies.forecast import Forecast, forecast
-from studies.formats import agents_in, seats_in
-from studies.freezing import content_of
+from studies import forecast as forecasting
+from studies import simulating
+from studies.forecast import CellForecast, CellPlan, Forecast, cells_of, forecast, minutes_of
 from studies.models import Study
-from studies.sessions import session_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ class Costs:
     Attributes:
         places: participants who complete.
         minutes: that participants are told the study takes; None if unknown.
-        bonus, highest_bonus: per participant: the announced average, and the most the pay rule allows.
+        base, bonus, highest_bonus: per participant, as means over all places; the announced average, and the most
+            that the pay rule allows.
+        least: base pay and announced average where least is paid.
         pays: False for a trial, in which nobody is paid.
         models: expected cost of all model calls; None if a price is unknown.
         models_limit: the limit on them; None: none. Without models, both are 0.
@@ -52,6 +56,7 @@ class Costs:
     base: Decimal
     bonus: Decimal
     highest_bonus: Decimal
+    least: tuple[Decimal, Decimal]
     terms: Terms
     pays: bool = True
     models: Decimal | None = Decimal(0)
@@ -82,7 +87,10 @@ class Costs:
 
     def hourly(self, bonus: Decimal = Decimal(0)) -> Decimal | None:
         """Return a participant's hourly pay with this bonus; None if the minutes are unknown."""
-        return cents((self.base + bonus) * 60 / self.minutes) if self.minutes else None
+        return self._per_hour(self.base + bonus)
+
+    def _per_hour(self, amount: Decimal) -> Decimal | None:
+        return cents(amount * 60 / self.minutes) if self.minutes else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as plain data for other programs."""
@@ -194,7 +202,8 @@ class Costs:
 
     def _pay_warnings(self) -> list[str]:
         minimum = self.terms.minimum.get(self.currency)
-        without, with_bonus = self.hourly(), self.hourly(self.bonus)
+        base, bonus = self.least
+        without, with_bonus = self._per_hour(base), self._per_hour(base + bonus)
         if not self.pays or minimum is None or without is None or with_bonus is None or without >= minimum:
             return []
         template = (
@@ -229,72 +238,130 @@ class Costs:
 
 
 def costs_of(study: Study) -> Costs:
-    """Return the costs of the launched version, or of the saved settings before the first launch.
+    """Return the costs of the launched version, or of the draft before the first launch.
 
     Raises:
-        GameError, AgentError, ValueError: there is no version, and the settings cannot be played.
+        BadPlan, GameError, AgentError: there is no version, and the draft cannot be played.
     """
     version = study.latest_version()
-    return costs_of_content(study, content_of(study) if version is None else version.content)
+    return costs_of_document(study.draft if version is None else version.reader, slug=study.slug)
 
 
 def shown_costs(study: Study) -> Costs | None:
-    """Return the costs for a page; None if the settings cannot be played yet."""
+    """Return the costs for a page; None if the draft cannot be played yet."""
     try:
         return costs_of(study)
-    except (GameError, AgentError, ValueError, LookupError):
+    except (BadPlan, GameError, AgentError, ValueError, LookupError):
         return None
 
 
-def costs_of_content(study: Study, content: Mapping[str, Any], estimate: Forecast | None = None) -> Costs:
-    """Return the costs of a version's content, which may be that of a draft or pilot.
+def costs_of_document(document: Document | Reader, *, slug: str, estimate: Forecast | None = None) -> Costs:
+    """Return the costs of a plan.
 
     Args:
-        estimate: the study's forecast, if it is known already.
+        slug: of the study, whose recruiter may have stated its terms, and whose calls are measured.
+        estimate: the plan's forecast, if it is known already.
+
+    Raises:
+        BadPlan, GameError, AgentError: the plan cannot be read or played.
     """
-    rule = PayRule.model_validate(content["pay"])
-    cells = _starting_cells(content)
-    places = [cell["quota"] * len(people_in(seats_in(cell))) for cell in cells]
-    averages = [Decimal(cell.get("announced_average") or rule.announced_average) for cell in cells]
-    weights = sum(places) or 1
-    terms = terms_of(content.get("entry", study.entry), study.slug)
-    expected = sum((n * min(average, rule.cap) for n, average in zip(places, averages, strict=True)), Decimal(0))
-    highest = sum((n * _highest_bonus(rule, average) for n, average in zip(places, averages, strict=True)), Decimal(0))
-    matches = sum(cell["quota"] for cell in cells) * session_of(content).matches
+    reader = document if isinstance(document, Reader) else Reader(document)
+    cells = cells_of(reader)
+    plan = cells[0].plan
+    terms = terms_of(plan.entry.via, slug)
+    places = [cell.cell.quota * cell.people for cell in cells]
+
+    def mean(amounts: Iterable[Decimal]) -> Decimal:
+        return sum((n * amount for n, amount in zip(places, amounts, strict=True)), Decimal(0)) / sum(places)
+
+    least_paid = min(cells, key=lambda cell: (cell.plan.pay.base, cell.average))
     return Costs(
-        currency=rule.currency,
+        currency=plan.pay.currency,
         places=sum(places),
-        minutes=terms.minutes or content.get("about_minutes"),
-        base=rule.base,
-        bonus=expected / weights,
-        highest_bonus=highest / weights,
+        minutes=terms.minutes or minutes_of(reader),
+        base=mean(cell.plan.pay.base for cell in cells),
+        bonus=mean(cell.average for cell in cells),
+        highest_bonus=mean(cell.highest for cell in cells),
+        least=(least_paid.plan.pay.base, least_paid.average),
         terms=terms,
-        pays=Match.Purpose(content["purpose"]).has_ledger,
-        **_models(study, content, matches, estimate),
+        pays=Match.Purpose(plan.purpose).has_ledger,
+        **_models(reader, slug, cells, estimate),
     )
 
 
-def _starting_cells(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the cells in which participants may begin, as `sessions.starting_cells` does."""
-    cells, session = list(content["cells"]), session_of(content)
-    if session.matches == 1 or session.order != "fixed" or content.get("further"):
-        return cells
-    first = min((cell["configuration"] for cell in cells), default=0)
-    return [cell for cell in cells if cell["configuration"] == first]
+def shown_forecast(document: Document | Reader, *, slug: str) -> dict[str, Any]:
+    """Return a plan's forecast and costs as an editor shows them: plain data, amounts formatted.
+
+    Raises:
+        BadPlan, GameError, AgentError: the plan cannot be read or played.
+    """
+    reader = document if isinstance(document, Reader) else Reader(document)
+    estimate = forecast(reader)
+    costs = costs_of_document(reader, slug=slug, estimate=estimate)
+
+    def money(amount: Decimal) -> str:
+        return _separated(amount, costs.currency)
+
+    def fee(cell: CellForecast) -> Decimal | None:
+        return costs.terms.fee(base=cell.base, bonus=cell.highest)
+
+    return {
+        "cells": [
+            {
+                "number": cell.number,
+                "factors": dict(cell.factors),
+                "quota": cell.quota,
+                "people": cell.people,
+                "matches": round(cell.matches, 1),
+                "minutes": ceil(cell.minutes),
+                "pay": money(cell.pay),
+                "hourly": money(cell.hourly),
+                "at_most": money(
+                    cell.at_most + (costs.terms.fee(base=cell.base, bonus=cell.highest) or 0) * cell.places
+                ),
+            }
+            for cell in estimate.cells
+        ],
+        "number": estimate.number,
+        "sampled": estimate.sampled,
+        "places": estimate.places,
+        "matches": estimate.matches,
+        "minutes": costs.minutes,
+        "earned": [money(amount) for amount in estimate.earned or ()],
+        "models": {"calls": estimate.models.calls, "read": estimate.models.read, "written": estimate.models.written},
+        "rows": costs.rows,
+        "facts": costs.facts,
+        "warnings": costs.warnings,
+        "notes": [*costs.notes, assumptions()],
+    }
 
 
-def _highest_bonus(rule: PayRule, average: Decimal) -> Decimal:
-    highest = {"share": 2 * average, "linear": rule.cap, "fixed": average}[rule.rule]
-    return min(highest, rule.cap)
+def assumptions() -> str:
+    """Return what the forecast assumes."""
+    template = _(
+        "An estimate that assumes {words} words read per minute, {decision} seconds per decision, {page} seconds "
+        "per page, {model} seconds per model answer, and {letters} characters per token. Scripted players take "
+        "all seats in up to {matches} matches. Run a pilot for better figures."
+    )
+    return template.format(
+        words=forecasting.WORDS_PER_MINUTE,
+        decision=simulating.SECONDS_PER_DECISION,
+        page=forecasting.SECONDS_PER_PAGE,
+        model=simulating.SECONDS_PER_MODEL_ANSWER,
+        letters=simulating.CHARACTERS_PER_TOKEN,
+        matches=forecasting.MAX_MATCHES,
+    )
 
 
-def _models(study: Study, content: Mapping[str, Any], matches: int, estimate: Forecast | None) -> dict[str, Any]:
+def _models(reader: Reader, slug: str, cells: Sequence[CellPlan], estimate: Forecast | None) -> dict[str, Any]:
     """Return the figures of `Costs` that concern model calls."""
-    agents = [agent for agent in agents_in(content).values() if not agent.scripted]
+    settings = {game.setting for cell in cells for game in cell.games if game.setting.models}
+    agents = {agent.hash: agent for setting in settings for agent in setting.agents.values() if not agent.scripted}
     if not agents:
         return {}
-    caps = [agent.settings.caps() for agent in agents]
-    too_expensive = dict.fromkeys(entry for agent in agents for entry in _never_asked(agent))
+    matches = Decimal(repr(sum(cell.cell.quota * cell.matches for cell in cells)))
+    caps = [agent.settings.caps() for agent in agents.values()]
+    too_expensive = dict.fromkeys(entry for agent in agents.values() for entry in _never_asked(agent))
     limits = [cap.per_study for cap in caps]
     per_match = [cap.per_match for cap in caps]
     limit = None
@@ -302,15 +369,14 @@ def _models(study: Study, content: Mapping[str, Any], matches: int, estimate: Fo
         limit = max(cap for cap in limits if cap is not None)
     elif None not in per_match:
         limit = matches * sum((cap for cap in per_match if cap is not None), Decimal(0))
-    per_match_cost = _measured(study)
-    measured = per_match_cost is not None
-    if per_match_cost is None:
-        try:
-            per_match_cost = (estimate or forecast(study)).model_cost
-        except (GameError, AgentError, ValueError, LookupError):
-            per_match_cost = None
-    expected = None if per_match_cost is None else cents(per_match_cost * matches)
-    return {"models": expected, "models_limit": limit, "measured": measured, "too_expensive": tuple(too_expensive)}
+    per_match_cost = _measured(slug)
+    expected = (estimate or forecast(reader)).models.expected if per_match_cost is None else per_match_cost * matches
+    return {
+        "models": None if expected is None else cents(expected),
+        "models_limit": limit,
+        "measured": per_match_cost is not None,
+        "too_expensive": tuple(too_expensive),
+    }
 
 
 def _never_asked(agent: Agent) -> Iterator[tuple[str, Decimal, Decimal]]:
@@ -331,9 +397,9 @@ def _too_expensive(spec: str, price: Decimal, limit: Decimal) -> str:
     return message.format(model=spec, price=f"${price:,.4f}", limit=f"${limit:,.2f}")
 
 
-def _measured(study: Study) -> Decimal | None:
+def _measured(slug: str) -> Decimal | None:
     """Return the mean cost of a match in which models were called, in this study or its pilots; None if unknown."""
-    own = Call.objects.filter(Q(budget_of=f"study:{study.slug}") | Q(budget_of__startswith=f"pilot:{study.slug}/"))
+    own = Call.objects.filter(Q(budget_of=f"study:{slug}") | Q(budget_of__startswith=f"pilot:{slug}/"))
     sums = (
         own.filter(cost__isnull=False).order_by().aggregate(cost=Sum("cost"), matches=Count("match_uid", distinct=True))
     )

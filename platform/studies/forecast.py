@@ -1,376 +1,560 @@
-"""Estimates of what a study will take, before anyone has played it; `studies.costs` says what it will cost.
+"""What a study or a collection will take, before anyone has played it: the one forecast that every page shows.
 
-Scripted players play matches of its own cells, with the game's sparring partner in the participants' seats.
+Scripted players play some of its matches, with the game's sparring partner in the participants' seats. Tokens per
+call are those of the same model's earlier calls in the same game, if there are any. Only prices, and the fees and
+measured costs that `studies.costs` adds, are not in the document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import product
 from math import ceil
 from statistics import mean
-from typing import Any, TypeVar
+from typing import Any
 
-import games.play
 from games import registry
 from games.errors import GameError
-from games.interface import Event, Game, Role
-from games.play import Play
-from llm_agents import strategies
-from llm_agents.agent import wording
-from opponents.agents import Agent, draw_lineup, labels_in
+from games.play import configure
+from llm_agents.errors import AgentError
+from llm_agents.pricing import MILLION, PriceList
+from matches.models import Match
+from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
-from plans.pay import PayRule, bonus
-from studies import texts
-from studies.design import PlannedCell, plan_cells
-from studies.models import Study
+from opponents.models import Call
+from plans.factors import MAX_CELLS
+from plans.pay import PayRule, bonus, cents
+from plans.plan import Document, Plan
+from plans.reading import BadPlan, PlannedCell, Reader
+from plans.seats import fitted
+from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage
+from studies.models import agents_of
+from studies.simulating import (
+    SECONDS_PER_DECISION,
+    ModelUse,
+    Setting,
+    Simulated,
+    mean_of,
+    simulated,
+    some_of,
+)
 
+MAX_FORECAST = 500
+"""Number of cells with figures of their own; of more, a random sample."""
 MAX_MATCHES, MAX_TOTAL_MOVES = 24, 6000
 """Number of matches simulated, and number of moves after which no further match is started, to keep it fast."""
-ANNOUNCEMENT_SAMPLE = 2
-"""Number of matches simulated for the announced minutes."""
-MAX_MOVES = 3000
-"""Maximum number of moves in one match."""
-MEASURED_PER_SET, MAX_MEASURED_SETS, MAX_MEASURED_CALLS = 2, 8, 5
-"""Limits: matches measured per set of models, sets of models measured, and calls of a model in a match."""
+MEASURED_PER_SET, MAX_MEASURED_SETS = 2, 8
+"""Limits: matches measured per set of models in a game, and sets of models measured."""
+MEASURED_FOR_MINUTES = 2
+"""Number of cells from which the announced minutes are taken."""
 WORDS_PER_MINUTE = 200
 """Reading speed (an assumption, like the seconds below)."""
-SECONDS_PER_DECISION, SECONDS_PER_PAGE, SECONDS_PER_QUESTION, SECONDS_PER_MODEL_ANSWER = 20, 10, 10, 5
-CHARACTERS_PER_TOKEN = 4
-ANSWER_TOKENS, REASONING_TOKENS = 60, 400
-CALLS_WITH_TOOLS = 8
-"""Number of calls that a model with tools makes per move (EconEvals, published forecast)."""
-MILLION = Decimal(1_000_000)
-T = TypeVar("T")
+SECONDS_PER_PAGE, SECONDS_PER_QUESTION = 10, 10
+CONSENT_WORDS = 330
+"""Length of Parley's own consent text."""
+EARLIER_CALLS = 200
+"""Number of a model's latest calls from which its tokens are taken."""
+Range = tuple[Decimal, Decimal, Decimal]
+"""Minimum, mean and maximum."""
+
+
+@dataclass(frozen=True)
+class ModelCosts:
+    """What model calls take and cost, in all matches together; US dollars, None if a price is unknown.
+
+    Attributes:
+        read, written: tokens of all calls.
+        expected: if every answer is a legal move.
+        at_most: if every move takes all its tries, and every answer is as long as possible.
+        from_earlier_calls: whether the tokens of all models are those of earlier calls.
+        largest_call: the most that one call can cost, as far as prices are known.
+    """
+
+    calls: int = 0
+    read: int = 0
+    written: int = 0
+    expected: Decimal | None = Decimal(0)
+    at_most: Decimal | None = Decimal(0)
+    from_earlier_calls: bool = False
+    largest_call: Decimal = Decimal(0)
+
+    def as_line(self) -> str:
+        """Return one line for a terminal."""
+        line = f"expected: {self.calls:,} model calls, {self.read:,} tokens read and {self.written:,} written; "
+        if self.expected is None or self.at_most is None:
+            return f"{line}price unknown"
+        return f"{line}about ${self.expected:,.2f}, at most ${self.at_most:,.2f}"
+
+
+@dataclass(frozen=True)
+class CellForecast:
+    """What one cell takes.
+
+    Attributes:
+        people: participants per group.
+        matches: matches that a participant plays, as a mean if a block draws some of its passes.
+        minutes: from the first page to the last, excluding the lobby.
+        base, average, highest: base pay, the announced average bonus, and the most the pay rule allows.
+        earned: base and bonus in the simulated matches; None if none ended.
+    """
+
+    number: int
+    factors: Mapping[str, str]
+    quota: int
+    people: int
+    matches: float
+    decisions: float
+    minutes: float
+    base: Decimal
+    average: Decimal
+    highest: Decimal
+    earned: Range | None
+
+    @property
+    def places(self) -> int:
+        return self.quota * self.people
+
+    @property
+    def pay(self) -> Decimal:
+        """Expected pay per participant."""
+        return self.base + self.average
+
+    @property
+    def hourly(self) -> Decimal:
+        """Expected pay per hour."""
+        return cents(self.pay * 60 / Decimal(repr(self.minutes)))
+
+    @property
+    def at_most(self) -> Decimal:
+        """The most that all its places can be paid."""
+        return self.places * (self.base + self.highest)
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Means over the simulated matches.
+    """What a study takes.
 
     Attributes:
-        sampled: number of simulated matches.
-        matches: number of matches the study needs.
-        people: number of participants needed; each plays one match or one session.
-        decisions: per participant.
-        minutes: per participant from the first page to the last, excluding the lobby.
-        pay: base and bonus per participant, as (minimum, mean, maximum); None if the pay rule is incomplete.
-        model_calls: per match; 0 if no model plays.
-        model_cost: US dollars per match; None if a model's price is unknown.
+        cells: all, or a sample of `MAX_FORECAST`.
+        number: of all cells; `quota` is theirs together.
+        simulated: number of simulated matches.
+        sampled: whether some games were not simulated and count as the mean of the others.
+        models: of all model calls.
     """
 
-    sampled: int
-    configurations: int
-    cells: int
-    matches: int
-    people: int
-    decisions: float
-    minutes: float
-    pay: tuple[Decimal, Decimal, Decimal] | None
+    cells: tuple[CellForecast, ...]
+    number: int
+    quota: int
+    simulated: int
+    sampled: bool
     currency: str
-    model_calls: float
-    model_cost: Decimal | None
+    models: ModelCosts
+
+    @property
+    def places(self) -> int:
+        """Participants that the study needs."""
+        return self._total(lambda cell: cell.places)
+
+    @property
+    def matches(self) -> int:
+        """Matches that the study needs."""
+        return self._total(lambda cell: cell.quota * cell.matches)
+
+    @property
+    def minutes(self) -> float:
+        """Mean minutes per participant."""
+        return self._mean(lambda cell: cell.minutes)
+
+    @property
+    def decisions(self) -> float:
+        """Mean decisions per participant."""
+        return self._mean(lambda cell: cell.decisions)
+
+    @property
+    def earned(self) -> Range | None:
+        """Base and bonus per participant in the simulated matches."""
+        ranges = [cell.earned for cell in self.cells if cell.earned is not None]
+        if not ranges:
+            return None
+        lowest, means, highest = zip(*ranges, strict=True)
+        return min(lowest), sum(means, Decimal(0)) / len(means), max(highest)
+
+    def _mean(self, figure: Callable[[CellForecast], float]) -> float:
+        return sum(figure(cell) * cell.places for cell in self.cells) / (sum(cell.places for cell in self.cells) or 1)
+
+    def _total(self, figure: Callable[[CellForecast], float]) -> int:
+        quota = sum(cell.quota for cell in self.cells)
+        return round(sum(figure(cell) for cell in self.cells) * self.quota / quota) if quota else 0
 
 
-@dataclass(frozen=True)
-class _SimulatedMatch:
-    """One match played by scripted players.
-
-    Attributes:
-        decisions, waiting: of a participant, and the seconds they waited for others.
-        pay: of each participant.
-        calls, cost: estimated for the models, if measured.
-    """
-
-    moves: int
-    decisions: float
-    waiting: float
-    pay: tuple[Decimal, ...]
-    calls: int = 0
-    cost: Decimal | None = None
-
-
-def forecast(study: Study) -> Forecast:
-    """Return the forecast for the study's current settings; nothing is saved and no model is called.
+def forecast(document: Document | Reader) -> Forecast:
+    """Return what a study of this plan takes; nothing is saved and no model is called.
 
     Raises:
-        GameError, AgentError: the study cannot be played.
+        BadPlan, GameError, AgentError: the plan cannot be read or played.
     """
     refresh_if_old()
-    cells = plan_cells(study)
-    games = [_sample(game_study, _pay_of(study)) for game_study in (study, *study.other_game_studies())]
-    simulated_matches = [simulated for game in games for simulated in game[0]]
-    amounts = [amount for simulated in simulated_matches for amount in simulated.pay]
-    matches = study.session_matches
-    decisions = matches * mean(mean(simulated.decisions for simulated in game) for game, _calls, _cost in games)
-    waiting = matches * mean(mean(simulated.waiting for simulated in game) for game, _calls, _cost in games)
-    seconds = decisions * SECONDS_PER_DECISION + waiting + _overhead_seconds(study, cells[0])
-    starting_cells = _starting_cells(study, cells)
-    costs = [cost for _trials, _calls, cost in games]
-    calls = mean(calls for _trials, calls, _cost in games)
-    cost = None if None in costs else sum((amount for amount in costs if amount is not None), Decimal(0)) / len(costs)
+    reader = document if isinstance(document, Reader) else Reader(document)
+    cells = cells_of(reader, MAX_FORECAST)
+    sample = _Sample(cells)
+    quota = sum(cell.quota for cell in reader.cells)
+    figures = tuple(cell.figures(sample) for cell in cells)
     return Forecast(
-        sampled=len(simulated_matches),
-        configurations=len({id(cell.config) for cell in cells}),
-        cells=len(cells),
-        matches=matches * sum(cell.quota for cell in starting_cells),
-        people=sum(cell.quota * len(cell.people) for cell in starting_cells),
-        decisions=decisions,
-        minutes=seconds / 60,
-        pay=(min(amounts), sum(amounts, Decimal(0)) / len(amounts), max(amounts)) if amounts else None,
-        currency=study.currency,
-        model_calls=calls,
-        model_cost=cost,
+        cells=figures,
+        number=len(reader.cells),
+        quota=quota,
+        simulated=sample.count,
+        sampled=sample.partial or len(cells) < len(reader.cells),
+        currency=cells[0].plan.pay.currency if cells else "",
+        models=sample.models(cells, quota),
     )
 
 
-def _sample(study: Study, pay: PayRule | None) -> tuple[list[_SimulatedMatch], float, Decimal | None]:
-    """Return simulated matches, and the model calls and cost per match from `_mean_model_use`."""
-    cells, agents = plan_cells(study), study.agents_by_label()
-    simulated_matches: list[_SimulatedMatch] = []
-    measured: dict[tuple[str, ...], list[_SimulatedMatch]] = {}
-    sampled = _evenly_spaced(cells, MAX_MATCHES)
-    repetitions = max(1, MAX_MATCHES // len(sampled))
-    for seed, cell in product(range(repetitions), sampled):
-        if sum(simulated.moves for simulated in simulated_matches) < MAX_TOTAL_MOVES:
-            models = _models(cell, agents)
-            previous = measured.setdefault(models, [])
-            is_measured = bool(models) and len(previous) < MEASURED_PER_SET and len(measured) <= MAX_MEASURED_SETS
-            simulated_matches.append(_simulate(study, cell, agents, pay, seed, measured=is_measured))
-            if is_measured or not models:
-                previous.append(simulated_matches[-1])
-    return simulated_matches, *_mean_model_use(cells, agents, measured)
+def minutes_of(document: Document | Reader) -> int | None:
+    """Return the duration that participants are told, in minutes, rounded up; None if nothing can be played.
 
-
-def _starting_cells(study: Study, cells: Sequence[PlannedCell]) -> Sequence[PlannedCell]:
-    """Return the cells in which participants begin: with a fixed order, those of the first configuration."""
-    if study.session_matches == 1 or study.session_order != "fixed" or study.session_games:
-        return cells
-    return [cell for cell in cells if cell.config == cells[0].config]
-
-
-def minutes_of(study: Study) -> int | None:
-    """Return the announced duration in minutes, rounded up; None if nothing can be played.
-
-    Plays one match in each of a few cells, so that launching a study stays quick.
+    Plays one match of each game in a few cells, so that launching a study stays quick.
     """
     try:
-        cells = plan_cells(study)
-        simulated_matches = [
-            [
-                _simulate(game_study, cell, game_study.agents_by_label(), None, 0, measured=False)
-                for cell in _evenly_spaced(plan_cells(game_study), ANNOUNCEMENT_SAMPLE)
-            ]
-            for game_study in (study, *study.other_game_studies())
-        ]
-    except (GameError, ValueError, LookupError):
+        cells = cells_of(document, MEASURED_FOR_MINUTES)
+        minutes = ceil(mean(cell.seconds(_one_match) for cell in cells) / 60)
+    except (BadPlan, GameError, AgentError, ValueError, LookupError):
         return None
-    seconds = mean(
-        mean(simulated.decisions * SECONDS_PER_DECISION + simulated.waiting for simulated in game)
-        for game in simulated_matches
-    )
-    minutes = ceil((study.session_matches * seconds + _overhead_seconds(study, cells[0])) / 60)
     return minutes if minutes <= 10 else 5 * ceil(minutes / 5)
 
 
-def _models(cell: PlannedCell, agents: Mapping[str, Agent]) -> tuple[str, ...]:
-    """Return the models that may play in a cell, by label."""
-    return tuple(label for label in labels_in(cell.seats) if not agents[label].scripted)
+def cells_of(document: Document | Reader, most: int = MAX_CELLS) -> list[CellPlan]:
+    """Return the cells of a plan; if there are more than `most`, a random sample.
+
+    Raises:
+        BadPlan, GameError: the plan cannot be read or played.
+    """
+    plans = _Plans(document)
+    return [CellPlan(plans, cell) for cell in some_of(plans.reader.cells, most)]
 
 
-def _mean_model_use(
-    cells: Sequence[PlannedCell],
-    agents: Mapping[str, Agent],
-    measured: Mapping[tuple[str, ...], Sequence[_SimulatedMatch]],
-) -> tuple[float, Decimal | None]:
-    """Return mean calls and cost per match over all cells; cells not simulated count as the mean of the others."""
-    matches: dict[tuple[str, ...], int] = {}
-    for cell in cells:
-        models = _models(cell, agents)
-        if measured.get(models):
-            matches[models] = matches.get(models, 0) + cell.quota
-    total = sum(matches.values())
-    if not total or not any(matches):
-        return 0.0, Decimal(0)
-    calls, cost, all_priced = 0.0, Decimal(0), True
-    for models, quota in matches.items():
-        if models:
-            costs = [simulated.cost for simulated in measured[models]]
-            calls += mean(simulated.calls for simulated in measured[models]) * quota
-            all_priced = all_priced and None not in costs
-            cost += sum((item for item in costs if item is not None), Decimal(0)) / len(costs) * quota
-    return calls / total, cost / total if all_priced else None
+def model_costs(
+    game: str, uses: Iterable[tuple[float, Agent, ModelUse]], prices: PriceList | None = None
+) -> ModelCosts:
+    """Return what the calls take and cost.
 
-
-def _pay_of(study: Study) -> PayRule | None:
-    try:
-        return study.pay()
-    except (ValueError, TypeError):
-        return None
-
-
-def _evenly_spaced(items: Sequence[T], maximum: int) -> list[T]:
-    """Return at most `maximum` of the items, evenly spaced."""
-    if len(items) <= maximum:
-        return list(items)
-    return [items[i * len(items) // maximum] for i in range(maximum)]
-
-
-def _simulate(
-    study: Study, cell: PlannedCell, agents: Mapping[str, Agent], pay: PayRule | None, seed: int, *, measured: bool
-) -> _SimulatedMatch:
-    """Simulate a match in the cell, counting its models' calls if `measured`."""
-    game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
-    agents_by_role = {role: agents[label] for role, label in draw_lineup(cell.seats, seed).items()}
-    play, opening = games.play.start(game, seed)
-    log = list(opening)
-    people = dict.fromkeys(cell.people, 0)
-    waiting = moves = 0.0
-    turns: dict[Role, list[tuple[Play, int]]] = {
-        role: [] for role, agent in agents_by_role.items() if not agent.scripted
-    }
-    while not play.over and moves < MAX_MOVES:
-        deciding_roles = play.waiting_for()
-        waiting += _waiting_seconds(deciding_roles, people, agents_by_role)
-        for role in deciding_roles:
-            if role not in play.waiting_for():
-                continue
-            if role in people:
-                people[role] += 1
-            elif role in turns:
-                turns[role].append((play, len(log)))
-            script = script_of(game, agents_by_role.get(role))
-            play, new_events = games.play.submit(play, role, games.play.script_move(play, role, script))
-            log += new_events
-            moves += 1
-    costs = [
-        _cost(study, agents_by_role[role], role, role_turns, log)
-        for role, role_turns in turns.items()
-        if measured and role_turns
-    ]
-    return _SimulatedMatch(
-        moves=int(moves),
-        decisions=mean(people.values()),
-        waiting=waiting / len(people),
-        pay=_pay_amounts(play, game, cell, pay),
-        calls=sum(
-            len(role_turns) * _calls_per_turn(game, role, agents_by_role[role]) for role, role_turns in turns.items()
-        )
-        if measured
-        else 0,
-        cost=None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0)),
+    Args:
+        uses: of one match each, and the number of matches that it stands for.
+    """
+    prices = prices or current_prices()
+    earlier: dict[str, tuple[float, float] | None] = {}
+    calls = read = written = 0.0
+    expected = at_most = largest_call = Decimal(0)
+    all_priced = True
+    for weight, agent, use in uses:
+        if agent.spec not in earlier:
+            earlier[agent.spec] = _tokens_per_call(game, agent.spec)
+        tokens = earlier[agent.spec] or (use.read / use.calls, use.written / use.calls)
+        number = weight * use.calls
+        calls, read, written = calls + number, read + number * tokens[0], written + number * tokens[1]
+        price = prices.of(agent.spec)
+        if price is None:
+            all_priced = False
+            continue
+        size, tries = use.longest, 1 + agent.settings.tries_after_first
+        largest = prices.largest_of(agent.spec, size=size, max_tokens=agent.settings.max_tokens) or Decimal(0)
+        largest_call = max(largest_call, largest)
+        per_call = (price.input * Decimal(tokens[0]) + price.output * Decimal(tokens[1])) / MILLION
+        expected += per_call * Decimal(number)
+        at_most += largest * Decimal(number) * tries
+    return ModelCosts(
+        calls=round(calls),
+        read=round(read),
+        written=round(written),
+        expected=expected if all_priced else None,
+        at_most=at_most if all_priced else None,
+        from_earlier_calls=bool(earlier) and None not in earlier.values(),
+        largest_call=largest_call,
     )
 
 
-def script_of(game: Game[Any, Any], agent: Agent | None) -> str:
-    """Return the script that moves for a participant (None), for a scripted agent, or in place of a model."""
-    if agent is None:
-        return game.default_script
-    return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.default_script
+def sum_of(parts: Sequence[ModelCosts]) -> ModelCosts:
+    """Return the sum of several games' model calls."""
+
+    def total(amounts: list[Decimal | None]) -> Decimal | None:
+        return None if None in amounts else sum((amount for amount in amounts if amount is not None), Decimal(0))
+
+    return ModelCosts(
+        calls=sum(part.calls for part in parts),
+        read=sum(part.read for part in parts),
+        written=sum(part.written for part in parts),
+        expected=total([part.expected for part in parts]),
+        at_most=total([part.at_most for part in parts]),
+        from_earlier_calls=bool(parts) and all(part.from_earlier_calls for part in parts),
+        largest_call=max((part.largest_call for part in parts), default=Decimal(0)),
+    )
 
 
-def _waiting_seconds(
-    deciding_roles: Sequence[Role], people: Collection[Role], agents_by_role: Mapping[Role, Agent]
-) -> float:
-    """Return the total seconds that participants wait while these roles decide at the same time."""
-    seconds = {
-        role: (0 if agents_by_role[role].scripted else SECONDS_PER_MODEL_ANSWER) + agents_by_role[role].delay
-        if role in agents_by_role
-        else SECONDS_PER_DECISION
-        for role in deciding_roles
-    }
-    longest = max(seconds.values())
-    return sum(longest - (seconds[role] if role in deciding_roles else 0) for role in people)
-
-
-def _cost(
-    study: Study, agent: Agent, role: Role, turns: Sequence[tuple[Play, int]], log: Sequence[Event]
-) -> Decimal | None:
-    """Return the cost of a model's calls at these turns, in US dollars; None if its price is unknown.
-
-    Args:
-        turns: the play, and the number of log events, at each turn.
-    """
-    price = current_prices().of(agent.spec)
-    if price is None:
+def _tokens_per_call(game: str, spec: str) -> tuple[float, float] | None:
+    """Return mean tokens read and written per call of a model in earlier matches of a game; None without calls."""
+    endpoint, _colon, model = spec.partition(":")
+    calls = Call.objects.filter(endpoint=endpoint, model=model, cost__isnull=False).exclude(purpose="judge")
+    latest = calls.filter(match_uid__in=Match.objects.filter(game=game).values("uid")).order_by("-pk")[:EARLIER_CALLS]
+    rows = list(latest.values_list("record__input_tokens", "record__output_tokens"))
+    counted = [(read, written) for read, written in rows if read is not None and written is not None]
+    if not counted:
         return None
-    use = model_use(agent, role, turns, log, template=study.instructions or None)
-    return (price.input * use.read + price.output * use.written) / MILLION
+    return sum(read for read, _w in counted) / len(counted), sum(written for _r, written in counted) / len(counted)
 
 
 @dataclass(frozen=True)
-class ModelUse:
-    """Estimated calls of a model in a match, and the tokens that it reads and writes.
+class PlannedGame:
+    """A game stage of a cell.
 
     Attributes:
-        longest: characters of the longest prompt.
+        matches: that a participant plays, as a mean if a block draws some of its passes.
     """
 
-    calls: int
-    read: int
-    written: int
-    longest: int
+    stage: Game
+    matches: float
+    setting: Setting
+
+    def seconds(self, match: Simulated) -> float:
+        """Return the seconds that a participant takes for all its matches, with the pages around them."""
+        stage = self.stage
+        comprehension = stage.comprehension.questions if stage.comprehension is not None else ()
+        questions = match.questions if comprehension == "default" else len(comprehension)
+        questions += match.questions if stage.quiz else 0
+        reading = _reading(match.words + len(stage.examples.split()))
+        pages = 2 + stage.quiz + (stage.comprehension is not None)
+        around = reading + pages * SECONDS_PER_PAGE + questions * SECONDS_PER_QUESTION
+        played = match.decisions * SECONDS_PER_DECISION + match.waiting
+        return self.matches * (played + around / stage.repeats)
 
 
-def model_use(
-    agent: Agent, role: Role, turns: Sequence[tuple[Play, int]], log: Sequence[Event], *, template: str | None = None
-) -> ModelUse:
-    """Return a model's estimated use at these turns.
+class CellPlan:
+    """A cell with its plan and games."""
 
-    Args:
-        turns: the play, and the number of log events, at each turn.
-        template: edited instructions.
-    """
-    spec = agent.settings.spec(agent.spec)
-    wording_options = wording(spec, template=template, prompts=agent.settings.prompts)
-    characters = [
-        sum(
-            len(message["content"]) for message in strategies.messages(play, role, log[:event_count], **wording_options)
+    def __init__(self, plans: _Plans, cell: PlannedCell):
+        self.cell, self.plan = cell, plans.reader.plan(cell.factors)
+        self.games = plans.games(self.plan)
+        self.rules = [(game, self.plan.pay.rule_for(game.stage.pay)) for game in self.games]
+
+    @property
+    def people(self) -> int:
+        """Participants per group."""
+        return max((len(game.setting.people) for game in self.games), default=1)
+
+    @property
+    def matches(self) -> float:
+        """Matches that a participant plays."""
+        return sum(game.matches for game in self.games)
+
+    @property
+    def average(self) -> Decimal:
+        """The announced average bonus."""
+        return self._weighted(lambda _game, rule: min(rule.announced_average, rule.cap))
+
+    @property
+    def highest(self) -> Decimal:
+        """The most that the pay rule allows as a bonus."""
+        if self.plan.pay.bonus.of == "random":
+            return max((highest_bonus(rule) for _game, rule in self.rules), default=Decimal(0))
+        return self._weighted(lambda _game, rule: highest_bonus(rule))
+
+    def _weighted(self, amount: Callable[[PlannedGame, PayRule], Decimal]) -> Decimal:
+        """Return the mean amount over the matches that may be paid."""
+        paid = self.rules[-1:] if self.plan.pay.bonus.of == "last" else self.rules
+        matches = sum((Decimal(repr(game.matches)) for game, _rule in paid), Decimal(0))
+        total = sum((Decimal(repr(game.matches)) * amount(game, rule) for game, rule in paid), Decimal(0))
+        return total / matches if matches else total
+
+    def seconds(self, match_of: Callable[[PlannedGame], Simulated]) -> float:
+        """Return the seconds from the first page to the last.
+
+        Args:
+            match_of: returns the simulated match of a game.
+        """
+        pages = sum(times * seconds_of(stage) for stage, times in _all_stages(self.plan.journey, 1.0))
+        return pages + sum(game.seconds(match_of(game)) for game in self.games)
+
+    def figures(self, sample: _Sample) -> CellForecast:
+        """Return what the cell takes."""
+        return CellForecast(
+            number=self.cell.number,
+            factors=self.cell.factors,
+            quota=self.cell.quota,
+            people=self.people,
+            matches=self.matches,
+            decisions=sum(game.matches * sample.of(game).decisions for game in self.games),
+            minutes=self.seconds(sample.of) / 60,
+            base=self.plan.pay.base,
+            average=self.average,
+            highest=self.highest,
+            earned=self._earned([sample.bonuses(game, rule) for game, rule in self.rules]),
         )
-        for play, event_count in _evenly_spaced(turns, MAX_MEASURED_CALLS)
+
+    def _earned(self, bonuses: Sequence[Range | None]) -> Range | None:
+        known = [each for each in bonuses if each is not None]
+        if not known or len(known) < len(bonuses):
+            return None
+        lowest, means, highest = zip(*known, strict=True)
+        base = self.plan.pay.base
+        return base + min(lowest), base + sum(means, Decimal(0)) / len(means), base + max(highest)
+
+
+class _Sample:
+    """Simulated matches of some cells' games; the others count as their mean."""
+
+    def __init__(self, cells: Sequence[CellPlan]):
+        settings: dict[Setting, list[Simulated]] = {}
+        self._games: dict[str, list[Simulated]] = {}
+        self._measured: dict[tuple[str, tuple[str, ...]], list[Simulated]] = {}
+        sampled = [game for cell in some_of(cells, MAX_MATCHES) for game in cell.games]
+        repetitions = max(1, MAX_MATCHES // len(sampled)) if sampled else 0
+        moves = 0
+        for seed in range(repetitions):
+            for game in sampled:
+                if moves < MAX_TOTAL_MOVES:
+                    match = self._play(game, seed)
+                    moves += match.moves
+                    settings.setdefault(game.setting, []).append(match)
+        self._matches = settings
+        self._bonuses: dict[Any, Range | None] = {}
+        self._means: dict[Setting | str, Simulated] = {}
+        self.count = sum(map(len, settings.values()))
+        self.partial = len(cells) > MAX_MATCHES or any(game.setting not in settings for game in sampled)
+
+    def _play(self, game: PlannedGame, seed: int) -> Simulated:
+        models = (game.stage.game, game.setting.models)
+        measured = self._measured.setdefault(models, []) if models[1] else []
+        is_measured = bool(models[1]) and len(measured) < MEASURED_PER_SET and len(self._measured) <= MAX_MEASURED_SETS
+        match = simulated(game.setting, seed, measured=is_measured)
+        if is_measured:
+            measured.append(match)
+        self._games.setdefault(game.stage.game, []).append(match)
+        return match
+
+    def matches(self, game: PlannedGame) -> list[Simulated]:
+        return self._matches.get(game.setting) or self._games.get(game.stage.game) or [_one_match(game)]
+
+    def of(self, game: PlannedGame) -> Simulated:
+        """Return the mean match of a game."""
+        key = game.setting if game.setting in self._matches else game.stage.game
+        if key not in self._means:
+            self._means[key] = mean_of(self.matches(game))
+        return self._means[key]
+
+    def bonuses(self, game: PlannedGame, rule: PayRule) -> Range | None:
+        """Return the bonuses in the game's matches; None if none of them ended."""
+        key = (game.setting if game.setting in self._matches else game.stage.game, rule.rule, rule.rate, rule.cap)
+        if (*key, rule.announced_average) not in self._bonuses:
+            results = [result for match in self.matches(game) for result in match.results]
+            amounts = [bonus(rule, payoff=payoff, share=share) for payoff, share in results]
+            found = (min(amounts), sum(amounts, Decimal(0)) / len(amounts), max(amounts)) if amounts else None
+            self._bonuses[*key, rule.announced_average] = found
+        return self._bonuses[*key, rule.announced_average]
+
+    def models(self, cells: Sequence[CellPlan], quota: int) -> ModelCosts:
+        """Return what all model calls take; sets of models that were not measured count as the mean of the others.
+
+        Args:
+            quota: of all cells together.
+        """
+        needed: dict[tuple[str, tuple[str, ...]], float] = {}
+        for cell in cells:
+            for game in cell.games:
+                if game.setting.models:
+                    key = (game.stage.game, game.setting.models)
+                    needed[key] = needed.get(key, 0.0) + cell.cell.quota * game.matches
+        covered = sum(number for key, number in needed.items() if self._measured.get(key))
+        if not covered:
+            return ModelCosts() if not needed else ModelCosts(expected=None, at_most=None)
+        factor = sum(needed.values()) / covered * quota / sum(cell.cell.quota for cell in cells)
+        by_game: dict[str, list[tuple[float, Agent, ModelUse]]] = {}
+        for key, number in needed.items():
+            measured = self._measured.get(key) or []
+            weight = factor * number / len(measured) if measured else 0.0
+            by_game.setdefault(key[0], []).extend((weight, *use) for match in measured for use in match.uses)
+        return sum_of([model_costs(game, uses) for game, uses in by_game.items()])
+
+
+def highest_bonus(rule: PayRule) -> Decimal:
+    """Return the most that a rule can pay as a bonus."""
+    highest = {"share": 2 * rule.announced_average, "linear": rule.cap, "fixed": rule.announced_average}[rule.rule]
+    return min(highest, rule.cap)
+
+
+def seconds_of(stage: Stage) -> float:
+    """Return the seconds for a stage's pages: reading each text once and answering; without a game's play."""
+    texts = [
+        value
+        for name, info in type(stage).model_fields.items()
+        if isinstance(info.json_schema_extra, dict)
+        and info.json_schema_extra.get("text")
+        and isinstance(value := getattr(stage, name), str)
     ]
-    game = turns[0][0].game
-    calls = len(turns) * _calls_per_turn(game, role, agent)
-    answer = REASONING_TOKENS if strategies.strategy_named(spec.strategy, game).reasons else ANSWER_TOKENS
-    return ModelUse(
-        calls=calls,
-        read=int(mean(characters) * calls / CHARACTERS_PER_TOKEN),
-        written=answer * calls,
-        longest=max(characters),
-    )
+    words = sum(len(text.split()) for text in texts if text != DEFAULT_TEXT)
+    reading = 60 * words / WORDS_PER_MINUTE
+    match stage:
+        case Debriefing() | Block():
+            return 0
+        case Consent():
+            return SECONDS_PER_PAGE + (reading or _reading(CONSENT_WORDS))
+        case Page():
+            return max(stage.seconds, SECONDS_PER_PAGE + reading)
+        case Questions():
+            return SECONDS_PER_PAGE + SECONDS_PER_QUESTION * len(stage.items)
+        case Game():
+            return 0
+    return SECONDS_PER_PAGE + reading
 
 
-def _calls_per_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
-    """Return the number of calls per move: from the strategy's modules, or EconEvals' rule for models with tools."""
-    strategy = agent.settings.spec(agent.spec).strategy
-    if strategies.layout_of(game, role, strategy) == "tools":
-        return CALLS_WITH_TOOLS
-    return 1 + len(strategies.strategy_named(strategy, game).modules)
+def _reading(words: int) -> float:
+    return 60 * words / WORDS_PER_MINUTE
 
 
-def _pay_amounts(play: Play, game: Game[Any, Any], cell: PlannedCell, pay: PayRule | None) -> tuple[Decimal, ...]:
-    payoffs: Mapping[Role, float] | None = play.payoffs() if play.over else None
-    if pay is None or payoffs is None:
-        return ()
-    rule = pay if cell.average is None else pay.model_copy(update={"announced_average": cell.average})
-    return tuple(
-        rule.base + bonus(rule, payoff=payoffs[role], share=game.pay_share(play.state, role)) for role in cell.people
-    )
+def _all_stages(stages: Iterable[Stage], times: float) -> Iterator[tuple[Stage, float]]:
+    """Yield every stage with the mean number of times that a participant meets it."""
+    for stage in stages:
+        if not isinstance(stage, Block):
+            yield stage, times
+            continue
+        passes = len(stage.each_pass)
+        share = min(stage.take, passes) / passes if stage.take and passes else 1
+        for each in stage.each_pass:
+            yield from _all_stages(each.stages, times * share)
 
 
-def _overhead_seconds(study: Study, cell: PlannedCell) -> float:
-    """Return the seconds a participant needs before and after the match."""
-    game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
-    try:
-        texts_read = [
-            study.consent or texts.default_consent(study),
-            game.instructions(cell.people[0], study.instructions or None),
-        ]
-    except (GameError, ValueError):
-        texts_read = []
-    words = sum(len(text.split()) for text in texts_read)
-    questions = len(game.quiz(cell.people[0])) if study.asks_quiz else 0
-    questions += len(study.survey_before or ()) + len(study.survey_after or ())
-    return words * 60 / WORDS_PER_MINUTE + 4 * SECONDS_PER_PAGE + questions * SECONDS_PER_QUESTION
+def _played(stages: Iterable[Stage], times: float) -> Iterator[tuple[Game, float]]:
+    """Yield every game with the mean number of its matches that a participant plays."""
+    for stage, met in _all_stages(stages, times):
+        if isinstance(stage, Game):
+            yield stage, met * stage.repeats
+
+
+class _Plans:
+    """Reads the plans of a document's cells, and what they share once."""
+
+    def __init__(self, document: Document | Reader):
+        self.reader = document if isinstance(document, Reader) else Reader(document)
+        self._agents: dict[int, Mapping[str, Agent]] = {}
+        self._games: dict[tuple[int, int], PlannedGame] = {}
+
+    def games(self, plan: Plan) -> list[PlannedGame]:
+        """Return the games of a cell's plan, passes included."""
+        agents = self._agents.get(id(plan.agents))
+        if agents is None:
+            agents = self._agents[id(plan.agents)] = agents_of(plan)
+        return [self._game(stage, matches, agents) for stage, matches in _played(plan.journey, 1.0)]
+
+    def _game(self, stage: Game, matches: float, agents: Mapping[str, Agent]) -> PlannedGame:
+        key = (id(stage), id(agents))  # the reader keeps one object for each part that differs
+        if key not in self._games:
+            game = configure(registry.get(stage.game), stage.config, amounts=stage.amounts)
+            template = "" if stage.instructions == DEFAULT_TEXT else stage.instructions
+            setting = Setting.of(
+                stage.game, stage.config, fitted(stage.seats, game), agents, amounts=stage.amounts, template=template
+            )
+            self._games[key] = PlannedGame(stage, matches, setting)
+        return self._games[key]
+
+
+def _one_match(game: PlannedGame) -> Simulated:
+    return simulated(game.setting, 0)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,10 +21,14 @@ from llm_agents.endpoints import endpoint
 from llm_agents.parsing.objects import NO_OBJECT
 from llm_agents.providers import provider_of
 from matches.screens import render_screen
-from opponents.agents import PERSON, Agent
+from opponents.agents import PERSON, Agent, labels_in
 from participants.markdown import to_html
-from studies.design import plan_cells
-from studies.models import Study
+from plans.plan import Document
+from plans.reading import Reader
+from plans.stages import DEFAULT_TEXT, Block, Game, Stage
+from plans.varying import Levels
+from studies.journeys import template_with, variables_of
+from studies.models import agents_of, seats_of
 
 MAX_MOVES = 400
 """Maximum number of moves of a scripted match."""
@@ -34,20 +37,31 @@ CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True)
-class PreviewSource:
-    """The study or collection whose prompts are previewed.
+class Situation:
+    """A game with its players, in which prompts are previewed.
 
     Attributes:
-        instructions: the study's own instruction text; empty for the game's.
-        agents: agents that may be asked, by label; fallbacks last.
-        configurations: each configuration with the roles that agents play in it.
+        agents: that may be asked, by label; fallbacks last.
+        roles: the seats that agents take.
+        title: the levels and the stage; empty if there is nothing to tell apart.
+        instructions: edited instructions; empty for the game's own.
     """
 
     game: str
+    config: Mapping[str, Json]
     agents: Mapping[str, Agent]
-    configurations: tuple[tuple[Mapping[str, Json], tuple[Role, ...]], ...]
+    roles: tuple[Role, ...]
+    title: str = ""
     instructions: str = ""
     amounts: Amounts = "dollars"
+
+
+@dataclass(frozen=True)
+class PreviewSource:
+    """The study or collection whose prompts are previewed: its situations, by number from 1."""
+
+    count: int
+    situation: Callable[[int], Situation]
 
 
 @dataclass(frozen=True)
@@ -55,12 +69,12 @@ class Selection:
     """The turn to preview.
 
     Attributes:
-        configuration: the configuration's number, from 1.
+        situation: its number, from 1.
         question: the number, from 1, of this role's turn in a match of scripted players.
     """
 
     agent: str  # its label
-    configuration: int
+    situation: int
     role: Role
     question: int
     seed: int
@@ -102,6 +116,7 @@ class Preview:
     """
 
     chosen: Selection
+    situation: Situation
     role_title: str
     sent: Sent | None
     questions: int
@@ -109,24 +124,49 @@ class Preview:
     instructions: str
 
 
-def preview_source(study: Study) -> PreviewSource:
-    """Return what to preview for the study as it is, saved or not.
+def preview_source(document: Document | Reader) -> PreviewSource:
+    """Return every game of every cell and pass of a plan.
 
     Raises:
-        GameError, ValueError: it cannot be played, or an agent's settings are invalid.
+        BadPlan: it cannot be read.
     """
-    configurations: dict[str, tuple[Mapping[str, Json], list[Role]]] = {}
-    for cell in plan_cells(study):
-        key = json.dumps(cell.config, sort_keys=True)
-        _config, agent_roles = configurations.setdefault(key, (cell.config, []))
-        agent_roles += [role for role, player in cell.seats.items() if player != PERSON and role not in agent_roles]
-    return PreviewSource(
-        game=study.game,
-        agents=with_fallbacks(study.agents_by_label()),
-        configurations=tuple((config, tuple(roles)) for config, roles in configurations.values()),
-        instructions=study.instructions,
-        amounts=study.amounts,
-    )
+    reader = document if isinstance(document, Reader) else Reader(document)
+    cells = reader.cells
+    per_cell = len(list(_games(reader.plan(cells[0].factors).journey, {})))
+
+    def situation(number: int) -> Situation:
+        cell, index = divmod(number - 1, per_cell)
+        plan = reader.plan(cells[cell].factors)
+        stage, within = list(_games(plan.journey, {}))[index]
+        levels = {**cells[cell].factors, **within}
+        seats, agents = seats_of(stage), agents_of(plan)
+        own = (
+            ""
+            if stage.instructions == DEFAULT_TEXT
+            else template_with(stage.instructions, variables_of(reader, levels))
+        )
+        named = [f"{name} {level}" for name, level in levels.items()]
+        return Situation(
+            game=stage.game,
+            config=stage.config,
+            agents=with_fallbacks({label: agents[label] for label in labels_in(seats)}),
+            roles=tuple(role for role, player in seats.items() if player != PERSON),
+            title=" · ".join([*named, *([str(stage.name)] if per_cell > 1 else [])]),
+            instructions=own,
+            amounts=stage.amounts,
+        )
+
+    return PreviewSource(len(cells) * per_cell, situation)
+
+
+def _games(stages: Sequence[Stage], levels: Levels) -> Iterator[tuple[Game, Levels]]:
+    """Yield every game stage, in every pass, with the levels within participants."""
+    for stage in stages:
+        if isinstance(stage, Game):
+            yield stage, levels
+        elif isinstance(stage, Block):
+            for each in stage.each_pass:
+                yield from _games(each.stages, {**levels, **each.levels})
 
 
 def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
@@ -141,20 +181,22 @@ def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
 
 
 def default_selection(source: PreviewSource) -> Selection:
-    """Return the turn shown initially: the first turn of the first model, if there is one.
+    """Return the turn shown initially: the first turn of a model, if there is one, in the first game with agents.
 
     Raises:
         GameError: participants take all seats.
     """
-    models = [label for label, agent in source.agents.items() if not agent.scripted]
-    configuration = next(
-        (number for number, (_config, roles) in enumerate(source.configurations, start=1) if roles), None
-    )
-    if configuration is None or not source.agents:
-        raise GameError(_("This study has no agents, so there are no prompts to preview."))
-    return Selection(
-        (models or list(source.agents))[0], configuration, source.configurations[configuration - 1][1][0], 1, 1
-    )
+    for number in range(1, source.count + 1):
+        situation = source.situation(number)
+        if situation.roles and situation.agents:
+            return selection_in(situation, number)
+    raise GameError(_("This study has no agents, so there are no prompts to preview."))
+
+
+def selection_in(situation: Situation, number: int) -> Selection:
+    """Return the first turn of the first model in a situation, or of its first script if it has no model."""
+    models = [label for label, agent in situation.agents.items() if not agent.scripted]
+    return Selection((models or list(situation.agents))[0], number, situation.roles[0], 1, 1)
 
 
 def preview(source: PreviewSource, selection: Selection) -> Preview:
@@ -163,22 +205,23 @@ def preview(source: PreviewSource, selection: Selection) -> Preview:
     Raises:
         GameError, AgentError: a text cannot be filled in, or the agent does not exist.
     """
-    config, _roles = source.configurations[selection.configuration - 1]
-    game = configure(registry.get(source.game), config, amounts=source.amounts)
+    situation = source.situation(selection.situation)
+    game = configure(registry.get(situation.game), situation.config, amounts=situation.amounts)
     turns = list(_turns_of(game, selection.seed, selection.role))
     if not turns:
         raise GameError(_("This role has no turn in this configuration."))
     question = min(selection.question, len(turns))
     play, events = turns[question - 1]
-    agent = source.agents[selection.agent]
+    agent = situation.agents[selection.agent]
     spec = agent.settings.spec(agent.spec)
     return Preview(
         chosen=replace(selection, question=question),
+        situation=situation,
         role_title=str(game.role_title(selection.role)),
-        sent=None if spec.scripted else _sent(source, agent, play, selection.role, events),
+        sent=None if spec.scripted else _sent(situation, agent, play, selection.role, events),
         questions=len(turns),
         screen=render_screen(play, selection.role),
-        instructions=to_html(game.instructions(selection.role, source.instructions or None)),
+        instructions=to_html(game.instructions(selection.role, situation.instructions or None)),
     )
 
 
@@ -198,8 +241,8 @@ def _turns_of(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Ev
         events += new_events
 
 
-def _sent(source: PreviewSource, agent: Agent, play: Play, role: Role, events: Sequence[Event]) -> Sent:
-    settings, template = agent.settings, source.instructions or None
+def _sent(situation: Situation, agent: Agent, play: Play, role: Role, events: Sequence[Event]) -> Sent:
+    settings, template = agent.settings, situation.instructions or None
     spec = settings.spec(agent.spec)
     target = endpoint(spec.kind)
     request = first_request(

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from collecting import planning
-from collecting.estimate import Estimate, estimate_of
+from collecting.estimate import estimate_of
 from collecting.formats import agents_in, current
 from collecting.lineup_rules import RULES
 from collecting.models import Collection, Item
@@ -32,7 +32,8 @@ from opponents.agents import Agent
 from opponents.listing import unusable_agent
 from opponents.spending import cap_of_today, refusal_of
 from plans.asking import AgentSettings
-from studies.forecast import ANSWER_TOKENS, CHARACTERS_PER_TOKEN
+from studies.forecast import ModelCosts
+from studies.simulating import ANSWER_TOKENS, CHARACTERS_PER_TOKEN
 
 Status = Collection.Status
 COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_budget": "danger", "done": "success"}
@@ -72,7 +73,7 @@ class CollectionStatus:
     unusable: str = ""
     cap_of_today: str = ""
     refusal: str = ""
-    estimate: Estimate | None = None
+    estimate: ModelCosts | None = None
     ratings: Sequence[Rating] = ()
 
     @property
@@ -131,7 +132,7 @@ class CollectionStatus:
             facts.append((_("Expected further cost"), _("about {amount}").format(amount=dollars(now.cost_left))))
         return facts
 
-    def _estimates(self, estimate: Estimate) -> list[tuple[str, str]]:
+    def _estimates(self, estimate: ModelCosts) -> list[tuple[str, str]]:
         tokens = _("about {read} read, {written} written")
 
         def shown(amount: Decimal | None) -> str:
@@ -222,7 +223,7 @@ def status_of(collection: Collection) -> CollectionStatus:
     )
 
 
-def _estimate(collection: Collection) -> Estimate | None:
+def _estimate(collection: Collection) -> ModelCosts | None:
     try:
         return estimate_of(collection) if collection.status == Status.READY else None
     except GameError:

@@ -21,7 +21,7 @@ from studies.admin.parameters import PREFIX
 from studies.admin.status import session_warning
 from studies.admin.table_fields import seats_of
 from studies.admin.varying import VALUES_PREFIX
-from studies.costs import Costs, costs_of_content
+from studies.costs import Costs, costs_of_document
 from studies.forecast import Forecast, forecast
 from studies.freezing import content_of
 from studies.models import Study
@@ -105,7 +105,7 @@ def _amounts(estimate: Forecast) -> dict[str, str]:
 def _costs(study: Study, estimate: Forecast) -> Costs | None:
     """Return the costs of the settings as filled in; None while the pay is incomplete."""
     try:
-        return costs_of_content(study, content_of(study), estimate)
+        return costs_of_document(study, content_of(study), estimate)
     except (TypeError, ValueError):
         return None
 

@@ -22,7 +22,7 @@ from llm_agents.errors import AgentError
 from matches.forms import fields_of
 from rights.admin import trail
 from studies.admin.meanwhile import without_base
-from studies.previewing import PreviewSource, Selection, default_selection, preview
+from studies.previewing import PreviewSource, Selection, default_selection, preview, selection_in
 
 FIELD_PREFIX = "preview_"
 """Starts the names of this page's own fields, to distinguish them from those of the previewed form."""
@@ -59,17 +59,17 @@ def page(
     except (GameError, AgentError, ValueError) as error:
         context["problem"] = str(error)
     else:
-        config, roles = source.configurations[turn_preview.chosen.configuration - 1]
-        game = configure(registry.get(source.game), config)
+        situation = turn_preview.situation
+        game = configure(registry.get(situation.game), situation.config)
         context |= {
             "shown": turn_preview,
             "chosen": turn_preview.chosen,
             "choices": {
-                "agents": source.agents,
-                "configurations": len(source.configurations),
-                "roles": [(role, game.role_title(role)) for role in roles],
+                "agents": situation.agents,
+                "situations": source.count,
+                "roles": [(role, game.role_title(role)) for role in situation.roles],
             },
-            "config": _parameters(source.game, config),
+            "config": _parameters(situation.game, situation.config),
             "others": turn_preview.sent and json.dumps(turn_preview.sent.others, indent=2, ensure_ascii=False),
             "body": turn_preview.sent and json.dumps(turn_preview.sent.body, indent=2, ensure_ascii=False),
             "person": render_to_string(
@@ -119,17 +119,18 @@ def _resubmitted_fields(request: HttpRequest) -> list[tuple[str, str]]:
 def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection:
     """Return the chosen turn; the default one if none or an unknown one was chosen."""
     default_choice = default_selection(source)
-    configuration = _number(
-        form_data.get(f"{FIELD_PREFIX}place"), default_choice.configuration, len(source.configurations)
-    )
+    number = _number(form_data.get(f"{FIELD_PREFIX}place"), default_choice.situation, source.count)
+    situation = source.situation(number)
+    if not situation.roles:
+        return default_choice
+    first = selection_in(situation, number)
     agent, role = form_data.get(f"{FIELD_PREFIX}agent"), form_data.get(f"{FIELD_PREFIX}role")
-    roles = source.configurations[configuration - 1][1] or (default_choice.role,)
     return Selection(
-        agent=agent if agent in source.agents else default_choice.agent,
-        configuration=configuration,
-        role=role if role in roles else roles[0],
-        question=_number(form_data.get(f"{FIELD_PREFIX}question"), default_choice.question, MAX_NUMBER),
-        seed=_number(form_data.get(f"{FIELD_PREFIX}seed"), default_choice.seed, MAX_NUMBER),
+        agent=agent if agent in situation.agents else first.agent,
+        situation=number,
+        role=role if role in situation.roles else first.role,
+        question=_number(form_data.get(f"{FIELD_PREFIX}question"), first.question, MAX_NUMBER),
+        seed=_number(form_data.get(f"{FIELD_PREFIX}seed"), first.seed, MAX_NUMBER),
     )
 
 

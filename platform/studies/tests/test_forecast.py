@@ -8,76 +8,121 @@ import pytest
 
 from games.errors import GameError
 from llm_agents.pricing import PRICES
-from opponents.agents import agents_from_specs
+from plans.reading import BadPlan
+from plans.starting import plan_for
 from studies import forecast as forecasting
-from studies.forecast import forecast
-from studies.models import Study
+from studies import simulating
+from studies.forecast import forecast, minutes_of
 
 pytestmark = pytest.mark.django_db
+HAGGLER = {"haggler": {"script": "haggler"}}
+MINI = {"mini": {"endpoint": "openai", "model": "gpt-4o-mini"}}
 
 
-def study(**fields) -> Study:
-    defaults = {
-        "title": "S",
-        "slug": "s",
-        "game": "negotiation",
-        "roles": ["alice"],
-        "agents": agents_from_specs("script:haggler"),
-        "quota": 3,
-    }
-    return Study(**{**defaults, **fields})
+def plan(*, config=None, **changes):
+    defaults = {"roles": ["alice"], "agents": HAGGLER, "cells": {"quota": 3}}
+    document = plan_for("negotiation", **{**defaults, **changes})
+    document["journey"][1]["config"] = config or {}
+    return document
 
 
-def test_forecast_counts_participants_and_is_reproducible():
-    draft = study(design={"grid": {"rounds": [1, 10, None], "scale": [100, 1000]}}, roles=["alice", "bob"])
-    expected = forecast(draft)
-    assert (expected.configurations, expected.cells, expected.people) == (6, 12, 36)
-    assert expected.sampled == 24
-    assert forecast(draft) == expected
+def test_every_cell_has_its_figures_and_they_are_reproducible():
+    factors = {"rounds": {"levels": [1, 10]}, "scale": {"levels": [100, 1000]}}
+    config = {"rounds": {"by": "rounds"}, "scale": {"by": "scale"}}
+    document = plan(roles=["alice", "bob"], factors=factors, config=config)
+    expected = forecast(document)
+    assert (len(expected.cells), expected.matches, expected.places) == (8, 24, 24)
+    assert expected.cells[0].factors == {"rounds": "1", "scale": "100", "seat": "alice"}
+    assert not expected.sampled
+    assert forecast(document) == expected
 
 
-def test_large_study_is_sampled_evenly():
-    expected = forecast(study(design={"table": "glee"}))
-    assert (expected.cells, expected.sampled) == (576, forecasting.MAX_MATCHES)
+def test_published_table_is_sampled_and_says_so():
+    document = plan(factors={"row": {"rows": {"game": "negotiation", "table": "glee"}}}, config={"by": "row.config"})
+    expected = forecast(document)
+    assert (expected.number, expected.places, expected.simulated, expected.sampled) == (
+        576,
+        1728,
+        forecasting.MAX_MATCHES,
+        True,
+    )
 
 
-def test_forecast_pay_lies_between_base_and_cap():
-    fixed = forecast(study(pay_rule="fixed", base=Decimal("1.50"), announced_average=Decimal("0.75")))
-    assert fixed.pay == (Decimal("2.25"),) * 3
-    minimum, mean, maximum = forecast(study(base=Decimal(1), cap=Decimal("0.60"))).pay
+def test_pay_lies_between_base_and_cap():
+    fixed = forecast(plan(pay={"base": "1.50", "bonus": {"rule": "fixed", "average": "0.75"}}))
+    assert fixed.earned == (Decimal("2.25"),) * 3
+    minimum, mean, maximum = forecast(plan(pay={"base": "1.00", "bonus": {"cap": "0.60"}})).earned
     assert Decimal(1) <= minimum <= mean <= maximum <= Decimal("1.60")
 
 
-def test_forecast_pay_follows_the_cells_average():
-    averages = {"by": "scale", "amounts": {"100": "0.50", "1000": "3.00"}}
-    draft = study(pay_rule="fixed", base=Decimal(1), design={"grid": {"scale": [100, 1000]}, "averages": averages})
-    assert forecast(draft).pay == (Decimal("1.50"), Decimal("2.75"), Decimal("4.00"))
-
-
-def test_forecast_cost_uses_model_prices():
-    assert (forecast(study()).model_calls, forecast(study()).model_cost) == (0, 0)
-    with_model = forecast(study(agents=agents_from_specs("openai:gpt-4o-mini")))
-    answers = PRICES["openai:gpt-4o-mini"].output * forecasting.ANSWER_TOKENS / 1_000_000
-    assert with_model.model_cost > answers * Decimal(with_model.model_calls) > 0
-    assert forecast(study(agents=agents_from_specs("openai:gpt-4o"))).model_cost > with_model.model_cost
-    reasoned = forecast(
-        study(agents=agents_from_specs("openai:gpt-4o-mini", settings={"strategy": "chain_of_thought"}))
+def test_pay_as_a_treatment_gives_each_cell_its_own():
+    average = {"by": "stakes", "values": {"low": "0.50", "high": "3.00"}}
+    document = plan(
+        factors={"stakes": {"levels": ["low", "high"]}},
+        pay={"base": "1.00", "bonus": {"rule": "fixed", "average": average}},
     )
-    assert reasoned.model_cost > with_model.model_cost
+    low, high = forecast(document).cells
+    assert (low.pay, high.pay) == (Decimal("1.50"), Decimal("4.00"))
+    assert (low.at_most, high.at_most) == (3 * Decimal("1.50"), 3 * Decimal("4.00"))
+    assert high.hourly > low.hourly
+    assert forecast(document).earned == (Decimal("1.50"), Decimal("2.75"), Decimal("4.00"))
+
+
+def test_game_with_its_own_bonus_pays_by_it_within_the_studys_cap():
+    own = {"rule": "fixed", "average": "8.00"}
+    (cell,) = forecast(plan(stage={"pay": own}, pay={"base": "1.00", "bonus": {"cap": "5.00"}})).cells
+    assert (cell.average, cell.highest) == (Decimal(5), Decimal(5))
+
+
+def test_model_calls_take_tokens_and_cost_their_price():
+    assert forecast(plan()).models == forecasting.ModelCosts()
+    models = forecast(plan(agents=MINI)).models
+    assert models.calls and models.read and models.written == models.calls * simulating.ANSWER_TOKENS
+    answers = PRICES["openai:gpt-4o-mini"].output * models.written / 1_000_000
+    assert models.at_most > models.expected > answers
+    larger = {"large": {"endpoint": "openai", "model": "gpt-4o"}}
+    assert forecast(plan(agents=larger)).models.expected > models.expected
+    reasoning = {"mini": {**MINI["mini"], "strategy": "chain_of_thought"}}
+    assert forecast(plan(agents=reasoning)).models.expected > models.expected
 
 
 def test_unknown_price_is_not_guessed():
-    assert forecast(study(agents=agents_from_specs("openai:nobody-knows"))).model_cost is None
+    assert forecast(plan(agents={"new": {"endpoint": "openai", "model": "nobody-knows"}})).models.expected is None
 
 
 def test_slower_opponents_and_longer_texts_take_longer():
-    quick = forecast(study())
-    assert forecast(study(agents=agents_from_specs("script:haggler", delay=30))).minutes > quick.minutes
-    questions = [{"kind": "long", "name": f"why_{i}", "text": "Why?"} for i in range(6)]
-    assert forecast(study(survey_after=questions)).minutes > quick.minutes + 0.9
-    assert forecast(study(consent="word " * 2000)).minutes > quick.minutes + 4
+    quick = forecast(plan()).minutes
+    assert forecast(plan(agents={"haggler": {"script": "haggler", "delay": 30}})).minutes > quick
+    document = plan()
+    document["journey"].append(
+        {
+            "stage": "questions",
+            "name": "after",
+            "items": [{"name": f"q{i}", "kind": "text", "text": "Why?"} for i in range(6)],
+        }
+    )
+    assert forecast(document).minutes > quick + 0.9
+    document["journey"][0]["text"] = "word " * 2000
+    assert forecast(document).minutes > quick + 4
 
 
-def test_unplayable_study_has_no_forecast():
+def test_passes_of_a_block_count_as_often_as_they_are_taken():
+    game = plan()["journey"][1] | {"config": {"rounds": {"by": "horizon"}}}
+    block = {"stage": "block", "name": "games", "of": [game]}
+    factors = {"horizon": {"levels": [1, 5, 9], "within": "games"}}
+    document = {**plan(), "factors": factors, "journey": [block]}
+    assert forecast(document).cells[0].matches == 3
+    block["take"] = 2
+    assert forecast(document).cells[0].matches == 2
+
+
+def test_announced_minutes_are_rounded_up():
+    assert forecast(plan()).minutes <= minutes_of(plan()) <= forecast(plan()).minutes + 5
+    assert minutes_of(plan(config={"scale": -1})) is None
+
+
+def test_plan_that_cannot_be_played_has_no_forecast():
     with pytest.raises(GameError):
-        forecast(study(config={"scale": -1}))
+        forecast(plan(config={"scale": -1}))
+    with pytest.raises(BadPlan):
+        forecast(plan(pay={"base": "much"}))
