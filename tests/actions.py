@@ -44,9 +44,8 @@ from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from recruiters.otree import signed_vars
 from showcase import tour
-from studies.design import plan_cells
 from studies.enrolling import HELD, enrol
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Placement, Study
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from matches.models import Event, Match
 from opponents.agents import agents_from_specs
 from showcase.demo import create_demo
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 
 

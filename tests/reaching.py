@@ -20,7 +20,7 @@ from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 from tests import actions
 

@@ -20,7 +20,6 @@ from opponents.models import Endpoint
 from panels.models import Panel
 from panels.tests.test_arriving import pem
 from recruiters.models import OtreeServer
-from studies.freezing import content_of, sha256_of
 from studies.models import Study
 from tests.forms import form_data, new_form_data
 

@@ -12,7 +12,7 @@ from games import registry
 from games.play import configure
 from opponents.agents import agents_from_specs
 from participants.states import ENDINGS
-from studies.lineups import first_of_each_kind
+from plans.starting import first_of_each_kind
 from tests import walking
 from tests.accessibility import DARK, violation_lines, violations
 from tests.photographs import DESKTOP, PHONE, photograph

@@ -17,7 +17,7 @@ from participants.models import Enrolment
 from participants.services import answer_step
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 
 STEP_KINDS = ("consent", "name", "instructions", "match", "quiz")

@@ -20,7 +20,6 @@ from opponents.agents import agents_from_specs
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
-from studies import freezing
 from studies.models import Cell, Placement, Study
 
 ROWS = 1000

@@ -76,7 +76,7 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     from games.grids import published
     from matches.bulk import write_logs
     from matches.models import Match, Seat
-    from studies.freezing import sha256_of
+    from plans.canonical import sha256_of
 
     rng = Random(f"{seed}/{family}")
     table = published(family).TABLES["glee"]

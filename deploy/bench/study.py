@@ -17,7 +17,6 @@ from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from participants import services as people
 from recruiters.arrivals import Arrival
-from studies import freezing
 from studies.enrolling import enrol
 from studies.models import Study
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recruiters import otree
 from recruiters.models import OtreeServer
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 
 SLUG = "otree-demo"

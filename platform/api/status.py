@@ -9,7 +9,6 @@ from api.reading import matches_of
 from opponents.agents import PERSON, candidates
 from participants.states import ENDED, State
 from studies.models import Cell, Placement, Study, Version
-from studies.sessions import entry_cells
 
 
 def summary_of(study: Study) -> schemas.StudySummary:

@@ -32,7 +32,8 @@ from opponents.agents import Agent, label_problem
 from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
 from plans.asking import AgentSettings
-from studies.freezing import code_revision, sha256_of
+from plans.canonical import sha256_of
+from studies.launching import code_revision
 from studies.models import Study
 
 MAX_MATCHES = 1_000_000

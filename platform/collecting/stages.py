@@ -10,7 +10,7 @@ from collecting import planning
 from collecting.models import Collection, Item, Stage
 from games import grids, registry
 from matches.models import Match
-from studies.freezing import sha256_of
+from plans.canonical import sha256_of
 
 
 def create_next(collection: Collection) -> bool:

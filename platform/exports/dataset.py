@@ -28,7 +28,6 @@ from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
 from exports.tables import Table, ratings
 from exports.times import Times
-from studies import freezing
 from studies.models import Study
 
 

@@ -17,7 +17,8 @@ from exports.glee.reading import Unreadable, read_tree
 from games import registry
 from matches.bulk import write_logs
 from matches.models import Match, Seat
-from studies.freezing import code_revision, sha256_of
+from plans.canonical import sha256_of
+from studies.launching import code_revision
 
 CHUNK = 500
 """Number of games written together."""

@@ -22,8 +22,6 @@ from games.interface import Json
 from matches.models import Match
 from opponents.agents import counted_movers
 from plans.questions import Question, questions_of
-from studies import formats
-from studies.design import plan_cells
 from studies.enrolling import steps_of
 from studies.models import Cell, Study
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from exports.alike import mask
 from exports.sources import FrozenVersion
-from studies.freezing import sha256_of
+from plans.canonical import sha256_of
 
 FILE = "versions.json"
 MEANING = (

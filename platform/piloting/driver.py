@@ -18,7 +18,6 @@ from opponents.agents import people_in
 from piloting.errors import Stuck
 from piloting.models import Pilot, Walker
 from piloting.person import Interrupted, Person
-from studies.formats import seats_in
 
 MAX_CONCURRENT = 4
 """Maximum number of participants running at the same time; raised if a group is larger."""

@@ -33,7 +33,6 @@ from piloting import enrolling, pace, reading
 from piloting.answering import answers
 from piloting.errors import Stuck
 from piloting.models import Walker
-from studies.formats import agents_in
 
 MAX_PAGES = 200
 TRIES = 3

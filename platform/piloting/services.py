@@ -20,8 +20,6 @@ from opponents.listing import retired_problem
 from participants.models import Enrolment
 from piloting.errors import CannotPilot
 from piloting.models import MAX_PEOPLE, Pilot, Walker
-from studies.formats import seats_in
-from studies.freezing import code_revision, content_of, sha256_of
 from studies.models import Study
 
 Plan = Walker.Plan

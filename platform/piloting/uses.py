@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from opponents.uses import Use, asks, names_endpoint
 from piloting.models import Pilot
-from studies.formats import agents_in
 
 
 def uses_of(endpoint: str) -> Iterator[Use]:

@@ -21,7 +21,7 @@ from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from showcase import watching
 from showcase.local_model import LOCAL, LOCAL_MODEL, LOCAL_SETTINGS
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 from studies.names import two_person_slug
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet
@@ -37,6 +37,7 @@ from studies import drawing, faults, journeys, participations
 from studies.journeys import DRAW, common_steps, draw_point, lobby_hall, steps_of
 from studies.models import Cell, Placement, Study, Version, configured
 
+T = TypeVar("T")
 HELD_OR_OFFERED = Q(released_at=None)
 """Placements that hold a place or were offered one; new participants are placed where these are fewest."""
 HELD = HELD_OR_OFFERED & ~Q(enrolment__state=State.ARRIVED)
@@ -404,7 +405,7 @@ def _full() -> str:
     return _("All places in this study are taken at the moment. A place may become free, so please try again later.")
 
 
-def _released_if_full[T](find: Callable[[], T]) -> T:
+def _released_if_full(find: Callable[[], T]) -> T:
     """Return what `find` finds. If all places are taken, first release those of participants whose time is over."""
     try:
         return find()
@@ -444,9 +445,8 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     record = _drawn(version, seats, open_cells, asked, stratum)
     cell = next(cell for cell in open_cells.values() if cell.number == drawing.drawn(record))
     peers = Seats(version, asked.together) if asked.together else seats
-    seat = min(
-        (seat for other, seat in open_seats if other.pk == cell.pk), key=lambda seat: peers.held_or_offered[cell.pk, seat]
-    )
+    own_seats = [seat for other, seat in open_seats if other.pk == cell.pk]
+    seat = min(own_seats, key=lambda seat: peers.held_or_offered[cell.pk, seat])
     ever_placed = Placement.objects.filter(cell=cell)
     if asked.together:
         ever_placed = ever_placed.filter(enrolment__identity__details__together=asked.together)

@@ -30,6 +30,10 @@ from rights.models import Membership
 from studies.frozen import FrozenRows, refuse
 
 
+def game_choices() -> list[tuple[str, str]]:
+    return [(key, registry.get(key).title) for key in registry.keys()]
+
+
 class Study(models.Model):
     """A study: the plan as its researchers edit it.
 

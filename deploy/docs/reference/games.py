@@ -14,7 +14,7 @@ from deploy.docs.reference.markdown import code, docstring, line, quotation, tab
 from games import grids, play, registry
 from games.interface import Form, Game, Role
 from matches.forms import Field, fields_of
-from studies.lineups import first_of_each_kind
+from plans.starting import first_of_each_kind
 
 TRIALS, TRIAL_MOVES = 8, 60
 """Number of matches, and of moves in each, that are played to find a game's forms."""

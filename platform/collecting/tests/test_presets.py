@@ -11,8 +11,7 @@ from collecting import services
 from collecting.errors import BadPlan
 from collecting.models import Collection
 from collecting.presets import load, study_presets
-from studies.design import plan_cells
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Cell, Study
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from participants.models import Enrolment
 from participants.steps import StepRefused
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 
 OFFER = {"alice_gain": 6000, "bob_gain": 4000}

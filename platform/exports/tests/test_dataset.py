@@ -24,7 +24,7 @@ from matches import services
 from matches.models import Match
 from participants.states import State
 from payouts.models import LedgerRow
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 
 pytestmark = pytest.mark.django_db

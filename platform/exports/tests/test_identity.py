@@ -23,7 +23,7 @@ from exports.tests.test_dataset import rows, transcripts
 from exports.tests.test_verify import reseal
 from exports.verify import verify
 from opponents.agents import agents_from_specs
-from studies.freezing import sha256_of
+from plans.canonical import sha256_of
 
 pytestmark = pytest.mark.django_db
 

@@ -191,7 +191,7 @@ class TestLedger:
         assert ledger() == {}
 
     def test_participants_are_paid_by_the_rule_of_their_version(self):
-        from studies.freezing import launch
+        from studies.launching import launch
         from studies.models import Study
 
         study = launched_study(base="1.00")

@@ -25,7 +25,6 @@ from piloting.models import Pilot, Walker
 from piloting.report import report
 from studies import enrolling
 from studies.costs import costs_of_content
-from studies.freezing import content_of, launch, sha256_of
 from studies.models import Placement, Study, Version
 from tests.visitors import arrived_participant, launched_study
 

@@ -38,7 +38,7 @@ from showcase.samples import bargaining, guessing, tournament
 from showcase.samples.clock import Clock
 from showcase.samples.person import Person
 from studies import pausing
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 
 RESEARCHER = "simulated-researcher"

@@ -32,7 +32,7 @@ from showcase.samples import bargaining, guessing, making
 from showcase.samples.person import Person
 from studies.copying import copy
 from studies.enrolling import NotOpen, enrol
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Placement, Study
 
 

@@ -23,10 +23,9 @@ from studies.admin.table_fields import seats_of
 from studies.admin.varying import VALUES_PREFIX
 from studies.costs import Costs, costs_of_document
 from studies.forecast import Forecast, forecast
-from studies.freezing import content_of
 from studies.models import Study
 from studies.text_preview import preview
-from studies.texts import endings_of, endings_promise, in_currency
+from studies.texts import endings_promise, in_currency
 
 PLAY_FIELDS = ("values_from", "design", "roles", "quota", "agents", "lineups")
 """Fields that determine what is played, in addition to the parameters."""

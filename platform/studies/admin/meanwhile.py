@@ -25,7 +25,6 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from studies.admin.entry_fields import EntryField
-from studies.comparing import Line, difference
 
 OPENED = "opened_with"
 """The form field with the digests of the other fields' values as they were opened."""

@@ -20,9 +20,7 @@ from rights import parts
 from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies import presets
-from studies.comparing import compare
 from studies.copying import copy
-from studies.freezing import content_of
 
 DRAFT = "draft"
 """What the comparison calls the study as currently saved."""

@@ -19,8 +19,6 @@ from quality.score import MEANINGS, score
 from rights.admin import ByKey
 from rights.parts import visible
 from rights.roles import Role
-from studies.comparing import TITLES
-from studies.freezing import parts_of, sha256_of
 from studies.models import Placement, Study, Version
 
 

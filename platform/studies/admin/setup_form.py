@@ -30,10 +30,9 @@ from studies.admin.parameters import NONE_SUFFIX, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
 from studies.admin.table_fields import TableWidget, agents_data, read_data, seats_data
 from studies.admin.varying import VALUES_PREFIX, GridFields
-from studies.lineups import first_of_each_kind
+from plans.starting import first_of_each_kind
 from studies.models import Study
 from studies.names import is_referenced
-from studies.sessions import MAX_OTHERS
 
 KINDS = ("table", "selection", "configurations")
 """Kinds of design that are chosen by name. Otherwise, the parameters' values form a grid."""

@@ -18,13 +18,9 @@ from participants.states import ENDED, State
 from plans.asking import AgentSettings
 from recruiters.lab_codes import ListedCode, codes_of, with_states
 from studies import faults
-from studies.cells import cell_titles
 from studies.costs import Costs, shown_costs
-from studies.design import plan_cells
-from studies.freezing import content_of, missing_cap, sha256_of
 from studies.models import Cell, Placement, Study, Version
 from studies.recruiting import AtRecruiter, at_recruiter
-from studies.sessions import unreached_configurations
 
 CODES_SHOWN = 12
 CELLS_SHOWN = 24

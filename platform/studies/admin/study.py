@@ -33,7 +33,7 @@ from studies.admin.meanwhile import THEIRS
 from studies.admin.presets_and_copies import PresetsAndCopies
 from studies.admin.setup_form import STEPS, conditions, fieldsets, study_form
 from studies.admin.status import status_of
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 from studies.previewing import preview_source
 

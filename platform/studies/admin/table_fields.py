@@ -26,8 +26,6 @@ from opponents.listing import priced_models, usable_endpoints
 from plans.asking import DEFAULT, AgentSettings
 from studies.admin.own_texts import add_variable_help
 from studies.admin.parameters import LONG_TEXT, Parameters, is_number_list, is_single_value_list
-from studies.design import plan_cells
-from studies.lineups import OTHERS
 from studies.models import Study
 
 AGENT_SETTINGS = Parameters(AgentSettings, prefix="")

@@ -14,7 +14,7 @@ from participants import services as people
 from recruiters.arrivals import Arrival
 from studies.design import plan_cells
 from studies.enrolling import enrol
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Cell, Study
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from opponents.agents import Agent
 from participants.models import Enrolment
 from participants.services import expiry_after
 from studies.cells import cell_titles
-from studies.freezing import sha256_of
+from plans.canonical import sha256_of
 from studies.models import Cell, Study, Version
 from tests.visitors import arrived_participant
 

@@ -8,7 +8,8 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from opponents.agents import agents_from_specs
-from studies.freezing import launch, sha256_of
+from plans.canonical import sha256_of
+from studies.launching import launch
 from studies.models import Study, Version
 from tests.visitors import arrived_participant, launched_study
 

@@ -25,7 +25,7 @@ from studies import forecast as forecasting
 from studies.cells import cell_titles
 from studies.design import plan_cells
 from studies.forecast import forecast
-from studies.freezing import launch
+from studies.launching import launch
 from studies.lineups import BadLineup, Lineup
 from studies.models import Placement, Study
 from studies.texts import default_consent

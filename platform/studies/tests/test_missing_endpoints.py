@@ -20,7 +20,7 @@ from piloting.services import CannotPilot, begin
 from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 from tests.forms import form_data
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of

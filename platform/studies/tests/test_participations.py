@@ -273,7 +273,7 @@ class TestSimultaneousArrivals:
 @pytest.mark.django_db
 def test_glee_preset_allows_repeats_after_twelve_hours():
     from collecting.presets import load
-    from studies.freezing import launch
+    from studies.launching import launch
 
     studies = load("glee-human", agents=["script:random"])
     assert {(study.most_participations, study.rest_hours) for study in studies} == {(None, 12)}

@@ -13,7 +13,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.comparing import compare, difference
 from studies.copying import NOT_COPIED, copy
-from studies.freezing import content_of, launch
+from studies.launching import launch
 from studies.models import Study
 from tests.visitors import launched_study, text_of
 

@@ -22,7 +22,7 @@ from participants.models import Enrolment
 from participants.services import expiry_after
 from plans.asking import AgentSettings
 from studies.enrolling import steps_of
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 from studies.previewing import PreviewSource, Selection, default_selection, preview, preview_source
 

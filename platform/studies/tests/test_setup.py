@@ -13,7 +13,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.admin.meanwhile import OPENED
 from studies.admin.setup_form import STEPS, fieldsets
-from studies.freezing import content_of, launch
+from studies.launching import launch
 from studies.models import Study
 from studies.text_preview import preview
 from tests.forms import form_data, new_form_data

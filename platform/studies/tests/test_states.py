@@ -18,7 +18,7 @@ from participants.models import Enrolment
 from participants.states import ENDINGS, State
 from plans.pay import CAN_PAY, ENDINGS_PAY
 from recruiters.models import LabCode
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Placement, Study
 from surveys.models import Response
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of

@@ -21,7 +21,7 @@ from participants.states import State
 from payouts.models import LedgerRow
 from recruiters.arrivals import Arrival
 from studies import enrolling
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Placement, Study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]

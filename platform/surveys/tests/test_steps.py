@@ -13,7 +13,7 @@ from exports.verify import verify
 from participants import services as people
 from participants.models import Visit
 from participants.states import ENDINGS, State
-from studies.freezing import launch
+from studies.launching import launch
 from studies.models import Study
 from surveys.models import Response
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of

@@ -17,7 +17,7 @@ from marketplaces.prolific.models import KeySet, Publication
 from marketplaces.prolific.standin.market import Key, new_id
 from participants.models import Enrolment
 from recruiters.models import Identity
-from studies.freezing import launch
+from studies.launching import launch
 from tests.visitors import heading_of, text_of
 
 pytestmark = pytest.mark.django_db

@@ -88,7 +88,7 @@ def test_refusal_is_explained_and_leaves_nothing_behind(desk):
     with pytest.raises(Refused, match="reward is too low"):
         Study.objects.filter(pk=desk.study.pk).update(base="0.05")
         desk.study.refresh_from_db()
-        from studies.freezing import launch
+        from studies.launching import launch
 
         launch(desk.study)
         desk.draft()
