@@ -25,6 +25,7 @@ from marketplaces.mturk.client import HitNow, Requester, requester_of
 from marketplaces.mturk.errors import Refused, Unclear
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.question import external_question
+from marketplaces.offers import pay_of
 from matches.models import Match
 from recruiters.terms import MTURK_LARGE_FROM
 from studies.costs import Costs, costs_of_document
