@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from analysis.results import Options, Outcome
 
 MANIFEST = "manifest.json"
-FORMAT, FORMAT_VERSION = "parley-dataset", 5
+FORMAT, FORMAT_VERSION = "parley-dataset", 6
 TABLES = (
     "matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour", "llm_calls",
     "tool_calls", "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
@@ -123,7 +123,7 @@ class Data:
             if games:
                 return tuple(games)
         versions = [v for folder in self.folders for v in folder.manifest.get("versions") or ()]
-        return tuple(sorted({version["game"] for version in versions if version.get("game")}))
+        return tuple(sorted({game for version in versions for game in version.get("games") or ()}))
 
     # ---- tables
 
