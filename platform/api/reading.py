@@ -15,7 +15,7 @@ from exports import shape
 from exports.participants import Participant, Place, PlayedMatch, Reading
 from exports.sources import StudySource
 from matches.models import Event, Match, Seat
-from studies.models import Placement, Study, Version
+from studies.models import Placement, Study
 
 _INVALID_CURSOR = _("Invalid cursor for this study.")
 
