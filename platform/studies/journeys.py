@@ -333,7 +333,8 @@ def _consent(stage: stages.Consent, way: Way) -> Steps:
     plan, outlook = way.plan, way.outlook
     rule, others = plan.pay.rule_for(), outlook.disclosures[plan.told.others]
     text = texts.default_consent(plan, outlook) if stage.text == DEFAULT_TEXT else way.rendered(stage.text)
-    facts = texts.key_facts(plan, rule, length=outlook.lengths[0] if len(outlook.lengths) == 1 else "")
+    length = outlook.lengths[0] if len(outlook.lengths) == 1 else ""
+    facts = texts.key_facts(plan, rule, length=length, about_minutes=way.version.frozen.get("about_minutes"))
     return [
         {
             "kind": "consent",

@@ -19,6 +19,7 @@ from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
 from plans.reading import BadPlan, Fault
 from recruiters import arrivals
+from studies.forecast import minutes_of
 from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
 
 
@@ -66,6 +67,7 @@ def version_of(study: Study) -> Version:
     version.frozen = {
         "rules_versions": {kind.key: kind.rules_version for kind in kinds},
         "instructions": {kind.key: kind.instruction_template() for kind in kinds},
+        "about_minutes": minutes_of(version.reader),
     }
     return version
 

@@ -150,7 +150,7 @@ class Draft(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="drafts")
     edit = models.PositiveIntegerField(_("edit"))
     document = models.JSONField(_("plan"))
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     at = models.DateTimeField(_("saved"), default=timezone.now)
 
     class Meta:
@@ -173,7 +173,7 @@ class LogEntry(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="changes")
     at = models.DateTimeField(_("time"), default=timezone.now)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     path = models.CharField(_("what"), max_length=60)
     before = models.JSONField(_("before"), null=True)
     after = models.JSONField(_("after"), null=True)
@@ -192,7 +192,7 @@ class Version(models.Model):
 
     Attributes:
         document: the plan in canonical form, as it was when this version was first launched.
-        frozen: what the plan takes from the code: {rules_versions, instructions: by game, about_minutes}.
+        frozen: what the plan takes from the code: {rules_versions, instructions: by game, about_minutes: expected}.
     """
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="versions")
