@@ -12,6 +12,7 @@ from llm_agents.agent import is_scripted
 
 REASONS: Mapping[str, str] = {
     "failed_code_word": "The participant typed the wrong code word.",
+    "failed_comprehension": "The questions about the rules were not answered correctly within the tries.",
     "failed_quiz": "The quiz after the game was not answered correctly.",
     "timed_out": "The participant was present but did not move within the time limit and the extra time.",
     "dropped_out": "The participant dropped out.",
@@ -40,7 +41,7 @@ REASONS: Mapping[str, str] = {
 """Stable short names; the first one that applies, in this order, counts as the reason."""
 
 STAGES: Mapping[str, str] = {
-    "arrived": "arrived and was placed in a cell",
+    "arrived": "arrived and was given a place",
     "consented": "agreed to take part",
     "instructed": "read the instructions and, if asked, typed the code word",
     "began": "started the game",
@@ -54,6 +55,7 @@ IN_PROGRESS = "under_way"
 """Exported state of an enrolment that ended after the dataset's cut-off."""
 _ENDED_WITHOUT_DATA = (
     "failed_code_word",
+    "failed_comprehension",
     "failed_quiz",
     "timed_out",
     "dropped_out",
