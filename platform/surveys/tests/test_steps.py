@@ -34,7 +34,7 @@ AFTER = [
 
 @pytest.fixture
 def study() -> Study:
-    return launched_study(survey_before=BEFORE, survey_after=AFTER, debriefing="## What it was about\n\n<b>Prices</b>.")
+    return launched_study(before=BEFORE, after=AFTER, debriefing="## What it was about\n\n<b>Prices</b>.")
 
 
 @pytest.fixture
@@ -108,13 +108,13 @@ def test_debriefing_is_shown_only_after_the_game_started(visitor):
 
 
 def test_new_version_does_not_change_running_surveys(study, visitor):
-    Study.objects.update(survey_before=[{"kind": "long", "name": "why", "text": "Why?"}])
+    Study.objects.update(before=[{"kind": "long", "name": "why", "text": "Why?"}])
     launch(Study.objects.get())
     assert "How old are you?" in text_of(visitor.see())
 
 
 def test_exported_answers_are_anonymous_and_spreadsheet_safe(tmp_path):
-    study = building.new_study(survey_before=AFTER)
+    study = building.new_study(before=AFTER)
     person = building.arrive(study, worker="A1WORKER")
     building.consent(person, name="Robin")
     building.answer(person, question_fair="5", question_more="=Robin A1WORKER said hello")
