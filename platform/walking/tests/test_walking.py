@@ -92,7 +92,7 @@ def test_lobby_passes_by_itself_and_scripts_count_as_people(contest):
     assert services.jump(walk, position) == ""
     seat = Seat.objects.get(enrolment=walk.enrolment)
     page = page_of(walk)
-    assert "You play with 2 other people." in page and "program" not in page
+    assert "You play with 2 other people." in page and "Too few people" not in page
     assert seat.match.stand_ins == {"p2", "p3"}
     finish(walk)
     assert walk.enrolment.state == "completed"
