@@ -45,31 +45,25 @@ from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from recruiters.otree import signed_vars
 from showcase import tour
 from studies.enrolling import HELD, enrol
-from studies.launching import launch
+from studies.launching import version_of
 from studies.models import Placement, Study
+from studies.tests import kit
 
 
-def launch_study(values: dict[str, Any]) -> str:
-    """Create and launch a study; return its short name."""
-    study = Study(**values)
-    study.save()
-    launch(study)
-    return study.slug
+def launch_study(parts: dict[str, Any]) -> str:
+    """Create and launch a study (`studies.tests.kit`); return its short name."""
+    return kit.launched(**parts).slug
 
 
 def launch_tour_study() -> None:
     """Launch a study in the place of the sample that the tour shows, if there is none."""
     if not Study.objects.filter(slug=tour.STUDY).exists():
-        launch_study({"slug": tour.STUDY, "title": "Sample", "game": "bargaining", "roles": ["alice"]})
+        launch_study({"slug": tour.STUDY, "title": "Sample"})
 
 
-def launch_again(slug: str, values: dict[str, Any]) -> None:
-    """Launch the next version of a study with these values changed."""
-    study = Study.objects.get(slug=slug)
-    for name, value in values.items():
-        setattr(study, name, value)
-    study.save()
-    launch(study)
+def launch_again(slug: str, parts: dict[str, Any]) -> None:
+    """Launch the next version of a study with these parts of its plan changed."""
+    kit.launch_again(Study.objects.get(slug=slug), **parts)
 
 
 def create_superuser(name: str, password: str) -> int:
@@ -104,7 +98,7 @@ def monitor_path(slug: str) -> str:
 
 def watch_path(slug: str) -> str:
     """Return the path of the page on which a researcher watches the study's only match."""
-    match = Match.objects.get(seats__enrolment__placement__cell__version__study__slug=slug)
+    match = Match.objects.get(seats__enrolment__placement__version__study__slug=slug)
     return reverse("admin:matches_match_watch", args=[match.pk])
 
 
@@ -128,13 +122,13 @@ def moves(slug: str) -> list[str]:
 
 def move_data(slug: str) -> list[dict[str, Any]]:
     """Return the moves of the study's match with all their data: who made them, and for whom."""
-    events = Event.objects.filter(match__seats__enrolment__placement__cell__version__study__slug=slug, kind="move")
+    events = Event.objects.filter(match__seats__enrolment__placement__version__study__slug=slug, kind="move")
     return [event.data for event in events.order_by("number")]
 
 
 def completion_code(slug: str) -> str:
     """Return the completion code of the study's only participant."""
-    return Enrolment.objects.get(placement__cell__version__study__slug=slug).completion_code
+    return Enrolment.objects.get(placement__version__study__slug=slug).completion_code
 
 
 def arrive(slug: str, *, role: str | None = None) -> str:
@@ -209,10 +203,10 @@ def reported_pages(path: str) -> list[str]:
 
 
 def held_places(slug: str) -> dict[str, int]:
-    """Return how many participants hold a place in the study, by "configuration/role"."""
-    holding = Placement.objects.filter(HELD, cell__version__study__slug=slug)
-    counted = holding.values_list("cell__configuration", "cell__role").annotate(Count("pk"))
-    return {f"{configuration}/{role}": count for configuration, role, count in counted.order_by()}
+    """Return how many participants hold a place in the study, by "cell/role"."""
+    holding = Placement.objects.filter(HELD, version__study__slug=slug)
+    counted = holding.values_list("cell__number", "cell__role").annotate(Count("pk"))
+    return {f"{cell}/{role}": count for cell, role, count in counted.order_by()}
 
 
 def begin_pilot(slug: str, people: int) -> int:
@@ -268,9 +262,9 @@ def superuser_login() -> tuple[str, str]:
     return name, password
 
 
-def latest_content(slug: str) -> dict[str, Any]:
-    """Return the content of the study's latest version."""
-    return Study.objects.get(slug=slug).versions.order_by("-number")[0].content
+def latest_plan(slug: str) -> dict[str, Any]:
+    """Return the plan of the study's latest version."""
+    return Study.objects.get(slug=slug).versions.order_by("-number")[0].document
 
 
 def await_failed_attempts(number: int, *, patience: float = 120) -> None:
@@ -302,13 +296,13 @@ def otree_vars(slug: str, code: str) -> dict[str, Any]:
 
 def ledger(slug: str) -> list[list[str]]:
     """Return every amount due in the study: pseudonym, reason, amount, state."""
-    rows = LedgerRow.objects.filter(enrolment__placement__cell__version__study__slug=slug).order_by("pk")
+    rows = LedgerRow.objects.filter(enrolment__placement__version__study__slug=slug).order_by("pk")
     return [[row.enrolment.pseudonym, row.reason, str(row.amount), row.state] for row in rows]
 
 
 def count_enrolments(slug: str) -> int:
     """Return the number of enrolments in the study."""
-    return Placement.objects.filter(cell__version__study__slug=slug).count()
+    return Placement.objects.filter(version__study__slug=slug).count()
 
 
 def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
@@ -318,8 +312,9 @@ def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
 
 
 def lineups_of(slug: str) -> dict[str, dict[str, Any]]:
-    """Return the agent or person in each seat, by line-up, as the study would be launched."""
-    return {cell.lineup: dict(cell.seats) for cell in plan_cells(Study.objects.get(slug=slug))}
+    """Return the agent or person in each seat, by the levels of the cell, as the study would be launched."""
+    study = Study.objects.get(slug=slug)
+    return {cell.title: dict(cell.seats) for cell in version_of(study).planned_cells()}
 
 
 def collection_content(slug: str) -> dict[str, Any]:

@@ -5,33 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from matches.models import Event, Match
-from opponents.agents import agents_from_specs
 from showcase.demo import create_demo
-from studies.launching import launch
-from studies.models import Study
+from studies.tests import kit
 
 
 def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any], **fields: Any) -> str:
-    """Launch a study of the item auction with these seats; return its short name."""
-    agents: dict[str, Any] = {}
-    for agent in set(seats.values()) - {"person"}:
-        agents |= agents_from_specs(agent, settings={} if agent.startswith("script:") else settings)
-    study = Study.objects.create(
-        **{
-            "slug": slug,
-            "title": "Bidding",
-            "game": "item_auction",
-            "entry": "open",
-            "agents": agents,
-            "lineups": [{"name": "", "seats": seats}],
-            "asks_code_word": False,
-            "asks_quiz": False,
-            "ready_seconds": 0,
-            **fields,
-        }
-    )
-    launch(study)
-    return slug
+    """Launch a study of the item auction with these seats; return its short name.
+
+    Args:
+        settings: of its models.
+        fields: further parts of the plan (`studies.tests.kit.changed`).
+    """
+    agents = {
+        spec: kit.agent(spec, **({} if spec.startswith("script:") else settings))
+        for spec in set(seats.values()) - {"person"}
+    }
+    parts = {"title": "Bidding", "via": "open", "agents": agents, "seats": seats, "code_word": None, "ready": 0}
+    return kit.launched(slug, game="item_auction", **{**parts, **fields}).slug
 
 
 def match_record(slug: str) -> dict[str, Any]:

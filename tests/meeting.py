@@ -11,12 +11,10 @@ from django.db.models import Count
 from lobby.models import Place
 from matches import services
 from matches.models import Event, Match, Seat
-from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from payouts.models import LedgerRow
-from studies.launching import launch
-from studies.models import Study
+from studies.tests import kit
 from tests.actions import arrive
 
 SIZE = {"players": 5, "runs": 3}
@@ -25,30 +23,25 @@ SIZE = {"players": 5, "runs": 3}
 def launch_contest(slug: str, *, human_seats: int = 4, agent: str = "script:rational", **fields: Any) -> str:
     """Launch a contest with five seats, of which `human_seats` are for people; return the study's short name.
 
-    Groups start at once: `ready_seconds` is 0.
+    Groups start at once: `ready` is 0.
     """
     config = {**SIZE, **fields.pop("config", {})}
     players = config["players"]
     if fields.get("game", "beauty_contest") != "beauty_contest":
         config = {key: value for key, value in config.items() if key not in SIZE}
     seats = {f"p{number}": "person" if number <= human_seats else agent for number in range(1, players + 1)}
-    study = Study.objects.create(
-        **{
-            "slug": slug,
-            "title": "Together",
-            "game": "beauty_contest",
-            "config": config,
-            "entry": "open",
-            "agents": agents_from_specs(agent, settings={} if agent.startswith("script:") else {"cap_study": 5.0}),
-            "lineups": [{"name": "", "seats": seats}],
-            "asks_code_word": False,
-            "asks_quiz": False,
-            "ready_seconds": 0,
-            **fields,
-        }
-    )
-    launch(study)
-    return slug
+    parts = {
+        "game": "beauty_contest",
+        "title": "Together",
+        "config": config,
+        "via": "open",
+        "agents": {agent: kit.agent(agent, **({} if agent.startswith("script:") else {"cap_study": 5.0}))},
+        "seats": seats,
+        "code_word": None,
+        "ready": 0,
+        **fields,
+    }
+    return kit.launched(slug, **parts).slug
 
 
 def reach_lobby(slug: str, name: str = "Robin") -> str:

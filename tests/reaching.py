@@ -16,12 +16,11 @@ from exports.tests import building
 from matches import services as matches
 from matches.models import Match, Seat
 from monitoring import services as monitor
-from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
-from studies.launching import launch
 from studies.models import Study
+from studies.tests import kit
 from tests import actions
 
 PATIENCE = 240.0
@@ -39,10 +38,8 @@ _QUESTION = {
 
 def launch_second_version(slug: str) -> None:
     """Change the launched study and launch its second version, for participants who arrive from now on."""
-    study = Study.objects.get(slug=slug)
-    study.survey_before, study.agents = [_QUESTION], agents_from_specs("script:fair", delay=OPPONENT_DELAY)
-    study.save()
-    launch(study)
+    agents = {"script:fair": kit.agent("script:fair", delay=OPPONENT_DELAY)}
+    kit.launch_again(Study.objects.get(slug=slug), before=[_QUESTION], agents=agents)
 
 
 def reach_state(path: str, target: str) -> str:

@@ -12,32 +12,22 @@ from django.urls import reverse
 
 from matches import agents
 from matches.models import Match, Seat
-from opponents.agents import agents_from_specs
 from participants.models import Enrolment
 from participants.services import answer_step
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol
-from studies.launching import launch
 from studies.models import Study
+from studies.tests import kit
 
 STEP_KINDS = ("consent", "name", "instructions", "match", "quiz")
 """The kinds of step of a bargaining study, in order."""
 EQUAL_SPLIT = {"alice_gain": "5000", "bob_gain": "5000"}
 
 
-def launched_study(**fields: Any) -> Study:
-    """Launch a bargaining study in which people play alice against a fair script; return it."""
-    defaults = {
-        "title": "Splitting",
-        "slug": "splitting",
-        "game": "bargaining",
-        "roles": ["alice"],
-        "agents": agents_from_specs("script:fair"),
-    }
-    study = Study.objects.create(**{**defaults, **fields})
-    launch(study)
-    study.refresh_from_db()
-    return study
+def launched_study(**parts: Any) -> Study:
+    """Launch a bargaining study in which people play alice against a fair script, with a quiz; return it."""
+    defaults = {"title": "Splitting", "slug": "splitting", "agents": "script:fair", "quiz": True}
+    return kit.launched(**{**defaults, **parts})
 
 
 def arrived_participant(study: Study, worker: str = "worker") -> Enrolment:

@@ -10,43 +10,28 @@ from games.play import script_move
 from llm_agents.record import CallRecord
 from matches import services
 from matches.models import Match, Seat
-from opponents.agents import agents_from_specs
 from opponents.models import Call
 from participants import services as people
 from participants.models import Enrolment
 from participants.steps import StepRefused
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol
-from studies.launching import launch
 from studies.models import Study
+from studies.tests import kit
 
 OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 FAIR = {"alice_gain": 5000, "bob_gain": 5000}
 
 
-def new_study(**fields: Any) -> Study:
-    """Return a launched bargaining study in which people play alice against a fair script."""
-    values = {
-        "title": "Splitting money",
-        "slug": "splitting",
-        "game": "bargaining",
-        "roles": ["alice"],
-        "agents": agents_from_specs("script:fair"),
-        "entry": Study.Entry.CODES,
-        "quota": 100_000,
-        **fields,
-    }
-    study = Study.objects.create(**values)
-    launch(study)
-    study.refresh_from_db()
-    return study
+def new_study(**parts: Any) -> Study:
+    """Return a launched bargaining study in which people play alice against a fair script, with a quiz."""
+    defaults = {"title": "Splitting money", "slug": "splitting", "agents": "script:fair", "quota": 100_000, "quiz": True}
+    return kit.launched(**{**defaults, **parts})
 
 
 def launch_with(study: Study, **changes: Any) -> None:
-    """Change the study and launch it again."""
-    Study.objects.filter(pk=study.pk).update(**changes)
-    study.refresh_from_db()
-    launch(study)
+    """Change parts of the study's plan and launch it again."""
+    kit.launch_again(study, **changes)
 
 
 def arrive(study: Study, *, worker: str = "", proof: str = "", details: Mapping[str, str] | None = None) -> Enrolment:

@@ -3,82 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from decimal import Decimal
 from typing import Any
 
 from games import registry
 from games.play import configure
-from plans.seats import OTHERS
+from plans.plan import Plan
+from plans.stages import Game, Lobby, Timing
 from plans.starting import plan_for
 from studies.launching import launch
 from studies.models import Study
 
-GAME = {"amounts", "instructions", "examples", "comprehension", "repeats", "partners", "quiz", "timing", "pay_game"}
-TIMING = {"turn", "extension", "report", "absence", "grace", "on_timeout", "on_absence", "stand_in", "returns"}
-LOBBY = {"wait", "ready", "otherwise", "fill"}
-PAY = {"currency", "base", "waiting_rate", "endings", "failure_cap", "pause_on_failure"}
-BONUS = {"rule", "of", "average", "rate", "cap"}
-ENTRY = {"via", "participations", "rest_hours", "listing"}
-CELLS = {"quota", "listed", "strata", "crossed", "rows"}
-TOLD = {"others"}
+_ENTRY = ("via", "participations", "rest_hours", "listing")
+_LEAVES: dict[str, tuple[str, ...]] = {
+    "pay": ("currency", "base", "waiting_rate", "endings", "failure_cap", "pause_on_failure"),
+    "bonus": ("rule", "of", "average", "rate", "cap"),
+    "entry": _ENTRY,
+    "cells": ("quota", "listed", "strata", "crossed", "rows"),
+    "told": ("others",),
+    "checks": ("behaviour", "whole_groups"),
+}
+"""The leaves of a plan's sections; their names say where they belong."""
+
+
+def new_study(slug: str = "study", *, game: str = "bargaining", plan: Mapping[str, Any] | None = None, **parts: Any):
+    """Return a saved draft, from a whole `plan` or from what `document` takes."""
+    return Study.objects.create(slug=slug, draft=document(game, **parts) if plan is None else plain(plan))
+
+
+def launched(slug: str = "study", **parts: Any) -> Study:
+    """Return a launched study."""
+    return launch_again(new_study(slug, **parts))
+
+
+def launch_again(study: Study, **parts: Any) -> Study:
+    """Launch a study after changing these parts of its plan."""
+    study.draft = changed(study.draft, **parts)
+    study.save(update_fields=["draft"])
+    launch(study)
+    study.refresh_from_db()
+    return study
 
 
 def document(
     game: str = "bargaining",
     *,
     config: Mapping[str, Any] | None = None,
-    seats: Any = None,
     roles: Sequence[str] | None = None,
     agents: Mapping[str, Any] | Sequence[str] | str | None = None,
-    before: Sequence[Mapping[str, Any]] = (),
-    after: Sequence[Mapping[str, Any]] = (),
     **parts: Any,
 ) -> dict[str, Any]:
-    """Return a plan in which a person plays the game against its default script.
+    """Return a plan: by default, one person in the game's first seat plays against the game's default script.
 
     Args:
-        roles: the participant's seats, each a cell; the first seat by default.
-        agents: agents by label, or specifications such as "script:fair", which become labels; several are a factor.
-        before, after: questions before and after the game.
-        parts: sections of the plan, settings of its game's stage, or leaves of its sections (`turn`, `base`, `quota`,
-            `via`, …). `rule` is the bonus rule; the draw's is `draw`.
+        config: the game's parameters, where they differ from its defaults.
+        roles: the participant's seats, each a cell: the factor `seat` if there are several; [] for all of them.
+        agents: agents by label, or specifications such as "script:fair" as their own labels: the factor `opponent` if
+            there are several.
+        parts: as for `changed`.
     """
-    found = {name: {} for name in ("game", "timing", "lobby", "pay", "bonus", "entry", "cells", "told")}
-    sections = [(found[name], names) for name, names in zip(found, _NAMES, strict=True)]
-    plan: dict[str, Any] = {}
+    possible = configure(registry.get(game), dict(config or {})).people()
+    chosen = possible[:1] if roles is None else list(roles) or possible
+    made = plan_for(game, config=dict(config or {}), roles=chosen, agents=agents_of(agents))
+    return changed(made, **{"quota": 20, "via": "codes", **parts})
+
+
+def changed(
+    document: Mapping[str, Any],
+    *,
+    before: Sequence[Mapping[str, Any]] | None = None,
+    after: Sequence[Mapping[str, Any]] | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    **parts: Any,
+) -> dict[str, Any]:
+    """Return a plan with these parts changed.
+
+    Args:
+        before, after: the questions before and after the game.
+        grid: parameters of the game that are factors of the same names, with their values.
+        parts: sections of the plan (`agents`, `factors`, `journey`, `minutes`, …); settings of its first game
+            (`seats`, `repeats`, `quiz`, …), of its timing (`turn`, `on_timeout`, …) and lobby (`wait`, `fill`, …);
+            leaves of other sections (`base`, `average`, `via`, `quota`, `others`, …); `consent` and `debriefing`
+            texts. `draw` is the rule of assignment, `own_pay` the game's own bonus.
+    """
+    plan = deepcopy(dict(document))
+    journey = plan["journey"]
+    game = next(node for node in _nodes(journey) if node["stage"] == "game")
     for name, value in parts.items():
-        if name == "draw":
-            found["cells"]["rule"] = value
-        elif name == "game_pay":
-            found["game"]["pay"] = value
-        elif name in ("rotate", "code_word"):
-            found["game"][{"rotate": "roles"}.get(name, name)] = value
+        if name == "agents":
+            plan["agents"] = agents_of(value)
+        elif name == "config":
+            game["config"] = {**game.get("config", {}), **value}
+        elif name in ("consent", "debriefing"):
+            _set_text(journey, name, value)
+        elif name == "draw":
+            plan.setdefault("cells", {})["rule"] = value
+        elif name == "own_pay":
+            game["pay"] = value
+        elif name in Plan.model_fields and name != "quota":
+            plan[name] = value
+        elif (section := next((key for key, names in _LEAVES.items() if name in names), None)) is not None:
+            target = plan.setdefault("pay", {}).setdefault("bonus", {}) if section == "bonus" else plan
+            (target if section == "bonus" else target.setdefault(section, {}))[name] = value
+        elif name in Timing.model_fields:
+            game.setdefault("timing", {})[name] = value
+        elif name in Lobby.model_fields:
+            game.setdefault("lobby", {})[name] = value
+        elif name in Game.model_fields:
+            game[name] = value
         else:
-            section = next((section for section, names in sections if name in names), plan)
-            section[name] = value
-    stage = dict(found["game"])
-    for name in ("timing", "lobby"):
-        if found[name] or name in plan:
-            stage[name] = {**plan.pop(name, {}), **found[name]}
-    if seats is not None:
-        stage["seats"] = seats
-    pay = {**plan.pop("pay", {}), **found["pay"]}
-    if found["bonus"]:
-        pay["bonus"] = {**pay.get("bonus", {}), **found["bonus"]}
-    for name, section in (("pay", pay), *((name, found[name]) for name in ("entry", "cells", "told"))):
-        if section or name in plan:
-            plan[name] = {**plan.get(name, {}), **section}
-    chosen = dict(config) if config is not None else None
-    kind = registry.get(game)
-    if roles is None:
-        roles = configure(kind, {} if chosen is None else chosen).people()[:1]
-    made = plan_for(game, config=chosen or {}, roles=roles, agents=agents_of(agents), stage=stage, **_amounts(plan))
-    for name, questions, index in (("before", before, 1), ("after", after, len(made["journey"]) + bool(before))):
-        if questions:
-            made["journey"].insert(index, {"stage": "questions", "name": f"{name}_game", "items": list(questions)})
-    return made
-
-
-_NAMES = (GAME, TIMING, LOBBY, PAY, BONUS, ENTRY, CELLS, TOLD)
+            raise TypeError(f"a plan has no part {name!r}")
+    for name, values in (grid or {}).items():
+        levels: Any = list(values) if None not in values else {f"level_{i}": v for i, v in enumerate(values, 1)}
+        plan.setdefault("factors", {})[name] = {"levels": levels}
+        game["config"] = {**game.get("config", {}), name: {"by": name}}
+    for name, items in (("before", before), ("after", after)):
+        if items is not None:
+            journey[:] = [node for node in journey if node.get("name") != f"{name}_game"]
+            place = 1 if name == "before" else len(journey) - (journey[-1]["stage"] == "debriefing")
+            if items:
+                journey.insert(place, {"stage": "questions", "name": f"{name}_game", "items": list(items)})
+    return plain(plan)
 
 
 def agents_of(agents: Mapping[str, Any] | Sequence[str] | str | None) -> dict[str, Any] | None:
@@ -91,38 +137,36 @@ def agents_of(agents: Mapping[str, Any] | Sequence[str] | str | None) -> dict[st
 def agent(spec: str, **settings: Any) -> dict[str, Any]:
     """Return an agent of a plan: "script:NAME" or "ENDPOINT:MODEL", with settings."""
     kind, _separator, name = spec.partition(":")
-    own = {"script": name} if kind == "script" else {"endpoint": kind, "model": name}
-    return {**own, **settings}
+    return {**({"script": name} if kind == "script" else {"endpoint": kind, "model": name}), **settings}
 
 
-def _amounts(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan as plain data: amounts are written as texts."""
-    from decimal import Decimal
-
-    def plain(node: Any) -> Any:
-        if isinstance(node, Mapping):
-            return {str(key): plain(value) for key, value in node.items()}
-        if isinstance(node, list | tuple):
-            return [plain(value) for value in node]
-        return str(node) if isinstance(node, Decimal) else node
-
-    return {name: plain(value) for name, value in plan.items()}
+def varied(by: str, **values: Any) -> dict[str, Any]:
+    """Return a value that depends on a factor."""
+    return {"by": by, "values": values}
 
 
-def new_study(slug: str = "study", *, game: str = "bargaining", **parts: Any) -> Study:
-    """Return a saved draft; `document` says what the arguments do."""
-    plan = parts.pop("plan", None)
-    if plan is None:
-        plan = document(game, **{"quota": 20, "via": "codes", **parts})
-    return Study.objects.create(slug=slug, draft=plan)
+def lineups(**seats: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a plan whose cells differ in who takes which seat: the factor `lineup`."""
+    return {"factors": {"lineup": {"levels": list(seats)}}, "seats": varied("lineup", **seats)}
 
 
-def launched(slug: str = "study", **parts: Any) -> Study:
-    """Return a launched study."""
-    study = new_study(slug, **parts)
-    launch(study)
-    study.refresh_from_db()
-    return study
+def plain(node: Any) -> Any:
+    """Return plain data: amounts as texts, words as texts, lists instead of tuples."""
+    if isinstance(node, Mapping):
+        return {str(key): plain(value) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [plain(value) for value in node]
+    return str(node) if isinstance(node, Decimal | str) else node
 
 
-__all__ = ["OTHERS", "agent", "agents_of", "document", "launched", "new_study"]
+def _nodes(journey: Sequence[Any]) -> list[dict[str, Any]]:
+    return [each for node in journey for each in (node, *_nodes(node.get("of", [])))]
+
+
+def _set_text(journey: list[Any], stage: str, text: str) -> None:
+    node = next((node for node in journey if node["stage"] == stage), None)
+    if node is None:
+        node = {"stage": stage}
+        journey.append(node)
+    node["text"] = text
+
