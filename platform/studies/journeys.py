@@ -580,7 +580,9 @@ class _Play:
                 cohort = f"{way.cell.number}.{(way.number - 1) // group.cohort + 1}"
                 pool += f"/{cohort}"
         together = f"/{way.together}" if way.together else ""
-        seed = f"{way.version.seed}/{way.cell.number}/{where}{together}"
+        pool += together
+        seed = f"{way.version.seed}/{pool}"
+        keep = {"keep": group.key} if group is not None and not group.cohort and not alone else {}
         match_step = {
             "kind": "match",
             "stage": self.name,
@@ -593,24 +595,24 @@ class _Play:
             "budget_of": f"study:{way.version.study.slug}",
             **({"repeat": repeat} if stage.repeats > 1 else {}),
             **({"cluster": cohort} if cohort else {}),
+            **keep,
         }
         if alone:
             return [{**match_step, "seed": Random(f"{seed}/{way.number}").randrange(2**31)}]
         returns = plan.entry.participations != 1
         meets_again = way.matches > 1 or returns
-        keeps = group is not None and not group.cohort
         lobby_step = {
             "kind": "lobby",
             "stage": self.name,
             "hall": lobby_hall(way.version),
-            "pool": pool + together,
+            "pool": pool,
             "limit": lobby.wait,
             "ready": lobby.ready,
             "after": lobby.otherwise,
             "fill": fill,
-            "strangers": stage.partners == "new" and meets_again and not keeps,
-            "seed": seed if cohort == "" else f"{seed}/{cohort}",
-            **({"keep": group.key} if group is not None and keeps else {}),
+            "strangers": stage.partners == "new" and meets_again and not keep,
+            "seed": seed,
+            **keep,
             **({"rotates": True} if stage.roles == "rotate" else {}),
             **({"join": way.version.study.get_absolute_url()} if plan.purpose == Match.Purpose.DEMO else {}),
         }
