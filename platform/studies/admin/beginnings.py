@@ -66,8 +66,8 @@ class Beginnings(PlanEditing):
     def offers(self) -> dict[str, Any]:
         """Return the games and ready-made studies with their pictures."""
         return {
-            "games": [(registry.get(key), _picture(key)) for key in registry.keys()],
-            "ready_made": [(preset, _picture(preset.game)) for preset in presets.all_presets()],
+            "games": [(registry.get(key), picture_of(key)) for key in registry.keys()],
+            "ready_made": [(preset, picture_of(preset.game)) for preset in presets.all_presets()],
         }
 
     def begin(self, request: HttpRequest, game: str) -> HttpResponse:
@@ -136,7 +136,7 @@ class Beginnings(PlanEditing):
         return TemplateResponse(request, "admin/studies/study/compare.html", context)
 
 
-def _picture(game: str) -> str:
+def picture_of(game: str) -> str:
     return mark_safe(picture(game))  # noqa: S308  (files of ours, without scripts: games.pictures)
 
 

@@ -332,14 +332,14 @@ class PlanEditing(MembersPage):
     def read_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return {document, faults} of a file for the editor; saves nothing."""
         self.seen(request, object_id, role=Role.EDITOR)
-        document, faults = _read_upload(request)
+        document, faults = read_upload(request)
         return JsonResponse({"document": document, "faults": [fault.as_data() for fault in faults]})
 
     def upload(self, request: HttpRequest) -> HttpResponse:
         """Create a draft from a file; with any fault, list all of them and create nothing."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        document, faults = _read_upload(request)
+        document, faults = read_upload(request)
         if faults:
             return self.beginning_page(request, faults=[str(fault) for fault in faults])
         return self.created(request, document, Action.MADE, _("Made from a file."))
@@ -407,7 +407,7 @@ def slug_of(document: Document) -> str:
     return slugify(str(document.get("title", "")))[:50] or "study"
 
 
-def _read_upload(request: HttpRequest) -> tuple[dict[str, Any], list[Fault]]:
+def read_upload(request: HttpRequest) -> tuple[dict[str, Any], list[Fault]]:
     """Return the uploaded plan and everything that is wrong with it."""
     file = request.FILES.get("file")
     if file is None:

@@ -9,7 +9,8 @@ const data = JSON.parse(document.getElementById("plan-data").textContent);
 const { words, forms } = data;
 const SYMBOLS = { consent: "handshake", page: "article", questions: "quiz", game: "casino", block: "view_agenda", debriefing: "waving_hand" };
 const CELLS_SHOWN = 12;
-const SECTIONS = [
+const isStudy = data.kind !== "collection";
+const SECTIONS = !isStudy ? [["study", "title"], ["agents", "smart_toy"], ["cells", "grid_view"], ["prices", "payments"]] : [
   ["study", "title"],
   ["agents", "smart_toy"],
   ["pay", "payments"],
@@ -19,16 +20,17 @@ const SECTIONS = [
   ["cells", "grid_view"],
   ["analysis", "monitoring"],
 ];
-const PARTS_OF_STUDY = ["title", "shown_title", "purpose", "minutes"];
+const PARTS_OF_STUDY = isStudy ? ["title", "shown_title", "purpose", "minutes"] : ["title", "environment", "repetitions", "cycle", "seeds", "stages", "concurrency", "budget"];
 
 const desk = makeDesk(root, data, { draw, drawAround, onCheck: showCells, placeOfFault });
-desk.extra = () => (desk.slug === undefined ? {} : { slug: desk.slug });
+desk.extra = () => (desk.slug !== undefined ? { slug: desk.slug } : isStudy ? {} : { slug: data.slug });
 desk.placeOf = placeOf;
 desk.changeGame = changeGame;
 desk.addAgent = addAgent;
 desk.ownText = ownText;
 desk.upload = upload;
 desk.onSaved = (saved) => {
+  if (saved.url) return ((desk.unsaved = false), location.assign(saved.url));
   desk.say(saved.said);
   for (const [selector, html] of Object.entries(saved.parts ?? {})) {
     const part = document.querySelector(selector);
@@ -83,7 +85,7 @@ function drawAround() {
   nav.replaceChildren(
     h("h2", {}, words.journey),
     stageList(desk.plan.journey ?? [], ["journey"]),
-    desk.readOnly ? "" : addMenu(menu),
+    desk.readOnly || !isStudy ? "" : addMenu(menu),
     h("h2", {}, words.factors),
     factorList(),
     h("h2", {}, words.settings),
@@ -159,6 +161,7 @@ function addStage(kind) {
 
 // A participant in the first seat, the first agent in the others.
 function gameSeats(key) {
+  if (!isStudy) return { rule: "product" };
   const seats = forms.games[key]?.seats ?? [];
   const person = seats.find((seat) => seat.person) ?? seats[0];
   if (!person) return { "*": "person" };
@@ -234,7 +237,7 @@ function stagePage(path) {
   if (!form) return part(stage.stage, [h("p", { className: "plan-help" }, words.unknown_stage)], "");
   const title = stage.name || form.label;
   const list = tree.get(desk.plan, path.slice(0, -1));
-  const isFixed = ["consent", "debriefing"].includes(stage.stage);
+  const isFixed = !isStudy || ["consent", "debriefing"].includes(stage.stage);
   const move = (by) => () => {
     const at = tree.moveStage(desk.plan, path, by);
     desk.changed();
@@ -251,12 +254,12 @@ function stagePage(path) {
         isFixed ? null : button("", { symbol: "arrow_upward", id: "stage-up", className: "plan-icon", disabled: !canUp, label: fill(words.move_up, { what: title }), onclick: move(-1) }),
         isFixed ? null : button("", { symbol: "arrow_downward", id: "stage-down", className: "plan-icon", disabled: !canDown, label: fill(words.move_down, { what: title }), onclick: move(1) }),
         isFixed ? null : button("", { symbol: "content_copy", className: "plan-icon", label: fill(words.copy, { what: title }), onclick: () => copyStage(path) }),
-        stage.stage === "consent" ? null : button("", { symbol: "delete", className: "plan-icon", label: fill(words.remove, { what: title }), onclick: () => removeStage(path) }),
+        !isStudy || stage.stage === "consent" ? null : button("", { symbol: "delete", className: "plan-icon", label: fill(words.remove, { what: title }), onclick: () => removeStage(path) }),
       );
   const inside = form.fields.filter((each) => !["fixed"].includes(each.kind) && !["show_if", "of", "name"].includes(each.name));
   const shown = inside.map((each) => field(desk, each, [...path, each.name]));
   const named = form.named ? h("div", { className: "plan-field", "data-at": [...path, "name"].join("."), "data-levels": "{}" }, h("label", { htmlFor: "stage-name" }, words.name), h("input", { type: "text", id: "stage-name", value: stage.name ?? "", disabled: desk.readOnly, spellcheck: false, maxLength: 40, onchange: (event) => renameStage(path, event.target.value.trim()) }), h("p", { className: "plan-help" }, form.fields.find((each) => each.name === "name").help), h("p", { className: "plan-fault", hidden: true })) : null;
-  const condition = stage.stage === "consent" || stage.stage === "debriefing" ? null : field(desk, form.fields.find((each) => each.name === "show_if"), [...path, "show_if"]);
+  const condition = !isStudy || stage.stage === "consent" || stage.stage === "debriefing" ? null : field(desk, form.fields.find((each) => each.name === "show_if"), [...path, "show_if"]);
   const blocks = stage.stage === "block" ? [h("p", { className: "plan-help plan-wide" }, words.block_help)] : [];
   return part(title, [h("div", { className: "plan-fields plan-field", "data-at": path.join("."), "data-levels": "{}" }, h("p", { className: "plan-fault plan-wide", hidden: true }), named, blocks, shown, condition)], stage.name ? form.label : "", tools);
 }
@@ -457,10 +460,9 @@ function cellsPage() {
       { className: "plan-fields plan-field", "data-at": "cells", "data-levels": "{}" },
       h("p", { className: "plan-fault plan-wide", hidden: true }),
       h("div", { className: "plan-field" }, h("label", { htmlFor: "cells-mode" }, words.which_cells), h("select", { id: "cells-mode", disabled: desk.readOnly, onchange: (event) => change(event.target.value) }, h("option", { value: "crossed", selected: mode === "crossed" }, words.crossed), h("option", { value: "listed", selected: mode === "listed" }, words.listed), rows.map((name) => h("option", { value: `rows ${name}`, selected: mode === `rows ${name}` }, fill(words.as_rows, { factor: name }))))),
-      field(desk, form.quota, ["cells", "quota"], literal),
-      field(desk, form.rule, ["cells", "rule"], literal),
+      ...["quota", "rule"].map((name) => form[name] && field(desk, form[name], ["cells", name], literal)),
       form.unit ? field(desk, form.unit, ["cells", "unit"], literal) : null,
-      field(desk, form.strata, ["cells", "strata"], literal),
+      form.strata ? field(desk, form.strata, ["cells", "strata"], literal) : null,
       cells.listed ? listedTable(between) : null,
     ),
   ], "");
@@ -474,8 +476,8 @@ function listedTable(between) {
     "div",
     { className: "plan-wide plan-stack" },
     h("div", { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": words.listed }, h("table", { className: "plan-grid" },
-      h("thead", {}, h("tr", {}, h("th", {}, "#"), between.map(([name]) => h("th", { scope: "col" }, name)), h("th", { scope: "col" }, words.quota), h("th", { scope: "col" }, words.weight), h("td", {}))),
-      h("tbody", {}, cells.slice(0, 200).map((cell, index) => h("tr", {}, h("th", { scope: "row" }, String(index + 1)), between.map(([name, factor]) => h("td", {}, h("select", { "aria-label": fill(words.of_cell, { what: name, number: index + 1 }), disabled: desk.readOnly, onchange: (event) => desk.write(["cells", "listed", index, name], (Array.isArray(factor.levels) ? factor.levels : []).find((each) => tree.levelKey(each) === event.target.value) ?? event.target.value) }, cell[name] === undefined ? h("option", { value: "" }, "–") : null, desk.levels(name).map((level) => h("option", { value: level, selected: tree.levelKey(cell[name] ?? "") === level }, level))))), number(cell, index, "quota", String(desk.plan.cells.quota ?? 20)), number(cell, index, "weight", "1"), h("td", {}, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(words.remove, { what: `${words.cell} ${index + 1}` }), onclick: () => write(cells.filter((_, each) => each !== index)) }))))))),
+      h("thead", {}, h("tr", {}, h("th", {}, "#"), between.map(([name]) => h("th", { scope: "col" }, name)), isStudy ? [h("th", { scope: "col" }, words.quota), h("th", { scope: "col" }, words.weight)] : null, h("td", {}))),
+      h("tbody", {}, cells.slice(0, 200).map((cell, index) => h("tr", {}, h("th", { scope: "row" }, String(index + 1)), between.map(([name, factor]) => h("td", {}, h("select", { "aria-label": fill(words.of_cell, { what: name, number: index + 1 }), disabled: desk.readOnly, onchange: (event) => desk.write(["cells", "listed", index, name], (Array.isArray(factor.levels) ? factor.levels : []).find((each) => tree.levelKey(each) === event.target.value) ?? event.target.value) }, cell[name] === undefined ? h("option", { value: "" }, "–") : null, desk.levels(name).map((level) => h("option", { value: level, selected: tree.levelKey(cell[name] ?? "") === level }, level))))), isStudy ? [number(cell, index, "quota", String(desk.plan.cells.quota ?? 20)), number(cell, index, "weight", "1")] : null, h("td", {}, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(words.remove, { what: `${words.cell} ${index + 1}` }), onclick: () => write(cells.filter((_, each) => each !== index)) }))))))),
     desk.readOnly ? null : button(fill(words.add, { what: words.cell.toLowerCase() }), { symbol: "add", className: "plan-small", onclick: () => write([...cells, { ...(cells.at(-1) ?? {}) }]) }),
   );
 }
@@ -531,7 +533,7 @@ function showCells() {
   panel.replaceChildren(
     h("h2", {}, words.cells),
     cells.length
-      ? h("div", { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": words.cells }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, words.cell), h("th", { scope: "col", className: "number" }, words.quota), h("th", { scope: "col", className: "number" }, words.minutes), h("th", { scope: "col", className: "number" }, words.pay))), h("tbody", {}, cells.slice(0, CELLS_SHOWN).map((cell) => h("tr", {}, h("th", { scope: "row" }, cell.title || words.only_cell), h("td", { className: "number" }, String(cell.quota)), h("td", { className: "number" }, cell.minutes ?? "…"), h("td", { className: "number" }, cell.pay ?? "…", cell.hourly ? h("small", {}, ` ${cell.hourly}`) : null))))))
+      ? h("div", { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": words.cells }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, words.cell), h("th", { scope: "col", className: "number" }, words.quota), isStudy ? [h("th", { scope: "col", className: "number" }, words.minutes), h("th", { scope: "col", className: "number" }, words.pay)] : null)), h("tbody", {}, cells.slice(0, CELLS_SHOWN).map((cell) => h("tr", {}, h("th", { scope: "row" }, cell.title || words.only_cell), h("td", { className: "number" }, String(cell.quota)), isStudy ? [h("td", { className: "number" }, cell.minutes ?? "…"), h("td", { className: "number" }, cell.pay ?? "…", cell.hourly ? h("small", {}, ` ${cell.hourly}`) : null)] : null)))))
       : h("p", { className: "plan-help" }, desk.faults().length ? words.cells_after_faults : "…"),
     ...(more + Math.max(0, cells.length - CELLS_SHOWN) > 0 ? [h("p", { className: "plan-help" }, fill(words.more_cells, { number: more + Math.max(0, cells.length - CELLS_SHOWN) }))] : []),
     h("dl", { className: "plan-totals" }, totals.map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null)))),
