@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import leasing
-from opponents.agents import people_in
+from piloting.enrolling import version_of
 from piloting.errors import Stuck
 from piloting.models import Pilot, Walker
 from piloting.person import Interrupted, Person
@@ -58,8 +58,8 @@ def drive(pilot_id: int) -> None:
 
 def _concurrency(pilot_id: int) -> int:
     """Return how many participants run at once: enough for the largest group and two more, in case some fail."""
-    cells = Pilot.objects.get(pk=pilot_id).content["cells"]
-    return max(MAX_CONCURRENT, *(len(people_in(seats_in(cell))) + 2 for cell in cells))
+    cells = version_of(Pilot.objects.select_related("study").get(pk=pilot_id)).planned_cells()
+    return max(MAX_CONCURRENT, *(cell.group_size + 2 for cell in cells))
 
 
 def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:
