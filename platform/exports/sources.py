@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from checks.models import Verdict
 from collecting.models import Collection
-from collecting.planning import matches_per_configuration
+from collecting.planning import agents_in, matches_per_configuration
 from exports import designs
 from exports.alike import mask
 from exports.csvsafe import compact_json
@@ -176,7 +176,7 @@ class CollectionSource:
         played_here = collection.source == Collection.Source.PLAYED
         self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)
         self.origin = PLAYED_HERE if played_here else str(collection.source)
-        agents = agents_in(collection.content).values()
+        agents = agents_in(collection).values()
         self.asks_models = any(not agent.scripted for agent in agents)
         self.counted = counted_movers(agents)
 
@@ -197,7 +197,7 @@ class CollectionSource:
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
         stage_configurations = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
-        for configurations in (self.collection.content["configurations"], *stage_configurations):
+        for configurations in (self.collection.configurations, *stage_configurations):
             for config in configurations:
                 yield self.collection.game, config
 
