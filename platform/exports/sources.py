@@ -21,7 +21,6 @@ from exports.errors import UnknownSource
 from games.interface import Json
 from matches.models import Match
 from opponents.agents import Agent, counted_movers
-from plans.canonical import canonical
 from studies.models import Study, Version
 
 PLAYED_HERE = "parley"
@@ -101,9 +100,8 @@ class StudySource:
         return [{"at": entry.at, "path": entry.path, "before": entry.before, "after": entry.after} for entry in changed]
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        """Yield (game, parameters) of every version; of the draft before the first launch."""
-        versions = self._versions or [Version(study=self.study, document=canonical(self.study.draft))]
-        for version in versions:
+        """Yield (game, parameters) of every version."""
+        for version in self._versions:
             yield from designs.configurations_of(version)
 
     @cached_property
