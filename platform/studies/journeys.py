@@ -345,7 +345,7 @@ def _consent(stage: stages.Consent, way: Way) -> Steps:
             **({"behaviour": texts.behaviour_counted()} if plan.checks.behaviour else {}),
             **({"demo": True} if plan.purpose == Match.Purpose.DEMO else {}),
         },
-        {"kind": "name", "reserved": list(outlook.reserved), "shown": outlook.shown},
+        {"kind": "name", "reserved": list(outlook.reserved), "visible": outlook.shown},
     ]
 
 

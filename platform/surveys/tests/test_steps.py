@@ -127,7 +127,7 @@ def test_exported_answers_are_anonymous_and_spreadsheet_safe(tmp_path):
     row, withdrawn = csv.DictReader((tmp_path / "data" / "participants.csv").open())
     assert row["survey_before_fair"] == "5"
     assert row["survey_before_more"] == "'=[name] [identifier] said hello"
-    assert row["seconds_questions"] and row["in_dataset"] == "TRUE"
+    assert row["seconds_questions_before"] and row["in_dataset"] == "TRUE"
     assert withdrawn["survey_before_fair"] == withdrawn["survey_before_more"] == ""
     codebook = {entry["column"]: entry for entry in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
     assert "Was it fair?" in codebook["survey_before_fair"]["meaning"]
