@@ -15,7 +15,7 @@ from games.errors import GameError
 from games.interface import Json
 from games.words import gettext as _
 from plans.factors import MAX_CELLS, RESERVED_NAMES, Cells, Factor
-from plans.plan import MAX_STAGES, Document, Plan
+from plans.plan import FORMAT, MAX_STAGES, Document, Plan
 from plans.stages import Block, Pass, Stage, kinds
 from plans.varying import (
     Levels,
@@ -247,6 +247,8 @@ class Reader:
         return value
 
     def _factors(self) -> dict[str, Factor]:
+        if "format" not in self.document:
+            raise BadPlan([Fault("format", _("A plan begins with “format: {name}”.").format(name=FORMAT))])
         unknown = [str(key) for key in self.document if key not in Plan.model_fields]
         if unknown:
             raise BadPlan([Fault(key, _("A plan has no such part.")) for key in unknown])

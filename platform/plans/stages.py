@@ -367,4 +367,9 @@ class Debriefing(Stage):
     label = "Debriefing"
 
     stage: Literal["debriefing"]
-    text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
+    text: Text = Field(
+        DEFAULT_TEXT,
+        title="Text",
+        description="Markdown. “default” thanks participants and says that programs may have played.",
+        json_schema_extra={"text": True},
+    )

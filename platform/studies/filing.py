@@ -7,7 +7,6 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
-from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -40,7 +39,7 @@ def export_study(study: Study) -> tuple[str, bytes]:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(PLAN, text)
-        archive.writestr(INDEX, json.dumps({file.name: {"sha256": file.sha256, "alt": file.alt} for file in media}))
+        archive.writestr(INDEX, json.dumps({file.name: file.sha256 for file in media}))
         for file in media:
             archive.writestr(f"{MEDIA}{file.sha256}", bytes(file.data))
     return f"{study.slug}.zip", stream.getvalue()
@@ -62,9 +61,14 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
         draft=document, slug=unused_slug(slugify(str(document["title"]))[:50] or "study"), created_by=by
     )
     for name in media_names(document):
-        data, alt = files[name]
-        store(study.slug, name, data, alt=alt)
+        store(study.slug, name, files[name])
     return study
+
+
+def media_of(study: Study, document: Document) -> dict[str, dict[str, str]]:
+    """Return the stored images and videos that a plan shows, by name, as pages show them."""
+    stored = Media.objects.filter(study=study.slug, name__in=media_names(document)).defer("data")
+    return {file.name: file.as_shown() for file in stored}
 
 
 def media_names(document: Document) -> list[str]:
@@ -79,21 +83,21 @@ def media_names(document: Document) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _opened(content: bytes) -> tuple[str, dict[str, tuple[bytes, str]]]:
-    """Return a file's plan as text, and its images and videos as (data, alternative text) by name."""
+def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
+    """Return a file's plan as text, and its images and videos by name."""
     try:
         if not zipfile.is_zipfile(io.BytesIO(content)):
             return content.decode("utf-8"), {}
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
                 raise BadPlan([Fault("", _("The file is too large."))])
-            index: dict[str, Any] = json.loads(archive.read(INDEX))
+            index: dict[str, str] = json.loads(archive.read(INDEX))
             files = {}
-            for name, about in index.items():
-                data = archive.read(f"{MEDIA}{about['sha256']}")
-                if hashlib.sha256(data).hexdigest() != about["sha256"]:
+            for name, sha256 in index.items():
+                data = archive.read(f"{MEDIA}{sha256}")
+                if hashlib.sha256(data).hexdigest() != sha256:
                     raise BadPlan([Fault(name, _("This file's content is not what its hash says."))])
-                files[name] = data, str(about.get("alt", ""))
+                files[name] = data
             return archive.read(PLAN).decode("utf-8"), files
     except (UnicodeDecodeError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError):
         raise BadPlan([Fault("", _("This is neither a plan nor a zip file made by Parley."))]) from None
@@ -113,7 +117,7 @@ def _unknown_here(document: Document) -> Iterator[Fault]:
         yield Fault("entry.via", _("There is no way of entering called “{kind}”.").format(kind=via))
 
 
-def _faults_of_media(document: Document, files: dict[str, tuple[bytes, str]]) -> Iterator[Fault]:
+def _faults_of_media(document: Document, files: dict[str, bytes]) -> Iterator[Fault]:
     for name in media_names(document):
         if name not in files:
             yield Fault("journey", _("The file “{name}” is missing: import the zip file.").format(name=name))

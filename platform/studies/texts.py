@@ -292,6 +292,15 @@ def behaviour_counted() -> str:
     )
 
 
+def default_debriefing() -> str:
+    """Return a debriefing that is true of every study (Markdown)."""
+    return _(
+        "Thank you for taking part. We study how people decide in economic games, with other people and with computer "
+        "programs. Your decisions help us to understand what each of them does differently. If you have questions "
+        "about the study, or want your data to be deleted, please write to the people who invited you."
+    )
+
+
 def default_consent(plan: Plan, outlook: Outlook) -> str:
     """Return a consent text that is accurate for a cell, and holds for all of them where that matters (Markdown)."""
     number = matches_of(plan.journey)

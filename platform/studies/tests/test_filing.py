@@ -27,12 +27,12 @@ def with_image() -> Study:
     page = {"stage": "page", "name": "picture", "image": "dot.png"}
     study.draft["journey"].insert(1, page)
     study.save()
-    store(study.slug, "dot.png", PNG, alt="a dot")
+    store(study.slug, "dot.png", PNG)
     return study
 
 
 def test_a_study_and_its_file_say_the_same():
-    study = new_study("talk", factors={"stakes": {"levels": [100, 1000]}}, config={"money": {"by": "stakes"}})
+    study = new_study("talk", grid={"money": [100, 1000]})
     name, content = export_study(study)
     imported = import_study(content)
     assert name == "talk.yaml"
