@@ -55,18 +55,19 @@ def _comprehension(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, st
     assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
     assert isinstance(step, Comprehension)
-    return {asked.key: asked.answer for asked in step.open_questions()}
+    return {asked.key: _option(asked, plan != Plan.MISREADS) for asked in step.open_questions()}
 
 
 def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
     assert isinstance(step, Quiz)
-    is_correct = plan != Plan.WRONG_QUIZ
-    return {
-        asked.key: next((o for o in asked.options if (o == asked.answer) == is_correct), asked.options[0])
-        for asked in step.questions()
-    }
+    return {asked.key: _option(asked, plan != Plan.WRONG_QUIZ) for asked in step.questions()}
+
+
+def _option(asked: Any, is_correct: bool) -> str:
+    """Return a right or a wrong answer to a question about the rules."""
+    return next((option for option in asked.options if (option == asked.answer) == is_correct), asked.options[0])
 
 
 def _questions(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
+from typing import Any
 
 from django.db import connections
 from django.db.models import F
@@ -14,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import leasing
-from opponents.agents import people_in
+from piloting.enrolling import enrol, version_of
 from piloting.errors import Stuck
 from piloting.models import Pilot, Walker
 from piloting.person import Interrupted, Person
@@ -58,8 +60,8 @@ def drive(pilot_id: int) -> None:
 
 def _concurrency(pilot_id: int) -> int:
     """Return how many participants run at once: enough for the largest group and two more, in case some fail."""
-    cells = Pilot.objects.get(pk=pilot_id).content["cells"]
-    return max(MAX_CONCURRENT, *(len(people_in(seats_in(cell))) + 2 for cell in cells))
+    cells = version_of(Pilot.objects.select_related("study").get(pk=pilot_id)).planned_cells()
+    return max(MAX_CONCURRENT, *(cell.group_size + 2 for cell in cells))
 
 
 def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:
@@ -78,6 +80,22 @@ def _finish(pilot_id: int, holder: str) -> None:
         held_pilot.filter(status=Pilot.Status.RUNNING).update(status=Pilot.Status.DONE, ended_at=timezone.now())
 
 
+def _person(walker: Walker, may_continue: Callable[[], bool]) -> Person:
+    def record(page: dict[str, Any]) -> None:
+        walker.pages.append(page)
+        walker.save(update_fields=["pages"])
+
+    return Person(
+        enrol(walker),
+        may_continue,
+        player=walker.pilot.player,
+        seed=f"{walker.pilot.seed}/{walker.number}",
+        plan=walker.plan,
+        agents=version_of(walker.pilot).agents(),
+        record=record,
+    )
+
+
 def _run_participant(walker_id: int, lease_held: threading.Event) -> None:
     """Run one participant; record any error so that the researcher can see it."""
     walkers = Walker.objects.filter(pk=walker_id)
@@ -88,7 +106,7 @@ def _run_participant(walker_id: int, lease_held: threading.Event) -> None:
         walker = walkers.select_related("pilot__study", "enrolment").get()
         if walker.attempts > MAX_ATTEMPTS:
             raise Stuck(_("Started too often: the worker died each time."))
-        Person(walker, may_continue=lease_held.is_set).walk()
+        _person(walker, lease_held.is_set).walk()
         walkers.update(status=Status.ARRIVED, problem="")
     except Interrupted:
         walkers.update(status=Status.WAITING)

@@ -1,16 +1,19 @@
-"""The pay that a pilot's participants would get; it is shown on their last page but not entered in the ledger."""
+"""The pay that simulated participants would get; it is shown on their last page but not entered in the ledger."""
 
 from __future__ import annotations
+
+from decimal import Decimal
 
 from django.dispatch import receiver
 
 from matches.models import Match
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
-from piloting.enrolling import cell_of
+from piloting.enrolling import cell_of, placement_in
 from piloting.models import Walker
 from plans import pay as rules
-from studies.endings import earnings_of, show_earnings
+from studies.endings import Earnings, debriefing_of, earnings_of, show_earnings
+from studies.models import Cell
 
 
 @receiver(enrolment_ended)
@@ -19,20 +22,23 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
     walker = Walker.objects.select_related("pilot__study").filter(enrolment=enrolment).first()
     if walker is None:
         return
-    cell = cell_of(walker)
-    rule = cell.pay()
-    content = cell.version.content
-    earnings = earnings_of(enrolment, content, rule)
+    earnings, amounts_due = show_pay(enrolment, cell_of(walker))
+    Walker.objects.filter(pk=walker.pk).update(
+        payoff=earnings.payoff, owed={reason: str(amount) for reason, amount in amounts_due.items()}
+    )
+
+
+def show_pay(enrolment: Enrolment, cell: Cell) -> tuple[Earnings, dict[str, Decimal]]:
+    """Write what the last page shows; return the results and the amounts that a study would owe."""
+    rule, earnings = cell.pay(), earnings_of(enrolment, cell.plan)
     amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
     show_earnings(
         enrolment,
         rule,
         amounts_due,
         purpose=Match.Purpose.PILOT,
-        debriefing=content["texts"].get("debriefing"),
-        entry=content["entry"],
+        debriefing=debriefing_of(placement_in(cell, enrolment)),
+        entry=cell.plan.entry.via,
         earned=earnings,
     )
-    Walker.objects.filter(pk=walker.pk).update(
-        payoff=earnings.payoff, owed={reason: str(amount) for reason, amount in amounts_due.items()}
-    )
+    return earnings, amounts_due

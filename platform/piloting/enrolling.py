@@ -11,9 +11,10 @@ from games.interface import Role
 from matches.models import Match
 from participants.models import Enrolment
 from participants.services import expiry_after
+from participants.values import register_values
 from piloting.models import Pilot, Walker
-from studies.enrolling import steps_of
-from studies.models import Cell, Version
+from studies.journeys import steps_of, variables_of
+from studies.models import Cell, Placement, Version
 
 ENROLMENT_HOURS = 24
 """Hours until a simulated participant's enrolment expires; an interrupted pilot can be resumed until then."""
@@ -25,15 +26,36 @@ LOBBY_SECONDS = 45
 """Maximum wait in the lobby for a group to become complete."""
 
 
+def version_of(pilot: Pilot) -> Version:
+    """Return the version that a launch would have made, unsaved."""
+    return Version(
+        study=pilot.study,
+        number=0,
+        document=pilot.document,
+        sha256=pilot.sha256,
+        frozen=pilot.frozen,
+        seed=pilot.seed,
+    )
+
+
 def cell_of(walker: Walker) -> Cell:
-    """Return the simulated participant's cell as a launch would have created it, unsaved."""
-    return cells_of(walker.pilot)[walker.cell]
+    """Return the simulated participant's cell as a launch would have made it, unsaved."""
+    return Cell.planned(version_of(walker.pilot), walker.cell)
 
 
-def cells_of(pilot: Pilot) -> list[Cell]:
-    """Return the cells that a launch of the pilot's content would have created, unsaved."""
-    version = Version(study=pilot.study, number=0, content=pilot.content, sha256=pilot.sha256, seed=pilot.seed)
-    return version.planned_cells()
+def placement_in(cell: Cell, enrolment: Enrolment) -> Placement:
+    """Return a placement in an unsaved cell, unsaved: nothing that counts places finds it."""
+    return Placement(enrolment=enrolment, version=cell.version, cell=cell)
+
+
+@register_values
+def factors_of(enrolment: Enrolment) -> Mapping[str, Any]:
+    """Return the factors of a simulated participant, as conditions see them."""
+    walker = Walker.objects.select_related("pilot__study").filter(enrolment=enrolment).first()
+    if walker is None:
+        return {}
+    cell = cell_of(walker)
+    return {**variables_of(cell.version.reader, cell.factors), "recruiter": {}}
 
 
 def role_of(walker: Walker, cell: Cell) -> str:
@@ -80,11 +102,12 @@ def _for_pilot(step: dict[str, Any], walker: Walker, timers: Mapping[str, int]) 
         "purpose": Match.Purpose.PILOT,
         "budget_of": walker.pilot.budget,
         "timers": {**step["timers"], **timers},
-        "agents": {label: _without_delays(agent) for label, agent in step["agents"].items()},
+        "agents": {label: without_delays(agent) for label, agent in step["agents"].items()},
     }
 
 
-def _without_delays(agent: dict[str, Any]) -> dict[str, Any]:
+def without_delays(agent: dict[str, Any]) -> dict[str, Any]:
+    """Return an agent, as plain data, that answers at once."""
     settings = agent.get("settings", {})
     if settings.get("appears") == "delayed":
         settings = {**settings, "appears": "at_once"}

@@ -1,6 +1,6 @@
 """Pilots: simulated participants who go through a study before real ones do.
 
-A pilot stores the content that a launch would have frozen at its start. Its participants have enrolments, matches
+A pilot stores the plan that a launch would have frozen at its start. Its participants have enrolments, matches
 and check results like any others, but with the purpose "pilot" and without a placement, so nothing of a pilot
 can enter a dataset, a quota or the ledger.
 """
@@ -31,7 +31,8 @@ class Pilot(models.Model):
     study = models.ForeignKey(Study, models.PROTECT, related_name="pilots", verbose_name=_("study"))
     number = models.PositiveIntegerField(_("number"))
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.RUNNING)
-    content = models.JSONField(_("content"), help_text=_("what a launch would have frozen"))
+    document = models.JSONField(_("plan"), help_text=_("the draft in canonical form"))
+    frozen = models.JSONField(default=dict, help_text=_("what the plan takes from the code"))
     sha256 = models.CharField(max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
@@ -75,6 +76,7 @@ class Walker(models.Model):
         WRONG_CODE = "wrong_code", _("types a wrong code word")
         SILENT = "silent", _("stops answering during the match")
         LEAVES = "leaves", _("leaves during the match")
+        MISREADS = "misreads", _("misunderstands the rules")
         WRONG_QUIZ = "wrong_quiz", _("gives a wrong quiz answer")
 
     class Status(models.TextChoices):
@@ -85,7 +87,7 @@ class Walker(models.Model):
 
     pilot = models.ForeignKey(Pilot, models.CASCADE, related_name="walkers")
     number = models.PositiveIntegerField(_("number"))
-    cell = models.PositiveIntegerField(_("cell"), help_text=_("index into the content's cells"))
+    cell = models.PositiveIntegerField(_("cell"), help_text=_("its number in the plan"))
     plan = models.CharField(_("plan"), max_length=12, choices=Plan.choices, default=Plan.FINISH)
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.WAITING)
     enrolment = models.OneToOneField(Enrolment, models.PROTECT, null=True, related_name="walker")

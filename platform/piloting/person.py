@@ -29,7 +29,7 @@ from opponents.agents import Agent
 from participants import services as people
 from participants import steps
 from participants.models import Enrolment
-from piloting import enrolling, pace, reading
+from piloting import pace, reading
 from piloting.answering import answers
 from piloting.errors import Stuck
 from piloting.models import Walker
@@ -48,18 +48,35 @@ class Interrupted(Exception):
 
 
 class Person:
-    """One simulated participant, who opens their own link."""
+    """One simulated participant, who opens their own link.
 
-    def __init__(self, walker: Walker, may_continue: Callable[[], bool]):
-        self.walker = walker
-        self.enrolment: Enrolment = enrolling.enrol(walker)
-        self.url = self.enrolment.get_absolute_url()
-        self.rng = Random(f"{walker.pilot.seed}/{walker.number}/answers")
-        self._may_continue = may_continue
+    Args:
+        player: agent that plays for them ("script:NAME", "openai:MODEL", …).
+        seed: of their answers.
+        plan: what they mean to do (`Walker.Plan`).
+        agents: as in a launch, by label; they determine how long a real participant would have waited.
+        record: called with each page: {kind, title, words, seconds, estimate: {activity: seconds}}.
+    """
+
+    def __init__(
+        self,
+        enrolment: Enrolment,
+        may_continue: Callable[[], bool],
+        *,
+        player: str,
+        seed: str,
+        plan: str = Plan.FINISH,
+        agents: Mapping[str, Agent] | None = None,
+        record: Callable[[dict[str, Any]], None] | None = None,
+    ):
+        self.enrolment, self.player, self.plan = enrolment, player, plan
+        self.url = enrolment.get_absolute_url()
+        self.rng = Random(f"{seed}/answers")
+        self._agents, self._record, self._may_continue = agents or {}, record, may_continue
         self._client = Client(raise_request_exception=False)
 
-    def walk(self) -> None:
-        """Continue from the current page until an ending is shown.
+    def walk(self, *, until: int | None = None) -> None:
+        """Continue from the current page until an ending is shown, or the step at position `until` is reached.
 
         Raises:
             Stuck: with the page and the reason.
@@ -68,6 +85,8 @@ class Person:
         for _page in range(MAX_PAGES):
             if not self._may_continue():
                 raise Interrupted
+            if until is not None and self._refreshed().position >= until:
+                return
             started_at = time.monotonic()
             page = self._open_page()
             if self._refreshed().ended:
@@ -99,8 +118,9 @@ class Person:
         return self.enrolment
 
     def _record_page(self, step: steps.Step, page: reading.Page, started_at: float, estimate: dict[str, float]) -> None:
-        """Record the page: {kind, title, words, seconds, estimate: {activity: seconds}}."""
-        self.walker.pages.append(
+        if self._record is None:
+            return
+        self._record(
             {
                 "kind": step.kind,
                 "title": str(step.title),
@@ -109,7 +129,6 @@ class Person:
                 "estimate": {activity: round(seconds, 1) for activity, seconds in estimate.items()},
             }
         )
-        self.walker.save(update_fields=["pages"])
 
     # ---- pages -------------------------------------------------------------------------------------------
 
@@ -136,7 +155,7 @@ class Person:
     def _answer(self, page: reading.Page) -> None:
         """Fill in and submit the form; if the page refuses the answers, try others a few times."""
         for _try in range(TRIES):
-            response = self._request(self.url, answers(page, self.enrolment, self.walker.plan, self.rng))
+            response = self._request(self.url, answers(page, self.enrolment, self.plan, self.rng))
             if response.status_code == 302:
                 return
             page = self._open_page() if response.status_code == 303 else page
@@ -180,8 +199,8 @@ class Person:
 
     def _opponents(self, match: Match) -> dict[str, Agent]:
         """Return the match's agents by role, as in a launch."""
-        launched = agents_in(self.walker.pilot.content)
-        return {seat.role: launched[seat.label] for seat in match.seats.exclude(label="")}
+        seats = match.seats.filter(label__in=self._agents)
+        return {seat.role: self._agents[seat.label] for seat in seats}
 
     def _max_wait(self, match: Match) -> float:
         return EXTRA_SECONDS + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
@@ -197,10 +216,10 @@ class Person:
 
     def _take_turn(self, match: Match, seat: Seat, play: Play) -> None:
         turn = match.open_turns().get(seat.role)
-        if turn is None or self.walker.plan == Plan.SILENT:
+        if turn is None or self.plan == Plan.SILENT:
             time.sleep(POLL_SECONDS)
             services.handle_time_outs(match_id=match.pk)
-        elif self.walker.plan == Plan.LEAVES:  # before a move: an opponent's quick answer could end the match first
+        elif self.plan == Plan.LEAVES:  # before a move: an opponent's quick answer could end the match first
             self._leave()
         else:
             self._move(match, seat, play, turn.answering)
@@ -222,7 +241,7 @@ class Person:
             raise Stuck(_("The game refused a move: {reasons}").format(reasons=reasons))
 
     def _decide(self, match: Match, seat: Seat, play: Play, answering: int) -> MoveData:
-        spec = spec_of(self.walker.pilot.player)
+        spec = spec_of(self.player)
         try:
             if spec.scripted:
                 has_script = spec.name in play.game.scripts  # other games of the session may not have this script

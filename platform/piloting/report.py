@@ -16,9 +16,8 @@ from django.db.models import Count, Max, Q, Sum
 from matches.models import Event, Match
 from opponents.models import Call
 from participants.states import ENDINGS, State
-from piloting.enrolling import cells_of, role_of
+from piloting.enrolling import role_of, version_of
 from piloting.models import Pilot, Walker
-from plans import pay as rules
 from studies.costs import Costs, costs_of_document
 from studies.models import Cell
 
@@ -66,7 +65,6 @@ class Bonuses:
     amounts: list[float]
     mean: float
     announced: float
-    cap: float
     capped: int
 
 
@@ -95,8 +93,30 @@ class Models:
 
 
 @dataclass(frozen=True)
+class CellFigures:
+    """One cell of the pilot.
+
+    Attributes:
+        factors: its levels by factor.
+        minutes, bonus: means over its participants who completed; None if there are none.
+    """
+
+    number: int
+    title: str
+    factors: dict[str, str]
+    people: int
+    completed: int
+    minutes: float | None
+    bonus: float | None
+
+
+@dataclass(frozen=True)
 class Report:
-    """The figures of one pilot."""
+    """The figures of one pilot.
+
+    Attributes:
+        cells_seen: number of cells in which a participant reached an ending.
+    """
 
     people: int
     counts: dict[str, int]
@@ -113,7 +133,7 @@ class Report:
     costs: Costs
     currency: str
     cells_seen: int
-    cells: int
+    cells: list[CellFigures]
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "costs": self.costs.as_dict()}
@@ -124,6 +144,7 @@ EXPECTED_ENDINGS: dict[str, frozenset[str]] = {
     Plan.WRONG_CODE: frozenset({State.FAILED_CODE_WORD}),
     Plan.SILENT: frozenset({State.TIMED_OUT, State.COMPLETED}),
     Plan.LEAVES: frozenset({State.WITHDREW, State.COMPLETED}),
+    Plan.MISREADS: frozenset({State.FAILED_COMPREHENSION}),
     Plan.WRONG_QUIZ: frozenset({State.FAILED_QUIZ}),
 }
 """The endings that each plan may lead to. A match may end before a participant can leave it or time out."""
@@ -135,7 +156,7 @@ class _PilotData:
 
     pilot: Pilot
     walkers: list[Walker] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
+    cells: dict[int, Cell] = field(default_factory=dict)
 
     def completed(self) -> list[Walker]:
         return [walker for walker in self.walkers if walker.plan == Plan.FINISH and _state(walker) == State.COMPLETED]
@@ -144,7 +165,8 @@ class _PilotData:
 def report(pilot: Pilot) -> Report:
     """Return the pilot's current figures; it may still be running."""
     walkers = list(pilot.walkers.select_related("enrolment").order_by("number"))
-    data = _PilotData(pilot, walkers, cells_of(pilot))
+    version = version_of(pilot)
+    data = _PilotData(pilot, walkers, {cell.number: cell for cell in version.planned_cells()})
     arrived = [walker for walker in walkers if walker.status == Status.ARRIVED]
     endings = Counter(_state(walker) for walker in arrived)
     bonuses, steps, models = _bonuses(data), _steps(data), _models(pilot)
@@ -165,10 +187,24 @@ def report(pilot: Pilot) -> Report:
         bonuses=bonuses,
         models=models,
         minutes=sum(step.minutes for step in steps) or None,
-        costs=costs_of_document(pilot.document, slug=pilot.study.slug),
-        currency=pilot.content["pay"]["currency"],
+        costs=costs_of_document(version.reader, slug=pilot.study.slug),
+        currency=version.plan.pay.currency,
         cells_seen=len({walker.cell for walker in arrived}),
-        cells=len(data.cells),
+        cells=[_cell_figures(data, cell) for cell in data.cells.values()],
+    )
+
+
+def _cell_figures(data: _PilotData, cell: Cell) -> CellFigures:
+    completed = [walker for walker in data.completed() if walker.cell == cell.number]
+    minutes = [sum(sum(page["estimate"].values()) for page in walker.pages) / 60 for walker in completed]
+    return CellFigures(
+        number=cell.number,
+        title=cell.title,
+        factors=dict(cell.factors),
+        people=sum(walker.cell == cell.number for walker in data.walkers),
+        completed=len(completed),
+        minutes=mean(minutes) if minutes else None,
+        bonus=mean(float(walker.owed.get("bonus", 0)) for walker in completed) if completed else None,
     )
 
 
@@ -216,13 +252,12 @@ def _bonuses(data: _PilotData) -> Bonuses | None:
         return None
     amounts = [float(walker.owed.get("bonus", 0)) for walker in completed]
     announced = [float(data.cells[walker.cell].pay().announced_average) for walker in completed]
-    cap = float(rules.PayRule.model_validate(data.pilot.content["pay"]).cap)
+    caps = [float(data.cells[walker.cell].pay().cap) for walker in completed]
     return Bonuses(
         amounts=sorted(amounts),
         mean=mean(amounts),
         announced=mean(announced),
-        cap=cap,
-        capped=sum(amount >= cap for amount in amounts),
+        capped=sum(amount >= cap for amount, cap in zip(amounts, caps, strict=True)),
     )
 
 

@@ -15,11 +15,13 @@ from games import registry
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from matches.models import Match
-from opponents.agents import people_in
 from opponents.listing import retired_problem
 from participants.models import Enrolment
+from piloting.enrolling import version_of
 from piloting.errors import CannotPilot
 from piloting.models import MAX_PEOPLE, Pilot, Walker
+from plans.reading import BadPlan
+from studies import launching
 from studies.models import Study
 
 Plan = Walker.Plan
@@ -46,25 +48,27 @@ def begin(
         )
     if study.pilots.filter(status=Pilot.Status.RUNNING).exists():
         raise CannotPilot(_("A pilot of this study is already running. Stop it or wait until it ends."))
-    game = registry.get(study.game)
-    player = player.strip() or f"script:{game.default_script}"
     try:
+        version = launching.version_of(study)
+        launching.refuse_unplayable(study, version)
+        game = registry.get(version.games[0])
+        player = player.strip() or f"script:{game.default_script}"
         parse_spec(player, game)
-        if problem := retired_problem([player]):
-            raise CannotPilot(problem)
-        study.full_clean()
     except AgentError as error:
         raise CannotPilot(str(error)) from None
-    except ValidationError as error:
-        raise CannotPilot(_("The study cannot be launched yet: ") + " ".join(error.messages)) from None
-    content = content_of(study)
+    except (BadPlan, ValidationError) as error:
+        reasons = " ".join(map(str, launching.faults_of(error)))
+        raise CannotPilot(_("The study cannot be launched yet: ") + reasons) from None
+    if problem := retired_problem([player]):
+        raise CannotPilot(problem)
     latest = study.pilots.order_by("-number").first()
     pilot = Pilot.objects.create(
         study=study,
         number=latest.number + 1 if latest else 1,
-        content=content,
-        sha256=sha256_of(content),
-        code_revision=code_revision(),
+        document=version.document,
+        frozen=version.frozen,
+        sha256=version.sha256,
+        code_revision=version.code_revision,
         player=player,
         people=people,
         created_by=by,
@@ -79,21 +83,15 @@ def begin(
 
 
 def cells_for(pilot: Pilot) -> list[int]:
-    """Return each participant's cell, by the same rule as for real participants.
-
-    The cell with the lowest share of its places taken is next; ties are broken at random.
+    """Return the number of each participant's cell: every cell once before any comes again, in a random order.
 
     Participants who play together are consecutive.
     """
-    sizes = [len(people_in(seats_in(cell))) for cell in pilot.content["cells"]]
-    quotas = [cell["quota"] for cell in pilot.content["cells"]]
-    group_counts, chosen = [0] * len(quotas), []
+    cells = version_of(pilot).planned_cells()
+    chosen: list[int] = []
     while len(chosen) < pilot.people:
-        lowest = min(count / quota for count, quota in zip(group_counts, quotas, strict=True))
-        tied_cells = [index for index, quota in enumerate(quotas) if group_counts[index] / quota == lowest]
-        cell = Random(f"{pilot.seed}/{len(chosen)}").choice(tied_cells)
-        group_counts[cell] += 1
-        chosen += [cell] * sizes[cell]
+        Random(f"{pilot.seed}/{len(chosen)}").shuffle(cells)
+        chosen += [cell.number for cell in cells for _person in range(cell.group_size)]
     return chosen[: pilot.people]
 
 
@@ -102,12 +100,13 @@ def plans_for(pilot: Pilot, failing: int) -> list[str]:
 
     Their positions among the participants are random.
     """
-    checks = pilot.content["checks"]
+    games = version_of(pilot).plan.games()
     failures = [
-        *([Plan.WRONG_CODE] if checks["code_word"] else []),
+        *([Plan.WRONG_CODE] if games[0].code_word else []),
+        *([Plan.MISREADS] if any(game.comprehension and game.comprehension.failed == "end" for game in games) else []),
         Plan.SILENT,
         Plan.LEAVES,
-        *([Plan.WRONG_QUIZ] if checks["quiz"] else []),
+        *([Plan.WRONG_QUIZ] if any(game.quiz for game in games) else []),
     ]
     plans = [Plan.FINISH] * (pilot.people - failing) + [failures[i % len(failures)] for i in range(failing)]
     Random(f"{pilot.seed}/plans").shuffle(plans)

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from participants.states import State
-from piloting.enrolling import cells_of, role_of
+from piloting.enrolling import role_of, version_of
 from piloting.models import Pilot, Walker
 from piloting.report import Bonuses, Report, StepTimes, report
-from studies.texts import in_currency
+from plans.pay import in_currency
 
 COLOURS = {"running": "primary", "done": "success", "stopped": "warning"}
 PART_LABELS = {
@@ -225,13 +225,14 @@ def _models(figures: Report) -> list[tuple[str, str]]:
 
 
 def _walkers(pilot: Pilot) -> list[dict[str, Any]]:
-    cells = cells_of(pilot)
-    currency = pilot.content["pay"]["currency"]
+    version = version_of(pilot)
+    cells = {cell.number: cell for cell in version.planned_cells()}
+    currency = version.plan.pay.currency
     walkers = pilot.walkers.select_related("enrolment").prefetch_related("enrolment__seats").order_by("number")
     return [
         {
             "number": walker.number,
-            "cell": cells[walker.cell].number,
+            "cell": cells[walker.cell].title,
             "role": role_of(walker, cells[walker.cell]),
             "plan": walker.get_plan_display(),
             "stuck": walker.status == Walker.Status.STUCK,

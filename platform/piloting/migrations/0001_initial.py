@@ -25,7 +25,8 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField(verbose_name='number')),
                 ('status', models.CharField(choices=[('running', 'running'), ('done', 'done'), ('stopped', 'stopped')], default='running', max_length=12, verbose_name='status')),
-                ('content', models.JSONField(help_text='what a launch would have frozen', verbose_name='content')),
+                ('document', models.JSONField(help_text='the draft in canonical form', verbose_name='plan')),
+                ('frozen', models.JSONField(default=dict, help_text='what the plan takes from the code')),
                 ('sha256', models.CharField(max_length=64)),
                 ('code_revision', models.CharField(blank=True, max_length=64)),
                 ('seed', models.BigIntegerField(default=participants.models.new_seed)),
@@ -49,7 +50,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField(verbose_name='number')),
-                ('cell', models.PositiveIntegerField(help_text="index into the content's cells", verbose_name='cell')),
+                ('cell', models.PositiveIntegerField(help_text="its number in the plan", verbose_name='cell')),
                 ('plan', models.CharField(choices=[('finish', 'completes the study'), ('wrong_code', 'types a wrong code word'), ('silent', 'stops answering during the match'), ('leaves', 'leaves during the match'), ('wrong_quiz', 'gives a wrong quiz answer')], default='finish', max_length=12, verbose_name='plan')),
                 ('status', models.CharField(choices=[('waiting', 'waiting'), ('walking', 'under way'), ('arrived', 'reached an ending'), ('stuck', 'stuck')], default='waiting', max_length=12, verbose_name='status')),
                 ('attempts', models.PositiveSmallIntegerField(default=0)),

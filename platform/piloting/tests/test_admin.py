@@ -8,12 +8,12 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Record
-from opponents.agents import agents_from_specs
 from piloting import driver, services
 from piloting.models import Pilot, Walker
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
+from studies.tests.kit import new_study
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,9 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def study() -> Study:
-    return Study.objects.create(
-        title="Splitting", slug="splitting", game="bargaining", roles=["alice"], agents=agents_from_specs("script:fair")
-    )
+    return new_study("splitting", title="Splitting", agents="script:fair")
 
 
 @pytest.fixture

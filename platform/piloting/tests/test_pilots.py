@@ -13,7 +13,6 @@ from checks.models import Verdict
 from exports.dataset import export
 from llm_agents.standins import OpenAIStandIn
 from matches.models import Match
-from opponents.agents import agents_from_specs
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
@@ -23,27 +22,20 @@ from piloting import driver, services
 from piloting.errors import CannotPilot
 from piloting.models import Pilot, Walker
 from piloting.report import report
-from studies import enrolling
-from studies.costs import costs_of_content
+from studies import journeys
+from studies.costs import costs_of
+from studies.launching import launch
 from studies.models import Placement, Study, Version
+from studies.tests.kit import agent, new_study
 from tests.visitors import arrived_participant, launched_study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Plan, Status = Walker.Plan, Walker.Status
 
 
-def draft(**fields) -> Study:
-    defaults = {
-        "title": "S",
-        "slug": "s",
-        "game": "bargaining",
-        "roles": ["alice", "bob"],
-        "agents": agents_from_specs("script:fair"),
-    }
-    study = Study(**{**defaults, **fields})
-    study.full_clean()
-    study.save()
-    return study
+def draft(**parts) -> Study:
+    defaults = {"game": "bargaining", "roles": ["alice", "bob"], "agents": "script:fair", "quiz": True}
+    return new_study("s", title="S", **{**defaults, **parts})
 
 
 def run_pilot(study: Study, *, plans: list[str] | None = None, **options) -> Pilot:
@@ -87,13 +79,15 @@ class TestPilotedPath:
         ("plan", "ending"),
         [
             (Plan.WRONG_CODE, State.FAILED_CODE_WORD),
+            (Plan.MISREADS, State.FAILED_COMPREHENSION),
             (Plan.WRONG_QUIZ, State.FAILED_QUIZ),
             (Plan.LEAVES, State.WITHDREW),
             (Plan.SILENT, State.TIMED_OUT),
         ],
     )
     def test_failing_participants_reach_their_endings(self, plan, ending):
-        pilot = run_pilot(draft(agents=agents_from_specs("script:haggler"), config={"rounds": 12}), plans=[plan])
+        study = draft(agents="script:haggler", config={"rounds": 12}, comprehension={})
+        pilot = run_pilot(study, plans=[plan])
         (walker,) = walkers(pilot)
         assert walker.enrolment.state == ending
         figures = report(pilot)
@@ -105,27 +99,54 @@ class TestPilotedPath:
         assert walkers(pilot)[0].enrolment.state == State.COMPLETED
         assert report(pilot).models.clock > 0
 
-    def test_other_games_of_a_session_are_played(self):
-        for game, roles in (("negotiation", ["alice", "bob"]), ("persuasion", ["alice", "bob"])):
-            pilot = run_pilot(
-                draft(slug=game, game=game, roles=roles, agents=agents_from_specs("script:random")), people=2
-            )
-            assert [walker.problem for walker in walkers(pilot)] == ["", ""]
+    def test_every_stage_of_a_journey_is_passed_in_every_cell(self):
+        game = {"stage": "game", "game": "negotiation", "config": {"rounds": {"by": "horizon"}}}
+        questions = [{"name": "mood", "kind": "scale", "text": "How are you?"}]
+        document = {
+            **draft().draft,
+            "factors": {
+                "wording": {"levels": ["give", "take"]},
+                "horizon": {"levels": [1, 4], "within": "games"},
+            },
+            "agents": {"any": {"script": "random"}},
+            "journey": [
+                {"stage": "consent"},
+                {"stage": "page", "name": "opening", "text": "You {{ wording }}."},
+                {"stage": "questions", "name": "before", "items": questions},
+                {"stage": "block", "name": "games", "passes": "random", "of": [
+                    {**game, "name": "talk", "seats": {"alice": "person", "*": "any"}, "comprehension": {}},
+                ]},
+                {"stage": "questions", "name": "after", "items": questions[:0], "show_if": "wording == 'take'"},
+            ],
+        }  # fmt: skip
+        document["journey"][-1]["items"] = [{"name": "why", "kind": "long", "text": "Why?"}]
+        Study.objects.update(draft=document)
+        pilot = run_pilot(Study.objects.get(), people=2)
+        figures = report(pilot)
+        assert figures.stuck == []
+        assert [(cell.factors, cell.completed) for cell in figures.cells] == [
+            ({"wording": "give"}, 1), ({"wording": "take"}, 1),
+        ]  # fmt: skip
+        kinds = {walker.cell: [page["kind"] for page in walker.pages] for walker in walkers(pilot)}
+        assert kinds[1] == ["consent", "name", "page", "questions", *["instructions", "comprehension", "match"] * 2]
+        assert kinds[2] == [*kinds[1], "questions"]
 
     def test_pilot_works_behind_tls(self, settings):
         settings.SITE_URL, settings.ALLOWED_HOSTS = "https://parley.example", ["parley.example"]
         settings.SECURE_SSL_REDIRECT, settings.SECURE_PROXY_SSL_HEADER = True, ("HTTP_X_FORWARDED_PROTO", "https")
         assert [walker.problem for walker in walkers(run_pilot(draft(), people=1))] == [""]
 
-    def test_participants_are_placed_like_real_ones(self):
-        pilot = services.begin(draft(design={"grid": {"rounds": [1, 12]}}, quota=3), people=9)
-        cells = [walker.cell for walker in walkers(pilot)]
-        assert sorted(cells.count(cell) for cell in range(4)) == [2, 2, 2, 3]
+    def test_every_cell_comes_before_any_comes_again(self):
+        study = draft(factors={"rounds": {"levels": [1, 12]}})
+        study.draft["journey"][1]["config"] = {"rounds": {"by": "rounds"}}
+        study.save()
+        cells = [walker.cell for walker in walkers(services.begin(study, people=9))]
+        assert sorted(cells[:4]) == sorted(cells[4:8]) == [1, 2, 3, 4]
 
     def test_deliberate_waits_are_counted_but_skipped(self):
         started_at = timezone.now()
         pilot = run_pilot(
-            draft(roles=["alice"], agents=agents_from_specs("script:fair", delay=500), config={"rounds": 1}), people=1
+            draft(roles=["alice"], agents={"fair": agent("script:fair", delay=500)}, config={"rounds": 1}), people=1
         )
         assert timezone.now() - started_at < timedelta(seconds=400)
         step = next(step for step in report(pilot).steps if step.kind == "match")
@@ -164,7 +185,7 @@ class TestUnknownSteps:
                 self.submitted.append(answers)
 
         register(Survey)
-        steps_of = enrolling.steps_of
+        steps_of = journeys.steps_of
         monkeypatch.setattr(
             "piloting.enrolling.steps_of", lambda *args, **kwargs: [{"kind": "test_survey"}, *steps_of(*args, **kwargs)]
         )
@@ -188,11 +209,11 @@ class TestUnknownSteps:
 class TestGroups:
     """Participants who play with each other meet on the real lobby pages."""
 
-    def contest(self, **fields) -> Study:
-        lineups = [{"name": "pairs", "seats": {"p1": "person", "p2": "person", "*": "level 1"}}]
-        agents = {"level 1": {"spec": "script:level_1"}}
+    def contest(self, **parts) -> Study:
+        seats = {"p1": "person", "p2": "person", "*": "level 1"}
         config = {"players": 3, "runs": 1}
-        return draft(game="beauty_contest", roles=[], config=config, agents=agents, lineups=lineups, **fields)
+        agents = {"level 1": {"script": "level_1"}}
+        return draft(game="beauty_contest", config=config, agents=agents, seats=seats, **parts)
 
     def test_groups_meet_and_finish(self):
         pilot = run_pilot(self.contest(), people=4)
@@ -209,9 +230,12 @@ class TestGroups:
             assert kinds.index("lobby") == kinds.index("match") - 1
 
     def test_groups_continue_to_other_games(self):
-        other = draft(game="bargaining", slug="divide", roles=["alice"], config={"rounds": 2})
-        session = {"session_matches": 2, "session_order": "fixed", "session_games": [other.pk]}
-        pilot = run_pilot(self.contest(**session), people=2)
+        study = self.contest()
+        fair = {"stage": "game", "name": "divide", "game": "bargaining", "config": {"rounds": 2}}
+        study.draft["journey"].append({**fair, "seats": {"alice": "person", "bob": "fair"}})
+        study.draft["agents"]["fair"] = {"script": "fair"}
+        study.save()
+        pilot = run_pilot(study, people=2)
         assert [walker.enrolment.state for walker in walkers(pilot)] == ["completed"] * 2, report(pilot).stuck
         played = Match.objects.filter(purpose="pilot").values_list("game", flat=True)
         assert sorted(played) == ["bargaining", "bargaining", "beauty_contest"]
@@ -247,13 +271,14 @@ class TestNoTraces:
         assert walker.owed["base"] == "1.50"
 
     def test_pilot_uses_what_a_launch_would_freeze(self):
-        study = draft(consent="Do you want to?", turn_seconds=99)
-        study.refresh_from_db()
+        study = draft(turn=99)
         pilot = services.begin(study, people=1)
-        assert pilot.content == content_of(study) and pilot.sha256 == sha256_of(pilot.content)
-        Study.objects.update(turn_seconds=77)
-        assert pilot.content["timers"]["turn_seconds"] == 99
-        Study.objects.update(turn_seconds=99)
+        study.draft["journey"][1]["timing"]["turn"] = 77
+        study.save()
+        assert pilot.document["journey"][1]["timing"]["turn"] == 99
+        assert launch(study).sha256 != pilot.sha256
+        study.draft["journey"][1]["timing"]["turn"] = 99
+        study.save()
         assert launch(study).sha256 == pilot.sha256
 
 
@@ -304,8 +329,7 @@ class TestRunning:
         assert not Pilot.objects.exists()
 
     def test_unlaunchable_study_cannot_be_piloted(self):
-        study = draft()
-        Study.objects.update(instructions="Hello {{ nobody }}")
+        study = draft(instructions="Hello {{ nobody }}")
         with pytest.raises(CannotPilot, match="cannot be launched"):
             services.begin(study, people=1)
 
@@ -329,10 +353,10 @@ class TestRunning:
 
 class TestPilotReport:
     def test_bonuses_are_compared_with_the_announcement(self):
-        study = draft(pay_rule="fixed", announced_average="2.00", quota=3)
+        study = draft(rule="fixed", average="2.00", quota=3)
         figures = report(run_pilot(study, people=2))
         assert (figures.bonuses.mean, figures.bonuses.announced) == (2, 2)
-        assert figures.costs == costs_of_content(study, content_of(study)), "as on every other page"
+        assert figures.costs == costs_of(study), "as on every other page"
         assert (figures.costs.places, figures.costs.expected) == (6, 6 * 3)
         assert all(step.minutes > 0 and step.words > 0 for step in figures.steps)
 
@@ -384,7 +408,7 @@ class TestModels:
             yield serving
 
     def test_model_opponents_calls_are_charged_to_the_pilot(self, standin):
-        study = draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini"), config={"rounds": 1})
+        study = draft(roles=["alice"], agents="openai:gpt-4o-mini", config={"rounds": 1})
         pilot = run_pilot(study, people=2)
         assert [walker.problem for walker in walkers(pilot)] == ["", ""]
         figures = report(pilot)
@@ -410,7 +434,7 @@ class TestModels:
         with OpenAIStandIn(["Well…"]) as serving:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)
-            pilot = run_pilot(draft(roles=["alice"], agents=agents_from_specs("openai:gpt-4o-mini")), people=1)
+            pilot = run_pilot(draft(roles=["alice"], agents="openai:gpt-4o-mini"), people=1)
         figures = report(pilot)
         assert [state for state, _label, _count in figures.endings] == [State.OPPONENT_FAILED]
         assert figures.models.rule_breaks == figures.models.calls > 0
