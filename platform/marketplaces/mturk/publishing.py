@@ -29,11 +29,7 @@ from marketplaces.offers import pay_of
 from matches.models import Match
 from recruiters.terms import MTURK_LARGE_FROM
 from studies.costs import Costs, costs_of_document
-<<<<<<< HEAD
 from studies.models import Cell, Placement, Study, Version
-=======
-from studies.models import Cell, Study, Version
->>>>>>> h-pilot
 
 NUMBER_APPROVED = "00000000000000000040"
 PERCENT_APPROVED = "000000000000000000L0"
