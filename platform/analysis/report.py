@@ -15,7 +15,8 @@ TEMPLATE = Path(__file__).with_name("report.html")
 MAX_ROWS = 40
 """Maximum number of rows per table in the report; the HTML and CSV files have more."""
 REASONS: Mapping[str, str] = {
-    "failed_code_word": "wrong code word", "failed_quiz": "failed the quiz", "timed_out": "timed out",
+    "failed_code_word": "wrong code word", "failed_quiz": "failed the quiz",
+    "failed_comprehension": "failed the comprehension quiz", "timed_out": "timed out",
     "dropped_out": "dropped out", "opponent_failed": "another player failed",
     "our_outage": "the server was unavailable", "partner_left": "another person left",
     "no_partner": "no partner found", "replaced": "an agent took the seat", "screened_out": "screened out",

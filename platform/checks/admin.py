@@ -11,7 +11,7 @@ from participants.admin import ReadOnlyAdmin
 
 @admin.register(Verdict)
 class VerdictAdmin(ReadOnlyAdmin):
-    list_display = ["at", "enrolment", "check_name", "outcome"]
+    list_display = ["at", "enrolment", "check_name", "stage", "outcome"]
     list_filter = ["check_name", "passed"]
     list_select_related = ["enrolment"]
     search_fields = ["enrolment__pseudonym"]

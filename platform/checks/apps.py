@@ -11,4 +11,4 @@ class ChecksConfig(AppConfig):
         from checks.models import Verdict
         from participants.written_text import register_written_fields
 
-        register_written_fields(Verdict, "answered")
+        register_written_fields(Verdict, "answered", "tries")

@@ -29,6 +29,7 @@ urlpatterns = [
     path("hooks/prolific/<uuid:uid>/", receive_event, name="prolific_hook"),
     path("demo/", include("showcase.urls")),
     path("join/", include("studies.urls")),
+    path("media/", include("pages.urls")),
     path("p/", include("participants.urls")),
     path("p/", include("matches.urls")),
     path("p/", include("lobby.urls")),

@@ -353,6 +353,16 @@ def _delete_identity(enrolment: Enrolment) -> None:
         codes = [identity.proof, identity.worker, str(identity.details.get("person", ""))]
         LabCode.objects.filter(study=identity.study, code__in=codes).delete()
         identity.delete()
+    steps = [
+        {**step, "typed": with_texts_replaced(step["typed"], ERASED)} if "typed" in step else step
+        for step in enrolment.steps
+    ]
     Enrolment.objects.filter(pk=enrolment.pk).update(
-        display_name="", token=new_token(), completion_code="", return_to="", refusal=None, erased_at=timezone.now()
+        steps=steps,
+        display_name="",
+        token=new_token(),
+        completion_code="",
+        return_to="",
+        refusal=None,
+        erased_at=timezone.now(),
     )

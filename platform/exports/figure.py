@@ -22,6 +22,7 @@ STAGES: Mapping[str, str] = {
 }
 REASONS: Mapping[str, str] = {
     "failed_code_word": "wrong code word",
+    "failed_comprehension": "failed the comprehension quiz",
     "failed_quiz": "failed the quiz",
     "timed_out": "timed out",
     "dropped_out": "dropped out",

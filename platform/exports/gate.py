@@ -12,6 +12,7 @@ from llm_agents.agent import is_scripted
 
 REASONS: Mapping[str, str] = {
     "failed_code_word": "The participant typed the wrong code word.",
+    "failed_comprehension": "The questions about the rules were not answered correctly within the tries.",
     "failed_quiz": "The quiz after the game was not answered correctly.",
     "timed_out": "The participant was present but did not move within the time limit and the extra time.",
     "dropped_out": "The participant dropped out.",
@@ -54,6 +55,7 @@ IN_PROGRESS = "under_way"
 """Exported state of an enrolment that ended after the dataset's cut-off."""
 _ENDED_WITHOUT_DATA = (
     "failed_code_word",
+    "failed_comprehension",
     "failed_quiz",
     "timed_out",
     "dropped_out",

@@ -17,13 +17,14 @@ from typing import Any, Literal, NamedTuple
 from django.db.models import Prefetch, QuerySet
 
 from checks.models import Verdict
+from checks.steps import CHECKS_OF_STEPS
 from exports import gate
 from exports.alike import mask
 from exports.csvsafe import compact_json
 from exports.events import LoggedEvent, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
-from exports.sources import Source, StudySource
+from exports.sources import Check, Source, StudySource, step_label
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, restore, stages
@@ -45,9 +46,6 @@ from surveys.models import Response
 
 CHUNK = 50
 HUMAN = "human"
-CHECKS_OF_STEPS = {"instructions": "code_word", "quiz": "quiz"}
-"""The check made by each kind of step."""
-
 
 ANONYMOUS_SCRUBBER = Scrubber(generic=True)
 """Scrubber for matches without people, or whose people are not known by name."""
@@ -160,9 +158,10 @@ class Participant:
         """Kinds of the steps that the participant left open although they completed."""
         return people.unanswered(self.enrolment) if self.facts.state == State.COMPLETED else []
 
-    @cached_property
-    def verdicts(self) -> dict[str, Verdict]:
-        return {verdict.check_name: verdict for verdict in self.enrolment.verdicts.all()}
+    def verdict(self, check: Check) -> Verdict | None:
+        """Return the result of a check; None if it was not reached or not asked."""
+        verdicts = [verdict for verdict in self.enrolment.verdicts.all() if verdict.check_name == check.name]
+        return next((verdict for verdict in verdicts if check.stage in (None, verdict.stage)), None)
 
     @cached_property
     def responses(self) -> list[Response]:
@@ -264,12 +263,13 @@ class Participant:
         finished = any(match.finished for match in self.matches)
         return gate.stage(self.facts, finished=finished, in_dataset=self.in_dataset)
 
-    def seconds(self, kind: str) -> float | None:
-        """Return the seconds between showing and answering steps of this kind; None if none was answered."""
+    def seconds(self, label: str) -> float | None:
+        """Return the seconds between showing and answering steps of this label; None if none was answered."""
+        steps = self.enrolment.steps
         durations = [
             (visit.answered_at - visit.shown_at).total_seconds()
             for visit in self.enrolment.visits.all()
-            if visit.kind == kind and visit.answered_at is not None
+            if visit.answered_at is not None and step_label(steps[visit.position]) == label
         ]
         return round(sum(durations), 3) if durations else None
 
@@ -613,14 +613,20 @@ class Decision:
 def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
     """Return what the gate must know about a participant."""
     ended_after_cutoff = enrolment.ended and _if_by_cutoff(enrolment.ended_at, cutoff) is None
-    steps = {step["kind"]: step for step in enrolment.steps}
-    checks_asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
-    if not steps.get("instructions", {}).get("code_word", True):
-        checks_asked.discard("code_word")
+    deciding = [verdict for verdict in enrolment.verdicts.all() if verdict.decides]
+    answered = {(verdict.check_name, verdict.stage) for verdict in deciding}
+    asked = {
+        (CHECKS_OF_STEPS[step["kind"]], step.get("stage", ""))
+        for step in enrolment.steps
+        if step["kind"] in ("instructions", "quiz") and step.get("shown", True)
+        if step["kind"] == "quiz" or step.get("code_word")
+    }
+    missing = {check for check, _stage in asked - answered}
+    failed = {verdict.check_name for verdict in deciding if not verdict.passed}
     return gate.ParticipantFacts(
         state=gate.IN_PROGRESS if ended_after_cutoff else str(enrolment.state),
-        checks_asked=frozenset(checks_asked),
-        verdicts={verdict.check_name: verdict.passed for verdict in enrolment.verdicts.all()},
+        checks_asked=frozenset(check for check, _stage in asked),
+        verdicts={check: check not in failed for check, _stage in answered if check in failed or check not in missing},
         steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),
         began=any(True for _seat in enrolment.seats.all()),
     )

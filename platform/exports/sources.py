@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count
 
@@ -25,9 +25,19 @@ from plans.questions import Question, questions_of
 from studies.enrolling import steps_of
 from studies.models import Cell, Study
 
-CHECKS = ("code_word", "quiz")
 PLAYED_HERE = "parley"
 """How this platform's own matches are marked, as opposed to imported ones."""
+
+
+class Check(NamedTuple):
+    """A check of a study; `stage` only if the study has several of this name."""
+
+    name: str
+    stage: str | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}_{self.stage}" if self.stage else self.name
 
 
 @dataclass(frozen=True)
@@ -93,12 +103,12 @@ class StudySource:
             }
 
     def steps(self) -> list[str]:
-        """Return the kinds of steps of the study's enrolments."""
-        kinds: dict[str, None] = {}
+        """Return the labels of the steps of the study's enrolments."""
+        labels: dict[str, None] = {}
         for version in self.study.versions.order_by("number").prefetch_related("cells"):
             for cell in version.cells.all():
-                kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, cell, cell.people[0])))
-        return list(kinds)
+                labels.update(dict.fromkeys(map(step_label, steps_of(version, cell, cell.people[0]))))
+        return list(labels)
 
     def questions(self) -> list[tuple[bool, Question]]:
         """Return (whether it is asked before the game, question) for every question, as its latest version asks it.
@@ -114,11 +124,17 @@ class StudySource:
                 }
         return [(before_game, question) for (before_game, _name), question in questions.items()]
 
-    def checks(self) -> list[str]:
-        """Return the names of the attention checks."""
+    def checks(self) -> list[Check]:
+        """Return the checks of understanding and attention, by stage if there are several of a name."""
         verdicts = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
-        other_checks = set(verdicts.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
-        return [*CHECKS, *sorted(other_checks)]
+        stages: dict[str, list[str]] = {"code_word": [], "quiz": []}
+        for name, stage in sorted(verdicts.order_by().values_list("check_name", "stage").distinct()):
+            stages.setdefault(name, []).append(stage)
+        return [
+            Check(name, stage if len(of_name) > 1 else None)
+            for name, of_name in stages.items()
+            for stage in of_name or [None]
+        ]
 
 
 class CollectionSource:
@@ -163,7 +179,7 @@ class CollectionSource:
     def questions(self) -> list[tuple[bool, Question]]:
         return []
 
-    def checks(self) -> list[str]:
+    def checks(self) -> list[Check]:
         return []
 
 
@@ -171,6 +187,11 @@ def _without_addresses(question: Question) -> Question:
     texts = {name: mask(getattr(question, name)) for name in ("text", "low", "high")}
     rows = tuple(row.model_copy(update={"text": mask(row.text)}) for row in question.rows)
     return question.model_copy(update={**texts, "rows": rows, "options": tuple(map(mask, question.options))})
+
+
+def step_label(step: Mapping[str, Any]) -> str:
+    """Return a step's kind, with the name that researchers gave it."""
+    return f"{step['kind']}_{step['name']}" if step.get("name") else str(step["kind"])
 
 
 Source = StudySource | CollectionSource

@@ -10,12 +10,14 @@ from functools import cached_property
 from types import NoneType
 from typing import Any, Literal
 
+from checks.models import Verdict
 from exports import gate
 from exports import signals as signals_of
 from exports.csvsafe import cell, compact_json, line, lines
 from exports.participants import answer_columns
 from exports.scrubbing import Scrubber
 from exports.shape import Shape
+from exports.sources import Check
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
@@ -79,14 +81,14 @@ def tables(
     shape: Shape,
     *,
     steps: Iterable[str],
-    checks: Iterable[str],
+    checks: Iterable[Check],
     questions: Iterable[tuple[bool, Question]] = (),
 ) -> dict[str, Table]:
     """Return every table of a dataset by name.
 
     Args:
-        steps: kinds of steps that enrolments in the study are made of.
-        checks: names of the attention checks.
+        steps: the steps that enrolments in the study are made of (`exports.sources.step_label`).
+        checks: the checks of understanding and attention.
         questions: (whether it is asked before the game, question) for each question of the study.
     """
     steps = list(steps)
@@ -830,7 +832,10 @@ def signals() -> Table:
             Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
             Column("position", "integer", "Position of the page on the path, from 0.", lambda s: s.position),
             Column(
-                "step", "choice", "Kind of the step, as in the columns seconds_… of participants.csv.", lambda s: s.kind
+                "step",
+                "choice",
+                "Kind of the step, as in the columns seconds_… of participants.csv, without its name.",
+                lambda s: s.kind,
             ),
             signal_column(
                 "loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"
@@ -969,7 +974,9 @@ _AGENT_COLUMNS = [
 ]
 
 
-def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterable[tuple[bool, Question]] = ()) -> Table:
+def participants(
+    steps: Iterable[str], checks: Iterable[Check], questions: Iterable[tuple[bool, Question]] = ()
+) -> Table:
     columns = [
         _PARTICIPANT,
         Column(
@@ -1022,31 +1029,42 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
     ]
     columns += [
         Column(
-            f"seconds_{kind}",
+            f"seconds_{label}",
             "number",
-            f"Time from showing the step “{kind}” to its answer; empty if it was not answered.",
-            lambda p, kind=kind: p.seconds(kind),
+            f"Time from showing the step “{label}” to its answer; empty if it was not answered.",
+            lambda p, label=label: p.seconds(label),
             unit="seconds",
         )
-        for kind in steps
+        for label in steps
     ]
     for check in checks:
         columns.append(
             Column(
-                f"check_{check}_passed",
+                f"check_{check.label}_passed",
                 "boolean",
-                f"Result of the check “{check}”; empty if it was not reached or not asked.",
-                lambda p, check=check: p.verdicts[check].passed if check in p.verdicts else None,
+                f"Result of the check “{check.label}”; empty if it was not reached or not asked.",
+                lambda p, check=check: verdict.passed if (verdict := p.verdict(check)) else None,
                 values="true, false",
             )
         )
-        if check != "code_word":  # the typed text may be a secret of the study, or anything at all
+        columns.append(
+            Column(
+                f"check_{check.label}_tries",
+                "integer",
+                f"Number of answers to the check “{check.label}”, the last one included.",
+                lambda p, check=check: len(verdict.tries) if (verdict := p.verdict(check)) else None,
+                unit="tries",
+            )
+        )
+        if check.name != "code_word":  # the typed text may be a secret of the study, or anything at all
             columns.append(
                 Column(
-                    f"check_{check}_answered",
+                    f"check_{check.label}_answered",
                     "json",
-                    f"Answer to the check “{check}”.",
-                    lambda p, check=check: compact_json(p.verdicts[check].answered) if check in p.verdicts else None,
+                    f"Every answer to the check “{check.label}”, in order."
+                    if check.name == "comprehension"
+                    else f"Answer to the check “{check.label}”.",
+                    lambda p, check=check: _answered(verdict) if (verdict := p.verdict(check)) else None,
                 )
             )
     columns += [column for before_game, question in questions for column in _answers(question, before_game=before_game)]
@@ -1065,6 +1083,10 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
         "One row for everybody randomised (placed in a cell), in the dataset or not; empty if no one took part.",
         [*columns, *_REASONS],
     )
+
+
+def _answered(verdict: Verdict) -> str:
+    return compact_json(verdict.tries if verdict.check_name == "comprehension" else verdict.answered)
 
 
 _KINDS: Mapping[str, Kind] = {

@@ -37,7 +37,7 @@ def outcome_of(state: str, *, paid: bool) -> Outcome:
     """Return the panel's outcome for an enrolment that ended in `state`, depending on whether it is paid."""
     if state == State.COMPLETED:
         return Outcome.COMPLETED
-    if state in (State.SCREENED_OUT, State.FAILED_CODE_WORD):
+    if state in (State.SCREENED_OUT, State.FAILED_CODE_WORD, State.FAILED_COMPREHENSION):
         return Outcome.SCREENED_OUT
     return Outcome.PARTIAL if paid else Outcome.WITHDREW
 

@@ -17,6 +17,7 @@ class State(models.TextChoices):
     CONSENTED = "consented", _("consented")
     INSTRUCTED = "instructed", _("read the instructions")
     FAILED_CODE_WORD = "failed_code_word", _("failed the attention check")
+    FAILED_COMPREHENSION = "failed_comprehension", _("failed the comprehension quiz")
     PLAYING = "playing", _("playing")
     WAITING = "waiting", _("waiting for others")
     QUIZ = "quiz", _("answering the quiz")
@@ -64,6 +65,12 @@ ENDINGS: dict[str, Ending] = {
     State.FAILED_CODE_WORD: Ending(
         _("The study ends here"),
         _("You did not enter the word that the instructions asked you to remember, so the game did not start."),
+        _RETURN_WITH_CODE,
+        gives_code=True,
+    ),
+    State.FAILED_COMPREHENSION: Ending(
+        _("The study ends here"),
+        _("You got a question about the rules wrong too often, so the game did not start."),
         _RETURN_WITH_CODE,
         gives_code=True,
     ),

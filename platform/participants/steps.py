@@ -91,6 +91,10 @@ class Step(ABC):
         """
         return not self.required
 
+    def seconds_left(self) -> int:
+        """Return for how many seconds the participant cannot go on yet."""
+        return 0
+
     def clock(self) -> Mapping[str, Any] | None:
         """Return the clock that runs while the participant is on another page: {remaining (seconds), extended}."""
         return None

@@ -12,7 +12,8 @@ _fields: dict[type[Model], tuple[str, ...]] = {}
 def register_written_fields(model: type[Model], *fields: str) -> None:
     """Register fields of `model`, which has a foreign key `enrolment`, that hold what the participant wrote.
 
-    Text fields are erased as a whole; in JSON fields, every text value.
+    Text fields are erased as a whole; in JSON fields, every text value. What a step keeps under `typed` needs no
+    registration.
     """
     _fields[model] = fields
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from checks.steps import Quiz
+from checks.steps import Comprehension, Quiz
 from participants import steps
 from participants.models import Enrolment
 from piloting.models import Walker
@@ -51,14 +51,21 @@ def _code_word(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     return {"code_word": WRONG_WORD if plan == Plan.WRONG_CODE else enrolment.code_word}
 
 
+def _comprehension(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
+    assert enrolment.step is not None
+    step = steps.step_object(enrolment, enrolment.step)
+    assert isinstance(step, Comprehension)
+    return {asked.key: asked.answer for asked in step.open_questions()}
+
+
 def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
     assert isinstance(step, Quiz)
     is_correct = plan != Plan.WRONG_QUIZ
     return {
-        question.key: next((option for option in options if (option == question.answer) == is_correct), options[0])
-        for question, options in step.questions()
+        asked.key: next((o for o in asked.options if (o == asked.answer) == is_correct), asked.options[0])
+        for asked in step.questions()
     }
 
 
@@ -113,6 +120,7 @@ _FROM_ENROLMENT: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] =
     "name": _name,
     "questions": _questions,
     "instructions": _code_word,
+    "comprehension": _comprehension,
     "quiz": _quiz,
 }
 

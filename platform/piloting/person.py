@@ -73,7 +73,7 @@ class Person:
             if self._refreshed().ended:
                 return
             step = steps.step_object(self.enrolment, self.enrolment.step)
-            estimate, form_page = {"reading": pace.seconds_of_page(page)}, page
+            estimate, form_page = {"reading": max(pace.seconds_of_page(page), step.seconds_left())}, page
             if step.kind == "lobby":
                 self._wait_for_others()
                 self._record_page(step, page, started_at, estimate)
@@ -81,10 +81,18 @@ class Person:
             if step.kind == "match":
                 estimate = self._play(page)
                 form_page = self._open_page()
+            self._stay(step)
             if not self._refreshed().ended or people.result_step(self.enrolment) is not None:
                 self._answer(form_page)
             self._record_page(step, page, started_at, estimate)
         raise Stuck(_("No ending after {most} pages.").format(most=MAX_PAGES))
+
+    def _stay(self, step: steps.Step) -> None:
+        """Stay on a page for as long as it cannot be left."""
+        while left := step.seconds_left():
+            if not self._may_continue():
+                raise Interrupted
+            time.sleep(min(left, POLL_SECONDS))
 
     def _refreshed(self) -> Enrolment:
         self.enrolment.refresh_from_db()

@@ -25,6 +25,7 @@ ENDINGS_PAY: Mapping[str, EndingPay] = {
     "replaced": "base_after_half",
     "screened_out": "nothing",
     "failed_code_word": "nothing",
+    "failed_comprehension": "nothing",
     "timed_out": "base_after_half",
     "dropped_out": "base_after_half",
     "withdrew": "nothing",
@@ -33,6 +34,7 @@ ENDINGS_PAY: Mapping[str, EndingPay] = {
 """What each ending pays by default."""
 CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "failed_code_word": ("nothing", "base"),
+    "failed_comprehension": ("nothing", "base"),
     "failed_quiz": ("nothing", "base", "base_and_average", "base_and_bonus"),
     "opponent_failed": ("base", "base_and_average"),
     "our_outage": ("base", "base_and_average"),

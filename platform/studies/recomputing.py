@@ -192,7 +192,7 @@ class Recomputed:
             yield _("ended as “{state}”, but a match has no result").format(state=State(state).label)
         if state in _BY_OTHERS and not any(match.play.abandoned for _seat, match in self.seats):
             yield _("ended as “{state}”, but no match was ended early").format(state=State(state).label)
-        verdicts = [verdict for verdict in self.enrolment.verdicts.all() if verdict.ends]
+        verdicts = [verdict for verdict in self.enrolment.verdicts.all() if verdict.decides]
         if state == State.COMPLETED and not all(verdict.passed for verdict in verdicts):
             yield _("is completed, but failed a check")
 

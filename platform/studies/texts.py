@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = {
     "failed_code_word": gettext_lazy("the code word is wrong"),
-    "failed_comprehension": gettext_lazy("you answer questions about the rules wrong too often"),
+    "failed_comprehension": gettext_lazy("you get a question about the rules wrong too often"),
     "failed_quiz": gettext_lazy("you get a question after the game wrong"),
     "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
     "our_outage": gettext_lazy("our server is unavailable for too long"),

@@ -18,10 +18,12 @@ class Migration(migrations.Migration):
             name='Verdict',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('check_name', models.CharField(choices=[('code_word', 'attention check'), ('quiz', 'comprehension quiz')], max_length=40, verbose_name='check')),
+                ('check_name', models.CharField(choices=[('code_word', 'attention check'), ('comprehension', 'comprehension quiz'), ('quiz', 'quiz after the game')], max_length=40, verbose_name='check')),
+                ('stage', models.CharField(blank=True, max_length=40, verbose_name='stage')),
                 ('shown', models.JSONField(verbose_name='shown')),
                 ('answered', models.JSONField(verbose_name='answered')),
                 ('passed', models.BooleanField(verbose_name='passed')),
+                ('tries', models.JSONField(default=list, verbose_name='tries')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='time')),
                 ('enrolment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='participants.enrolment')),
             ],
@@ -29,7 +31,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'verdict',
                 'verbose_name_plural': 'verdicts',
                 'ordering': ['at', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('enrolment', 'check_name'), name='one_verdict_per_check')],
+                'constraints': [models.UniqueConstraint(fields=('enrolment', 'check_name', 'stage'), name='one_verdict_per_check')],
             },
         ),
     ]

@@ -49,7 +49,7 @@ def test_every_column_of_every_table_is_described(game):
 def test_survey_questions_are_described_by_their_text():
     from exports.tables import participants
 
-    question = Question(key="age", kind="number", text="How old are you?", required=True)
+    question = Question(name="age", kind="number", text="How old are you?", required=True)
     (column,) = [c for c in participants([], [], [(True, question)]).columns if c.name == "survey_before_age"]
     assert "How old are you?" in column.meaning
 

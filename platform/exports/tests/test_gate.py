@@ -39,7 +39,7 @@ def test_an_enrolment_in_progress_has_not_finished(state):
     [
         ({"code_word": False, "quiz": True}, {"failed_code_word"}),
         ({"code_word": True, "quiz": False}, {"failed_quiz"}),
-        ({"code_word": True, "quiz": True, "comprehension": False}, {"failed_check"}),
+        ({"code_word": True, "quiz": True, "other": False}, {"failed_check"}),
         ({"code_word": True}, {"missing_check"}),
     ],
 )

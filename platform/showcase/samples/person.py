@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from checks.steps import Quiz
+from checks.steps import Comprehension, Quiz
 from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
@@ -41,7 +41,7 @@ from surveys.steps import Questions
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
 WRONG_WORD = "elsewhere"
 SECONDS: Mapping[str, float] = {
-    "consent": 24, "name": 8, "before": 26, "instructions": 75, "match": 11, "quiz": 14, "after": 38,
+    "consent": 24, "name": 8, "before": 26, "instructions": 75, "match": 11, "quiz": 14, "after": 38, "other": 30,
 }  # fmt: skip
 """Median seconds on a page, of questions by name; "match": on the result. A person's own pace multiplies them."""
 POLL_SECONDS, LOBBY_SECONDS = 2.0, 8.0
@@ -122,7 +122,8 @@ class Person:
             if self.enrolment.ended and people.result_step(self.enrolment) is None:
                 return
             shown_at, position = timezone.now(), self.enrolment.position
-            yield self._seconds(SECONDS[step.step["name"] if step.kind == "questions" else step.kind])
+            known = SECONDS.get(step.kind) or SECONDS.get(step.step.get("name", ""), SECONDS["other"])
+            yield max(self._seconds(known), step.step.get("seconds", 0))
             self._count(position, (timezone.now() - shown_at).total_seconds())
             yield from self._answer(step, position)
 
@@ -145,14 +146,16 @@ class Person:
             return {"name": self.rng.choice(NAMES)}
         if step.kind == "instructions":
             return {"code_word": WRONG_WORD if self.plan == Plan.WRONG_CODE else self.enrolment.code_word}
+        if isinstance(step, Comprehension):
+            return {asked.key: asked.answer for asked in step.open_questions()}
         if isinstance(step, Quiz):
             return {
-                question.key: next(
+                asked.key: next(
                     option
-                    for option in options
-                    if (option == question.answer) != (self.plan == Plan.WRONG_QUIZ) or len(options) == 1
+                    for option in asked.options
+                    if (option == asked.answer) != (self.plan == Plan.WRONG_QUIZ) or len(asked.options) == 1
                 )
-                for question, options in step.questions()
+                for asked in step.questions()
             }
         if isinstance(step, Questions):
             return {

@@ -21,6 +21,7 @@ _PAY_LABELS = {
 }
 _ENDING_LABELS = {
     "failed_code_word": _("Wrong code word"),
+    "failed_comprehension": _("Fails the comprehension quiz"),
     "failed_quiz": _("Wrong quiz answer"),
     "opponent_failed": _("Opponent fails"),
     "our_outage": _("Our server is unavailable"),

@@ -81,7 +81,7 @@ class TestLastMove:
 
 
 class TestOpenQuestions:
-    @pytest.mark.parametrize(("fields", "steps"), [({}, ["quiz"]), (SURVEY_AFTER, ["survey_after"])])
+    @pytest.mark.parametrize(("fields", "steps"), [({}, ["quiz"]), (SURVEY_AFTER, ["questions"])])
     @pytest.mark.parametrize("page", ["result", "question"])
     @pytest.mark.parametrize("way", ["expiry", "leaving"])
     def test_stay_open_at_full_pay(self, fields, steps, page, way):

@@ -41,6 +41,7 @@ BY_DEFAULT = {
     "dropped_out": "base after half",
     "screened_out": "nothing",
     "failed_code_word": "nothing",
+    "failed_comprehension": "nothing",
     "withdrew": "nothing",
     "returned": "nothing",
 }

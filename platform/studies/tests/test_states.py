@@ -32,7 +32,7 @@ ADULTS = [
         "name": "age",
         "options": ["18 or more", "less"],
         "ends_if": "age == 'less'",
-    }  # fmt: skip
+    }
 ]
 
 
@@ -75,6 +75,18 @@ def wait_for_the_opponent(visitor: Visitor) -> None:
     visitor.see()
 
 
+def fail_comprehension(visitor: Visitor) -> None:
+    visitor.walk_to("instructions")
+    steps = visitor.now().steps
+    game = {name: steps[visitor.enrolment.position][name] for name in ("game", "config", "role", "texts")}
+    asked = {"kind": "comprehension", **game, "questions": None, "tries": 1, "failed": "end"}
+    steps.insert(visitor.enrolment.position + 1, asked)
+    visitor.enrolment.save(update_fields=["steps"])
+    visitor.send(code_word=visitor.enrolment.code_word)
+    visitor.see()
+    visitor.send(loss_rate="5%")
+
+
 def end_now(state: State) -> Callable[[Visitor], object]:
     """Return a step that ends the enrolment in this state. Group endings: test_together, matches/tests/test_groups."""
 
@@ -100,6 +112,7 @@ REACH_STATE: dict[State, Callable[[Visitor], object]] = {
     State.FAILED_CODE_WORD: lambda visitor: (
         [visitor.walk_to("instructions")] + [visitor.send(code_word="wrong") for _try in "12"]
     ),
+    State.FAILED_COMPREHENSION: fail_comprehension,
     State.PLAYING: lambda visitor: visitor.walk_to("match"),
     State.WAITING: wait_for_the_opponent,
     State.QUIZ: lambda visitor: visitor.walk_to("quiz"),
