@@ -1,4 +1,4 @@
-"""Shared by the environments of EconEvals: their collections, their results, and ready-made studies with people.
+"""Shared by the environments of EconEvals: their levels and results.
 
 Source: EconEvals, sections 3 to 5. Each agent plays the same twelve instances of a level, one agent per match.
 """
@@ -6,49 +6,15 @@ Source: EconEvals, sections 3 to 5. Each agent plays the same twelve instances o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from games.interface import Block, Cell, Json, Table
-from games.lineups import CollectionPreset, Environment, Lineups, StudyPreset
-from games.strategies import TOOLS
+from games.interface import Block, Cell, Table
 from games.words import gettext as _
 from games.words import number
 
 LEVELS = ("basic", "medium", "hard")
-INSTANCES = range(12)
-SETTINGS: Mapping[str, Json] = {"strategy": TOOLS, "temperature": 1.0}
-"""How models were asked: with tools, and with no reasoning except their notes."""
-
-
-def benchmark(title: str, summary: str, source: str, config: Mapping[str, Json]) -> CollectionPreset:
-    """Return a preset with twelve instances of this configuration."""
-
-    def environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
-        yield Environment(
-            "instances",
-            [{**config, "instance_seed": number} for number in INSTANCES],
-            Lineups(rule="each", agents=tuple(agents)),
-            title=title,
-        )
-
-    return CollectionPreset(title, summary, source, environments, settings=SETTINGS)
-
-
-def one_person_study(
-    title: str, source: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int
-) -> StudyPreset:
-    """Return a ready-made study in which a person plays alone; on time-out the last submission is repeated."""
-    return StudyPreset(
-        title=title,
-        summary="One draft: a person plays alone, with the same data as models.",
-        source=source,
-        tables={"alone": {"agent": "person"}},
-        config=config,
-        minutes=minutes,
-        fields={"turn_seconds": turn_seconds, "extension_seconds": 60, "on_timeout": "default"},
-    )
 
 
 # ---- results on a collection's page -------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
@@ -19,6 +19,8 @@ from games.words import gettext as _
 
 Grid = Mapping[str, Sequence[Json]]
 """Values by parameter; parameters that are not named keep their default."""
+Rows = Callable[[int], Sequence[Mapping[str, Json]]]
+"""Seed → configurations that are drawn; parameters that are not named keep their default."""
 Configuration = dict[str, Json]
 """Every parameter of a game with its value."""
 
@@ -109,7 +111,10 @@ def _configuration(game: type[Game[Any, Any]], values: Configuration) -> Configu
 
 
 def published(key: str) -> ModuleType | None:
-    """Return a game's `published.py`: TABLES (grids by name) and SELECTIONS (for people, by name); None without one."""
+    """Return a game's `published.py`, None without one.
+
+    It has TABLES (grids or drawn rows, by name) and SELECTIONS (for people, by name).
+    """
     if find_spec(f"games.{key}.published") is None:
         return None
     return import_module(f"games.{key}.published")
@@ -128,15 +133,19 @@ def has_module(key: str, name: str) -> bool:
     return find_spec(f"games.{key}.{name}") is not None
 
 
-def table(key: str, name: str) -> list[Configuration]:
+def table(key: str, name: str, seed: int = 1) -> list[Configuration]:
     """Return the configurations of a published table of this game.
+
+    Args:
+        seed: of tables that are drawn.
 
     Raises:
         BadConfig: the game has no such table.
     """
     module = published(key)
-    tables: Mapping[str, Grid] = getattr(module, "TABLES", {})
+    tables: Mapping[str, Grid | Rows] = getattr(module, "TABLES", {})
     if name not in tables:
         names = ", ".join(tables) or _("none")
         raise BadConfig(_("{game} has no table “{name}”; it has: {names}.").format(game=key, name=name, names=names))
-    return expand(registry.get(key), tables[name])
+    game, rows = registry.get(key), tables[name]
+    return listed(game, rows(seed)) if callable(rows) else expand(game, rows)

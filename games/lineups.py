@@ -1,4 +1,4 @@
-"""Rules that make line-ups from a few agents, and a game's published collections.
+"""Rules that make line-ups from a few agents.
 
 A line-up names the agent in every seat, by its label. A rule is plain data and never stores its
 line-ups: the i-th one is computed from i, so a plan of a million matches takes a few lines.
@@ -6,19 +6,18 @@ line-ups: the i-th one is computed from i, so a plan of a million matches takes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 from random import Random
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from games.errors import BadLineup
-from games.interface import Json, Role
+from games.interface import Role
 from games.words import gettext as _
 
-Label = Annotated[str, Field(min_length=1, max_length=200)]
+Label = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra={"agent": True})]
 Lineup = dict[Role, str]
 """An agent's label for every seat."""
 Rule = Literal["product", "combinations", "subsets", "each", "together", "population", "listed"]
@@ -51,14 +50,32 @@ class Lineups(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    rule: Rule = "product"
-    agents: tuple[Label, ...] = ()
-    fixed: Mapping[Role, Label] = Field(default_factory=dict)
-    same: bool = True
-    listed: tuple[Mapping[Role, Label], ...] = ()
-    rotate: bool = False
-    sample: Annotated[int, Field(ge=1)] | None = None
-    sample_seed: int = 0
+    rule: Rule = Field(
+        "product",
+        title="Rule",
+        description="product: every agent against every other, in every order. combinations: the same, ignoring the "
+        "order of seats. subsets: every choice of different agents. each: each agent alone in all free seats. "
+        "together: all agents together, one per seat. population: all agents together, each once in every position. "
+        "listed: your own line-ups.",
+    )
+    agents: tuple[Label, ...] = Field(
+        (),
+        title="Agents in the free seats",
+        description="All agents without a fixed seat if empty.",
+        json_schema_extra={"agents": True},
+    )
+    fixed: Mapping[Role, Label] = Field(
+        default_factory=dict, title="Fixed seats", description="An agent chosen here has this seat in every match."
+    )
+    same: bool = Field(True, title="Also against itself")
+    listed: tuple[Mapping[Role, Label], ...] = Field(
+        (), title="Own line-ups", description="Each is played in every configuration."
+    )
+    rotate: bool = Field(False, title="Rotate seats with each repetition")
+    sample: Annotated[int, Field(ge=1)] | None = Field(
+        None, title="Number of line-ups drawn", description="Draws this many at random; all if empty."
+    )
+    sample_seed: int = Field(0, title="Seed of that draw")
 
     def count(self, roles: Sequence[Role]) -> int:
         """Return the number of line-ups that the rule makes for these seats.
@@ -231,125 +248,3 @@ def _shuffled(index: int, size: int, seed: str) -> int:
         index = left << half | right
         if index < size:
             return index
-
-
-# ---- published collections and studies ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PresetAgent:
-    """An agent of a preset: a model or script, and how it is asked.
-
-    Attributes:
-        spec: "script:NAME", "ENDPOINT:MODEL", or a label that the researcher's collection defines.
-        settings: how it is asked, by name of the platform's agent settings; these override the preset's own:
-            strategy, persona, temperature, tries_after_first, script (the fallback), …
-        delay: the seconds that a script waits before it answers.
-    """
-
-    spec: str
-    settings: Mapping[str, Json] = field(default_factory=dict)
-    delay: float = 0
-
-
-@dataclass(frozen=True)
-class Environment:
-    """One collection of a preset: configurations × line-ups × repetitions.
-
-    Attributes:
-        name: "melee", "rational", "self": part of the collection's name, after the preset's; exported.
-        configurations: the game's configurations; missing parameters have their defaults.
-        lineups: the agents' seats. Labels that are not in `agents` are specifications themselves.
-        agents: agents that are asked differently from the others, by label.
-        repetitions: the number of matches per configuration and line-up.
-        cycle: this many consecutive configurations form one treatment, and its repetitions take them in turn:
-            repetition r uses configuration r mod `cycle`. For example, 50 sessions with a limit each are
-            50 configurations, cycle 50, repetitions 50.
-        seeds: "instance": derived from configuration and repetition, so that every line-up gets the same draws;
-            "match": derived from the match's number in the collection.
-        settings: settings of all agents in this collection; they override the preset's.
-        title: the title shown to people; if empty, made from the preset's title and `name`.
-    """
-
-    name: str
-    configurations: Sequence[Mapping[str, Json]]
-    lineups: Lineups
-    agents: Mapping[str, PresetAgent] = field(default_factory=dict)
-    repetitions: int = 1
-    cycle: int = 1
-    seeds: Literal["instance", "match"] = "instance"
-    settings: Mapping[str, Json] = field(default_factory=dict)
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class CollectionPreset:
-    """A game's published collections; `PRESETS` in its `published.py` lists them by name.
-
-    Attributes:
-        title, summary, source: shown to researchers choosing a preset.
-        environments: (agents' specifications in the order given, seed) → the collections. Random draws of the
-            preset itself (such as drawn limits) come from `Random(f"…/{seed}")`.
-        agents: the minimum number of agents to name; `most_agents`: the maximum, None for any number.
-        settings: how all models are asked, by name of the platform's agent settings; the settings of an
-            environment or agent override them. `script_counts` says that moves of the fallback `script`
-            are data and not a failure.
-    """
-
-    title: str
-    summary: str
-    source: str
-    environments: Callable[[Sequence[str], int], Iterable[Environment]]
-    agents: int = 1
-    most_agents: int | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def environments_for(self, agents: Sequence[str], seed: int) -> list[Environment]:
-        """Return the collections for these agents.
-
-        Raises:
-            BadLineup: there are too few or too many agents, or one is named twice.
-        """
-        if len(set(agents)) < len(agents):
-            raise BadLineup(_("Agents: each must be listed only once."))
-        if len(agents) < self.agents:
-            raise BadLineup(
-                _("Agents: at least {wanted} are needed, but {named} are given.").format(
-                    wanted=self.agents, named=len(agents)
-                )
-            )
-        if self.most_agents is not None and len(agents) > self.most_agents:
-            raise BadLineup(
-                _("Agents: at most {wanted} are allowed, but {named} are given.").format(
-                    wanted=self.most_agents, named=len(agents)
-                )
-            )
-        return list(self.environments(agents, seed))
-
-
-AGENT, SECOND_AGENT = "agent", "second agent"
-"""In the line-ups of ready-made studies: the agents that the researcher names; the second defaults to the first."""
-
-
-@dataclass(frozen=True)
-class StudyPreset:
-    """A game's ready-made study with people; `STUDIES` in its `published.py` lists them by name.
-
-    Attributes:
-        title, summary, source: shown to researchers choosing a study.
-        tables: one draft study per name, with who takes each seat: "person", `AGENT` or
-            `SECOND_AGENT`; "*" stands for all other seats.
-        config: parameters that differ from the game's defaults.
-        minutes: the time a person needs, including reading; it determines base pay and the announced average.
-        fields: other fields of the study, by name: turn_seconds, on_timeout, lobby_after, …
-        settings: how models are asked, by name of the platform's agent settings.
-    """
-
-    title: str
-    summary: str
-    source: str
-    tables: Mapping[str, Mapping[Role, str]]
-    config: Mapping[str, Json]
-    minutes: int
-    fields: Mapping[str, Json] = field(default_factory=dict)
-    settings: Mapping[str, Json] = field(default_factory=dict)

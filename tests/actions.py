@@ -31,6 +31,7 @@ from matches.models import Event, Match, Seat
 from opponents.endpoints import MEMORY
 from opponents.models import Call, Endpoint
 from opponents.services import records_of
+from pages.files import store
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -49,6 +50,7 @@ from studies.enrolling import HELD, enrol
 from studies.launching import version_of
 from studies.models import Placement, Study
 from studies.tests import kit
+from surveys.steps import answers_of
 from walking.models import Link, Walk
 from walking.services import delete_old
 
@@ -56,6 +58,24 @@ from walking.services import delete_old
 def launch_study(parts: dict[str, Any]) -> str:
     """Create and launch a study (`studies.tests.kit`); return its short name."""
     return kit.launched(**parts).slug
+
+
+def enrol_in(steps: list[dict[str, Any]]) -> str:
+    """Begin an enrolment of its own that has just these steps; return its path."""
+    enrolment = Enrolment.objects.create(
+        steps=steps, state=State.CONSENTED, expires_at=people.expiry_after(60), earnings={"amounts": []}
+    )
+    return enrolment.get_absolute_url()
+
+
+def store_media(name: str, hexadecimal: str, alt: str) -> dict[str, str]:
+    """Store an image or video; return what a page needs to show it."""
+    return store("pages", name, bytes.fromhex(hexadecimal)).as_shown(alt)
+
+
+def answers_in(path: str) -> dict[str, Any]:
+    """Return the answers to questions on a participant's path."""
+    return answers_of(_enrolment_of(path))
 
 
 def launch_tour_study() -> None:

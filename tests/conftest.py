@@ -48,6 +48,7 @@ class LiveStack(Stack):
     arrive = partialmethod(Stack.call, "tests.actions.arrive")
     reach_first_turn = partialmethod(Stack.call, "tests.actions.reach_first_turn")
     move = partialmethod(Stack.call, "tests.actions.move")
+    enrol_in = partialmethod(Stack.call, "tests.actions.enrol_in")
     end_enrolment = partialmethod(Stack.call, "tests.actions.end_enrolment")
 
 

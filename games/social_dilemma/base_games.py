@@ -133,6 +133,7 @@ class CustomGame(BaseModel):
         title="Actions per seat"
     )
     payoffs: dict[str, tuple[Points, ...]] = Field(
+        json_schema_extra={"payoffs": True},
         title="Points", description='For every combination of action numbers, as in "0,1", one number per seat.'
     )
     cooperate: tuple[int, ...] | None = Field(default=None, title="Cooperative action of each seat")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from analysis.results import Options, Outcome
 
 MANIFEST = "manifest.json"
-FORMAT, FORMAT_VERSION = "parley-dataset", 5
+FORMAT, FORMAT_VERSION = "parley-dataset", 6
 TABLES = (
     "matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour", "llm_calls",
     "tool_calls", "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
@@ -31,13 +31,14 @@ MATCH_TABLES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_c
 HUMAN = "human"
 MATCH_COLUMNS = (
     "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
-    "seed", "started_at", "ended_at", "seconds", "session", "group", "repetition", "environment", "ended_how",
-    "decisions", "messages", "in_dataset", "reason", "reasons", "dataset",
+    "seed", "started_at", "ended_at", "seconds", "session", "stage", "pass", "repeat", "cluster", "repetition",
+    "environment", "ended_how", "decisions", "messages", "in_dataset", "reason", "reasons", "dataset",
 )  # fmt: skip
 PAYOFF, YOU = "Payoff of ", "You"
 """How codebooks begin the name of a role's payoff, and how they call the player of a one-player game."""
 _NAME_IN_MEANING = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
-PREFIXES = ("player_", "agent_", "participant_", "config_", "payoffs_")
+FACTOR, CONFIG = "factor_", "config_"
+PREFIXES = ("player_", "agent_", "participant_", FACTOR, CONFIG, "payoffs_")
 """Columns of matches.csv without these prefixes and not in MATCH_COLUMNS are the game's results."""
 
 
@@ -122,7 +123,7 @@ class Data:
             if games:
                 return tuple(games)
         versions = [v for folder in self.folders for v in folder.manifest.get("versions") or ()]
-        return tuple(sorted({version["game"] for version in versions if version.get("game")}))
+        return tuple(sorted({game for version in versions for game in version.get("games") or ()}))
 
     # ---- tables
 
@@ -223,7 +224,12 @@ class Data:
         return next((text for text in meanings if text), "")
 
     def heading(self, column: str, table: str = "matches") -> str:
-        """Return a column's heading: its parameter's, move's or payoff's name in the codebook, or else its own name."""
+        """Return a column's heading: its parameter's, move's or payoff's name in the codebook, or else its own name.
+
+        A factor keeps the name that the researcher gave it.
+        """
+        if column.startswith(FACTOR):
+            return column.removeprefix(FACTOR)
         match = _NAME_IN_MEANING.match(self.meaning(table, column))
         heading = (match[1] or match[2]) if match else charts.label(column)
         return "Payoff" if heading == PAYOFF + YOU else heading
@@ -252,9 +258,23 @@ class Data:
         return [n for n in candidates if self.kind("matches", n) in kinds]
 
     @cached_property
+    def factors(self) -> list[str]:
+        """The plan's factors (`factor_*`) that vary over the matches; rows of published tables only identify."""
+        return [name for name in self.treatments("matches") if self.column("matches", name).nunique(dropna=False) > 1]
+
+    def treatments(self, table: str) -> list[str]:
+        """Return the table's columns of factors whose levels are treatments, not rows of published tables."""
+        return [n for n in self.names(table) if n.startswith(FACTOR) and self.kind(table, n) != "identifier"]
+
+    @cached_property
     def varying(self) -> list[str]:
-        """Parameters (`config_*`) that take several values, followed by `dataset` if several datasets are pooled."""
-        return [n for n in (*self._config, "dataset") if self.column("matches", n).nunique(dropna=False) > 1]
+        """What makes configurations differ: factors, parameters (`config_*`) that vary otherwise, `dataset` if pooled.
+
+        A parameter that has one value under each combination of the factors' levels stands behind them.
+        """
+        varying = [n for n in (*self._config, "dataset") if self.column("matches", n).nunique(dropna=False) > 1]
+        frame = self.table("matches", [*self.factors, *varying])
+        return [*self.factors, *(n for n in varying if n == "dataset" or not is_fixed_by(frame, n, self.factors))]
 
     @cached_property
     def constant(self) -> dict[str, Any]:
@@ -262,13 +282,13 @@ class Data:
         constants: dict[str, Any] = {}
         for name in self._config:
             values = self.column("matches", name)
-            if name not in self.varying and len(values):
+            if len(values) and values.nunique(dropna=False) == 1:
                 constants[name] = plain(values.iloc[0])
         return constants
 
     @property
     def _config(self) -> list[str]:
-        return [name for name in self.names("matches") if name.startswith("config_")]
+        return [name for name in self.names("matches") if name.startswith(CONFIG)]
 
     @cached_property
     def players_by_role(self) -> pd.DataFrame:
@@ -397,8 +417,8 @@ class Data:
 
         n = len(self.column("matches", "match"))
         relations = [[self._persons[name] for name in self._persons]]
-        if self.has("matches", "group"):
-            relations.append([self.column("matches", "group")])
+        if self.has("matches", "cluster"):
+            relations.append([self.column("matches", "cluster")])
         if self.has("matches", "seed"):
             instance = self.table("matches", [*self.varying, "seed"])
             number = instance.groupby([*instance], sort=False, dropna=False, observed=True).ngroup()
@@ -438,6 +458,14 @@ class Data:
         from analysis.running import run_analysis
 
         return run_analysis(get_analysis(name), self, _options(options))
+
+
+def is_fixed_by(frame: pd.DataFrame, column: str, factors: Sequence[str]) -> bool:
+    """Return whether a column has only one value under each combination of the factors' levels."""
+    if not factors:
+        return False
+    values = frame.groupby([*factors], dropna=False, observed=True)[column].nunique(dropna=False)
+    return bool((values <= 1).all())
 
 
 def _options(options: Mapping[str, Any]) -> Options:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from analysis import charts
-from analysis.data import Data, plain
+from analysis.data import FACTOR, Data, is_fixed_by, plain
 from analysis.toolbox import holm
 from analysis.toolbox.dependence import ALWAYS_THE_SAME, FEWEST_UNITS, NO_OBSERVATIONS, mean_intervals
 
@@ -22,7 +22,7 @@ LARGE = 1000
 """Above this number of values, intervals of medians come from order statistics instead of a bootstrap."""
 UNITS = (
     "Matches are one unit if people met again in them, directly or through a chain of others, if they are of one "
-    "group, or if agents repeated one seed or record."
+    "cohort or group, or if agents repeated one seed or record."
 )
 DEPENDENCE = ("cluster", "cell", "replay")
 NOT_SEAT_OUTCOMES = (
@@ -40,7 +40,7 @@ class Unit:
         frame: outcomes as floats (booleans as 0 and 1), factors as text, `match`, `cluster` (its independent unit),
             `cell`, and `replay`: its record if agents always play the same in that cell, else missing.
         outcomes: headings of the outcomes, by column.
-        config: columns of the parameters that are treatments.
+        config: columns of the factors and parameters that are treatments.
         players: headings of the columns with players, by column.
         headings: headings of the parameters, by column.
         shares: the boolean outcomes.
@@ -60,8 +60,10 @@ class Unit:
 
     @property
     def factors(self) -> list[str]:
-        """The parameters and players that vary within the data."""
-        return [name for name in (*self.config, *self.players) if self.frame[name].nunique(dropna=False) > 1]
+        """The plan's factors, parameters and players that vary, without players whom the factors determine."""
+        factors = [name for name in self.config if name.startswith(FACTOR)]
+        free = [name for name in self.players if not is_fixed_by(self.frame, name, factors)]
+        return [name for name in (*self.config, *free) if self.frame[name].nunique(dropna=False) > 1]
 
 
 def roles_by_kind(data: Data) -> dict[str, list[str]]:
@@ -127,7 +129,8 @@ def seats(data: Data) -> Unit:
 def seat_outcomes(data: Data) -> list[str]:
     """Return the columns of seats.csv that are the game's results."""
     kinds = ("number", "integer", "boolean")
-    return [name for name in data.names("seats") if name not in NOT_SEAT_OUTCOMES and data.kind("seats", name) in kinds]
+    names = [name for name in data.names("seats") if name not in NOT_SEAT_OUTCOMES and not name.startswith(FACTOR)]
+    return [name for name in names if data.kind("seats", name) in kinds]
 
 
 def players_of(data: Data, frame: pd.DataFrame) -> pd.Series:

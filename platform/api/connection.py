@@ -12,7 +12,7 @@ from api.outcomes import question_of
 from recruiters import otree
 from recruiters.errors import EntryRefused
 from recruiters.models import OtreeServer
-from studies import enrolling, participations
+from studies import enrolling
 from studies.models import Study, Version
 
 
@@ -39,18 +39,20 @@ def _problems_of_the_study(study: Study, claims: Mapping[str, Any]) -> Iterator[
     if study.entry != Study.Entry.OTREE:
         yield _("In Parley, choose “an oTree experiment” as the entry of the study “{slug}”.").format(slug=study.slug)
     yield from _problems_of_the_links(version, claims)
-    currency = version.pay().currency
+    currency = version.plan.pay.currency
     if claims.get("currency") != currency:
         yield _("The study pays in {currency}: REAL_WORLD_CURRENCY_CODE in settings.py must be the same.").format(
             currency=currency
         )
-    limits, rounds = participations.rule_of(version), claims.get("rounds", 1)
-    if version.content["purpose"] == "study" and limits["most"] is not None and limits["most"] < rounds:
+    limits, rounds = study.entry_rules(), claims.get("rounds", 1)
+    if version.purpose != "study":
+        return
+    if limits.participations is not None and limits.participations < rounds:
         yield _(
             "Participants play {rounds} times in this session, but the study lets each person take part {most} times: "
             "raise “sessions per participant” to {rounds}, and launch the study again."
-        ).format(rounds=rounds, most=limits["most"])
-    if version.content["purpose"] == "study" and limits["rest_hours"] and rounds > 1:
+        ).format(rounds=rounds, most=limits.participations)
+    if limits.rest_hours and rounds > 1:
         yield _("Set “hours between sessions” of the study to 0: participants play {rounds} times.").format(
             rounds=rounds
         )

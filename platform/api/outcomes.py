@@ -57,7 +57,7 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
     """Return how the enrolment ended and the amount owed, in whole cents; pending until it ends."""
     reading = reading_of(study)
     participant = Participant(reading, reading.placements().get(enrolment=person))
-    join_key = {"participant": person.pseudonym, "cell": participant.cell.number}
+    join_key = {"participant": person.pseudonym, "cell": participant.cell and participant.cell.number}
     if not person.ended:
         return schemas.Outcome(state="pending", **join_key)
     owed_cents = participant.owed or {}
@@ -69,7 +69,7 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
         base_cents=owed_cents.get("base", 0),
         bonus_cents=owed_cents.get("bonus", 0),
         payoff_cents=sum(owed_cents.values()),
-        currency=participant.cell.pay().currency,
+        currency=participant.placement.pay().currency,
         matches=[_match(participant, played) for played in participant.matches],
     )
 

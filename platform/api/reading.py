@@ -15,7 +15,7 @@ from exports import shape
 from exports.participants import Participant, Place, PlayedMatch, Reading
 from exports.sources import StudySource
 from matches.models import Event, Match, Seat
-from studies.models import Placement, Study, Version
+from studies.models import Placement, Study
 
 _INVALID_CURSOR = _("Invalid cursor for this study.")
 
@@ -66,7 +66,7 @@ def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Resu
     if wanted.ended_since is not None:
         placements = placements.filter(enrolment__ended_at__gte=wanted.ended_since)
     if wanted.cursor is not None:
-        at_cursor = Placement.objects.filter(cell__version__study=study, enrolment__pseudonym=wanted.cursor)
+        at_cursor = Placement.objects.filter(version__study=study, enrolment__pseudonym=wanted.cursor)
         last_pk = at_cursor.values_list("pk", flat=True).first()
         if last_pk is None:
             raise InvalidRequest(str(_INVALID_CURSOR), fields={"cursor": wanted.cursor})
@@ -91,7 +91,7 @@ def _shape(study_id: int, versions: tuple[str, ...]) -> shape.Shape:
 def _filtered(study: Study, wanted: schemas.WantedMatches) -> QuerySet[Match]:
     placements = _placed_in_match(study)
     if wanted.version is not None:
-        placements = placements.filter(cell__version__number=wanted.version)
+        placements = placements.filter(version__number=wanted.version)
     if wanted.cell is not None:
         placements = placements.filter(cell__number=wanted.cell)
     matches = Match.objects.filter(Exists(placements)).order_by("pk")
@@ -107,7 +107,7 @@ def _filtered(study: Study, wanted: schemas.WantedMatches) -> QuerySet[Match]:
 
 
 def _placed_in_match(study: Study) -> QuerySet[Placement]:
-    return Placement.objects.filter(cell__version__study=study, enrolment__seats__match=OuterRef("pk"))
+    return Placement.objects.filter(version__study=study, enrolment__seats__match=OuterRef("pk"))
 
 
 def _prefetched(matches: QuerySet[Match]) -> QuerySet[Match]:
@@ -117,14 +117,15 @@ def _prefetched(matches: QuerySet[Match]) -> QuerySet[Match]:
         "seats__enrolment__verdicts",
         "seats__enrolment__visits",
         "seats__enrolment__seats",
-        Prefetch("seats__enrolment__placement__cell__version", Version.objects.defer("content")),
+        "seats__enrolment__placement__version",
         Prefetch("events", Event.objects.order_by("number")),
     )
 
 
 def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schemas.MatchOut:
-    cell = next(seat.enrolment.placement.cell for seat in match.seats.all() if seat.enrolment is not None)
-    played = PlayedMatch(reading, match, Place(version=cell.version.number, cell=cell.number, kind=cell.kind))
+    placement = next(seat.enrolment.placement for seat in match.seats.all() if seat.enrolment is not None)
+    version, cell = placement.version, placement.cell
+    played = PlayedMatch(reading, match, Place(version=version.number, cell=cell.number))
     payoffs = match.payoffs or {}
     return schemas.MatchOut(
         uid=match.uid,
@@ -133,7 +134,7 @@ def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schem
         purpose=match.purpose,
         state=match.status,
         ending=match.ending,
-        version=cell.version.number,
+        version=version.number,
         cell=cell.number,
         started_at=match.started_at,
         ended_at=match.ended_at,
@@ -158,8 +159,9 @@ def _result_out(participant: Participant) -> schemas.ResultOut:
     return schemas.ResultOut(
         participant=participant.enrolment.pseudonym,
         state=participant.enrolment.state,
-        version=participant.cell.version.number,
-        cell=participant.cell.number,
+        version=participant.version.number,
+        cell=participant.cell and participant.cell.number,
+        factors=participant.factors,
         role=participant.role_in(last_match),
         match=last_match.match.uid if last_match else None,
         payoff=(last_match.match.payoffs or {}).get(participant.role_in(last_match)) if last_match else None,

@@ -28,7 +28,7 @@ class Problem(_Response):
 class StudySummary(_Response):
     slug: str
     title: str
-    game: str
+    games: list[str]
     state: Literal["draft", "launched", "paused", "closed"]
     purpose: str
 
@@ -48,10 +48,10 @@ class CellOut(_Response):
     """One cell of the latest version, and how many of its places are taken."""
 
     number: int
-    kind: str
+    factors: dict[str, str] = Field(description="The level of each factor.")
+    sha256: str = Field(description="Hash of the cell's plan.")
     role: str = Field(description="The participant's role; empty if a match has several participants.")
-    config: dict[str, Any]
-    lineup: str = Field(description="The line-up's name; empty if there is only one.")
+    config: dict[str, Any] = Field(description="The parameters of the first game.")
     seats: dict[str, str | list[str]] = Field(
         description="Who takes each seat: “person”, an agent's label, or labels from which one is drawn per match."
     )
@@ -59,6 +59,7 @@ class CellOut(_Response):
         description="The agent's specification by role; if one is drawn, all of them separated by “ | ”."
     )
     quota: int = Field(description="The quota of complete matches.")
+    weight: int = Field(description="How often the cell is drawn, compared with others.")
     places: int = Field(description="Participants needed for these matches.")
     held: int = Field(description="Places taken, by participants in progress and those who completed.")
     completed: int
@@ -157,7 +158,8 @@ class ResultOut(_Response):
     participant: str = Field(description="The pseudonym, as in the dataset.")
     state: str
     version: int
-    cell: int
+    cell: int | None = Field(description="Null before a cell was drawn.")
+    factors: dict[str, str] = Field(description="The level of each factor between participants.")
     role: str
     match: UUID | None = Field(description="The participant's last match.")
     payoff: float | None = Field(description="In that match, in the game's own unit.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Count, Q
 
 from api import schemas
@@ -27,11 +29,11 @@ def status_of(study: Study) -> schemas.StudyOut:
     )
 
 
-def _summary(study: Study) -> dict[str, str]:
+def _summary(study: Study) -> dict[str, Any]:
     return {
         "slug": study.slug,
         "title": study.title,
-        "game": study.game,
+        "games": study.games,
         "state": study.status,
         "purpose": study.purpose,
     }
@@ -47,7 +49,7 @@ def _version(version: Version) -> schemas.VersionOut:
 
 
 def _participants(study: Study) -> schemas.Participants:
-    placements = Placement.objects.filter(cell__version__study=study).order_by()
+    placements = Placement.objects.filter(version__study=study).order_by()
     states = dict(placements.values_list("enrolment__state").annotate(Count("pk")))
     return schemas.Participants(
         arrived=sum(states.values()),
@@ -70,25 +72,28 @@ def _cells(version: Version) -> list[schemas.CellOut]:
         held=Count("placements", filter=Q(placements__released_at=None)),
         completed=Count("placements", filter=completed),
     )
-    agents, cells = version.agents(), list(cells.order_by("number"))
-    entries = entry_cells(version, cells)
-    return [
-        schemas.CellOut(
-            number=cell.number,
-            kind=cell.kind,
-            role=cell.role,
-            config=version.content["configurations"][cell.configuration],
-            lineup=cell.lineup,
-            seats=cell.seats,
-            opponents={
-                role: " | ".join(agents[label].spec for label in candidates(seat))
-                for role, seat in cell.seats.items()
-                if seat != PERSON
-            },
-            quota=sum(entry.quota for entry in entries[cell.number]),
-            places=sum(entry.places for entry in entries[cell.number]),
-            held=sum(entry.held for entry in entries[cell.number]),
-            completed=sum(entry.completed for entry in entries[cell.number]),
+    found = []
+    for cell in cells.order_by("number"):
+        cell.version = version
+        agents = cell.plan.agents
+        found.append(
+            schemas.CellOut(
+                number=cell.number,
+                factors=cell.factors,
+                sha256=cell.sha256,
+                role=cell.role,
+                config=cell.config,
+                seats=cell.seats,
+                opponents={
+                    role: " | ".join(agents[label].spec for label in candidates(seat))
+                    for role, seat in cell.seats.items()
+                    if seat != PERSON
+                },
+                quota=cell.quota,
+                weight=cell.weight,
+                places=cell.places,
+                held=cell.held,
+                completed=cell.completed,
+            )
         )
-        for cell in cells
-    ]
+    return found

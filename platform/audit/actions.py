@@ -15,6 +15,7 @@ class Action(models.TextChoices):
     LAUNCHED = "launched", _("launched")
     STARTED = "started", _("started")
     TRIED = "tried", _("tried")
+    SEEN = "seen", _("seen before launch")
     PAUSED = "paused", _("paused")
     RESUMED = "resumed", _("resumed")
     STOPPED = "stopped", _("stopped")

@@ -7,7 +7,7 @@ class CollectingConfig(AppConfig):
     verbose_name = _("collections")
 
     def ready(self) -> None:
-        from collecting import parts, presets, uses  # noqa: F401  (presets register themselves)
+        from collecting import parts, uses
         from opponents.uses import register
 
         parts.declare()

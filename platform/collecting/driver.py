@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 def drive(collection: Collection, slot: int) -> None:
     """Play the collection until nothing is left or it should stop; return at once if the slot is taken."""
     collection.refresh_from_db(fields=["status", "concurrency", "budget"])
-    refresh_if_old(*planning.models_of(collection.content))
+    refresh_if_old(*planning.models_of(planning.agents_in(collection).values()))
     holder = uuid.uuid4().hex
     if collection.status == Collection.Status.RUNNING and leases.take_slot(collection, slot, holder):
         try:
@@ -90,7 +90,7 @@ class _Driver:
             await asyncio.wait(self._playing)
         items = [item.pk for item in self._playing.values()]
         await self._writers.retry(leases.give_back, items, self.holder)
-        endpoints = {spec_of(agent).kind for agent in planning.models_of(self.collection.content)}
+        endpoints = {spec_of(agent).kind for agent in planning.models_of(planning.agents_in(self.collection).values())}
         for name in filter(endpoint_exists, endpoints):
             await provider_called(name).close()
         await asyncio.to_thread(self._writers.close)
@@ -180,9 +180,8 @@ class _Driver:
             on_calls=partial(playing.add_cost, self._prices, item),
             still_wanted=lambda: self.running,
         )
-        ask_now = partial(
-            question_for, match, play, role, agent, host, template=self.collection.content["texts"]["instructions"]
-        )
+        template = planning.planned_match(self.collection, item.number).instructions
+        ask_now = partial(question_for, match, play, role, agent, host, template=template)
         question = None
         try:
             if agent.scripted:

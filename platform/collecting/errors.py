@@ -7,10 +7,6 @@ class CollectingError(Exception):
     """Base of this package's errors; `str(error)` can be shown to the user."""
 
 
-class BadPlan(CollectingError):
-    """The collection cannot be played as requested; the message says which part is wrong and why."""
-
-
 class WrongState(CollectingError):
     """The action is not possible in the collection's current state."""
 

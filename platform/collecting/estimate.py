@@ -19,7 +19,7 @@ def estimate_of(collection: Collection) -> ModelCosts | None:
     Raises:
         GameError: a match cannot be played by scripts.
     """
-    if not planning.models_of(collection.content):
+    if not planning.models_of(planning.agents_in(collection).values()):
         return None
     sampled = moves = 0
     uses: list[tuple[Agent, ModelUse]] = []
@@ -42,5 +42,5 @@ def _setting(collection: Collection, planned: planning.PlannedMatch) -> Setting:
         role: Agent(spec=player.agent, delay=player.delay, settings=player.settings)
         for role, player in planned.players.items()
     }
-    template = collection.content["texts"]["instructions"] if collection.content["edited"] else ""
+    template = planned.instructions if planned.edited else ""
     return Setting.of(collection.game, planned.config, {role: role for role in agents}, agents, template=template)

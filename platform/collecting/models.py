@@ -1,11 +1,13 @@
 """Collections: matches without participants, over configurations × agents × repetitions, and imported matches.
 
-A collection's `content` is frozen and hashed when it is created, like a study's version. The match for each number
+A collection's plan is frozen and hashed when it is created, like a study's version. The match for each number
 from 1 to `planned` is computed (`collecting.planning`); its `Item` is created when it is started. Drivers hold
 items by leases while they play them.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -13,14 +15,26 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from games import registry
 from matches.models import Match
 from participants.models import new_seed
 from rights.models import Membership
-from studies.models import game_choices
+
+
+def game_choices() -> list[tuple[str, str]]:
+    """Return (key, title) of every game."""
+    return [(key, str(registry.get(key).title)) for key in registry.keys()]
 
 
 class Collection(models.Model):
-    """A frozen plan of matches with its progress."""
+    """A frozen plan of matches with its progress.
+
+    Attributes:
+        document: the plan in canonical form; empty if the matches were imported.
+        frozen: what the plan leaves to the game: {rules_version, instructions: template, configurations: complete,
+            in order}; for imported matches also where they come from.
+        sha256: of `content`.
+    """
 
     class Status(models.TextChoices):
         READY = "ready", _("ready")
@@ -38,7 +52,8 @@ class Collection(models.Model):
     source = models.CharField(_("source"), max_length=12, choices=Source.choices, default=Source.PLAYED)
     game = models.CharField(_("game"), max_length=40, choices=game_choices)
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.READY)
-    content = models.JSONField(_("content"))
+    document = models.JSONField(_("plan"), default=dict)
+    frozen = models.JSONField(default=dict)
     sha256 = models.CharField(max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
@@ -68,6 +83,16 @@ class Collection(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Everything that its matches depend on, as datasets have it."""
+        return {**({"plan": self.document} if self.document else {}), **self.frozen}
+
+    @property
+    def configurations(self) -> list[dict[str, Any]]:
+        """The configurations, complete, without those of later stages."""
+        return list(self.frozen.get("configurations", ()))
 
     @property
     def budget_of(self) -> str:

@@ -43,7 +43,6 @@ def begin(collection: Collection, item: Item, holder: str) -> Match:
 
 @transaction.atomic
 def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, holder: str) -> Match:
-    instructions = collection.content["texts"]["instructions"]
     match = services.open_match(
         game=collection.game,
         config=planned.config,
@@ -51,7 +50,7 @@ def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, ho
         seed=planned.seed,
         purpose=Match.Purpose.COLLECTION,
         budget_of=collection.budget_of,
-        texts={"instructions": instructions} if collection.content["edited"] else None,
+        texts={"instructions": planned.instructions} if planned.edited else None,
     )
     moves = match.events.filter(kind="move").count()
     _write(item, holder, match=match, decisions=moves, **_columns_after(match))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from collecting.formats import agents_in
+from collecting.models import Collection
+from collecting.planning import configured
 from games import registry
 from games.play import configure
 from studies.previewing import PreviewSource, Situation, with_fallbacks
 
 
-def preview_source(content: Mapping[str, Any]) -> PreviewSource:
-    """Return every agent of a collection, with its fallbacks, in every role of every configuration."""
-    game, agents = registry.get(content["game"]), with_fallbacks(agents_in(content))
-    configurations = content["configurations"]
+def preview_source(collection: Collection) -> PreviewSource:
+    """Return every agent of a collection, saved or not, with its fallbacks, in every role of every configuration."""
+    known, game = configured(collection), registry.get(collection.game)
 
     def situation(number: int) -> Situation:
-        config = configurations[number - 1]
+        config = known.configurations[number - 1]
+        template, edited = known.template_of(number - 1)
+        seated = known.plans[number - 1].lineups.labels()
+        agents = known.agents_in(number - 1)
         return Situation(
-            game=content["game"],
+            game=collection.game,
             config=config,
-            agents=agents,
+            agents=with_fallbacks({label: agents[label] for label in seated}),
             roles=configure(game, config).roles(),
-            instructions=content["texts"]["instructions"] if content["edited"] else "",
+            instructions=template if edited else "",
         )
 
-    return PreviewSource(len(configurations), situation)
+    return PreviewSource(len(known.configurations), situation)

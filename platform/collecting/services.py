@@ -28,7 +28,7 @@ def start(collection: Collection) -> Collection:
         collection = _lock(collection, allowed=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), action="start")
         if collection.budget is not None and spent(collection) >= collection.budget:
             raise WrongState("The budget is used up. Raise it first.")
-        if planning.models_of(collection.content) and (reached := cap_of_today()):
+        if planning.models_of(planning.agents_in(collection).values()) and (reached := cap_of_today()):
             raise WrongState(str(reached))
         collection.status = Status.RUNNING
         collection.started_at = collection.started_at or timezone.now()

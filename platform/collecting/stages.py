@@ -18,9 +18,9 @@ def create_next(collection: Collection) -> bool:
 
     Call it under the collection's lock.
     """
-    planned_stages = collection.content.get("stages", 1)
+    known = planning.configured(collection)
     number = Stage.objects.filter(collection=collection).count() + 1
-    if number >= planned_stages:
+    if number >= known.plan.stages:
         return False
     results, sources = results_of(collection)
     game = registry.get(collection.game)
@@ -28,7 +28,7 @@ def create_next(collection: Collection) -> bool:
     if not configurations:
         return False
     first = Item.objects.filter(collection=collection).count() + 1
-    planned = planning.schedule_of_stage(collection, configurations).total
+    planned = known.schedule_of_stage(configurations).total
     Stage.objects.create(
         collection=collection,
         number=number,

@@ -28,6 +28,7 @@ from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
 from exports.tables import Table, ratings
 from exports.times import Times
+from studies.launching import code_revision
 from studies.models import Study
 
 
@@ -72,7 +73,7 @@ def export(
     for name in format_names:
         FORMATS[name].check(reading)
     tables = tables_for(reading)
-    with Folder(Path(folder), names=_all_file_names(tables), overwrite=overwrite) as target:
+    with Folder(Path(folder), names=_all_file_names(tables, reading.source), overwrite=overwrite) as target:
         totals = _write_data(reading, tables, target, format_names, on_progress, processes, caller_works)
         flow = totals.as_dict()
         details = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
@@ -97,16 +98,18 @@ def reading_of(
     return portions.reading_of(source, cutoff or timezone.now(), excluded=excluded, times=times)
 
 
-def _all_file_names(tables: Tables) -> list[str]:
+def _all_file_names(tables: Tables, source: Source) -> list[str]:
     of_formats = [name for output in FORMATS.values() for name in output.file_names(tables)]
     return [
         *of_formats,
+        *(versions.plan_file(version.number) for version in source.versions()),
         "ratings.csv",
         "ratings.parquet",
         "codebook.md",
         "flow.json",
         figure.FILE,
         versions.FILE,
+        versions.CHANGES,
         readme.FILE,
         glee_files.TREE,
         *metadata.FILES,
@@ -169,6 +172,11 @@ def _write_about(
         document.write(encoded(piece))
     exported_versions = [versions.exported_version(version) for version in reading.source.versions()]
     target.write(versions.FILE, json.dumps(exported_versions, indent=2) + "\n")
+    for version in exported_versions:
+        if (plan := versions.as_yaml(version)) is not None:
+            target.write(versions.plan_file(version["number"]), plan)
+    if changes := reading.source.changes():
+        target.write(versions.CHANGES, json.dumps([versions.exported_change(c) for c in changes], indent=2) + "\n")
     return all_tables
 
 
@@ -232,7 +240,7 @@ def _notice(reading: Reading) -> str:
 
 
 def _software() -> dict[str, str]:
-    return {"name": "Parley", "version": manifest.software_version(), "code_revision": freezing.code_revision()}
+    return {"name": "Parley", "version": manifest.software_version(), "code_revision": code_revision()}
 
 
 def _manifest(
@@ -252,8 +260,7 @@ def _manifest(
             {
                 "number": version.number,
                 "sha256": version.sha256,
-                "game": version.content["game"],
-                "rules_version": version.content["rules_version"],
+                "games": dict(version.games),
                 "code_revision": version.code_revision,
                 "launched_at": cell(version.launched_at),
             }

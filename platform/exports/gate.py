@@ -41,7 +41,7 @@ REASONS: Mapping[str, str] = {
 """Stable short names; the first one that applies, in this order, counts as the reason."""
 
 STAGES: Mapping[str, str] = {
-    "arrived": "arrived and was placed in a cell",
+    "arrived": "arrived and was given a place",
     "consented": "agreed to take part",
     "instructed": "read the instructions and, if asked, typed the code word",
     "began": "started the game",

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 FILE = "manifest.json"
 FORMAT = "parley-dataset"
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 
 NOTICE = "Data of a study on Parley."
 DEMONSTRATION_NOTICE = (

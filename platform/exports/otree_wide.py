@@ -20,7 +20,7 @@ from exports.participants import Participant, PlayedMatch, Reading
 from exports.sources import StudySource
 from exports.tables import Column, Kind, Table
 from exports.times import cut
-from studies.enrolling import steps_of
+from plans.checking import matches_of
 from studies.models import Placement, Study
 
 NAME = "all_apps_wide"
@@ -53,10 +53,10 @@ def wide_table(reading: Reading) -> Table:
 
 
 def _rounds_of(study: Study) -> int:
-    """Return the largest number of matches of an enrolment (the same in all cells of a version), at least 1."""
-    first_cells = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
-    paths = [steps_of(version, cell, cell.people[0]) for version, cell in first_cells if cell is not None]
-    return max((sum(step["kind"] == "match" for step in path) for path in paths), default=1)
+    """Return the largest number of matches of an enrolment, at least 1."""
+    readers = [version.reader for version in study.versions.all()]
+    plans = (reader.plan(cell.factors) for reader in readers for cell in reader.cells)
+    return max((matches_of(plan.journey) for plan in plans), default=1)
 
 
 class _Numbering:
@@ -126,7 +126,7 @@ def _session(study: Study) -> Iterator[Column]:
         ("mturk_HITGroupId", "identifier", _HIDDEN, _empty),
         ("comment", "text", _UNKNOWN, _empty),
         ("is_demo", "integer", "1 for a demonstration, otherwise 0.", lambda p: int(p.reading.demonstration)),
-        ("config.name", "choice", "The version of the study: v and its number.", lambda p: f"v{p.cell.version.number}"),
+        ("config.name", "choice", "The version of the study: v and its number.", lambda p: f"v{p.version.number}"),
         ("config.participation_fee", "number", "0.0: the payoff contains everything owed.", lambda p: 0.0),
         ("config.real_world_currency_per_point", "number", "Empty: payoffs are money, not points.", _empty),
     ]
@@ -181,7 +181,7 @@ def _round(
             lambda p: p.enrolment.pseudonym,
             "",
         ),
-        ("player.parley_cell", "integer", "Number of the person's cell.", lambda p: p.cell.number, ""),
+        ("player.parley_cell", "integer", "Number of the person's cell.", lambda p: p.cell and p.cell.number, ""),
         (
             "player.parley_ending",
             "choice",
@@ -222,7 +222,7 @@ def _round(
         ("player.parley_payoff", "number", "Payoff of that match.", payoff, "the game's money"),
         ("player.parley_base_cents", "integer", "Base.", at_end(lambda p: p.owed.get("base", 0)), "cents"),
         ("player.parley_bonus_cents", "integer", "Bonus.", at_end(lambda p: p.owed.get("bonus", 0)), "cents"),
-        ("player.parley_currency", "choice", "Currency, ISO 4217.", at_end(lambda p: p.cell.pay().currency), ""),
+        ("player.parley_currency", "choice", "Currency, ISO 4217.", at_end(lambda p: p.placement.pay().currency), ""),
         (
             "group.id_in_subsession",
             "integer",

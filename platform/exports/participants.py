@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
@@ -18,13 +18,14 @@ from django.db.models import Prefetch, QuerySet
 
 from checks.models import Verdict
 from checks.steps import CHECKS_OF_STEPS
-from exports import gate
+from exports import designs, gate
 from exports.alike import mask
 from exports.csvsafe import compact_json
+from exports.designs import AskedQuestion, step_label, step_name
 from exports.events import LoggedEvent, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
-from exports.sources import Check, Source, StudySource, step_label
+from exports.sources import Check, Source, StudySource
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, restore, stages
@@ -41,7 +42,7 @@ from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure
 from studies.endings import earnings_of
-from studies.models import Cell, Placement
+from studies.models import Cell, Placement, Version
 from surveys.models import Response
 
 CHUNK = 50
@@ -77,7 +78,7 @@ class Reading:
         if not isinstance(self.source, StudySource):
             return Placement.objects.none()
         return (
-            Placement.objects.filter(cell__version__study=self.source.study, placed_at__lte=self.cutoff)
+            Placement.objects.filter(version__study=self.source.study, placed_at__lte=self.cutoff)
             .select_related("enrolment__identity", *(f"enrolment__{relation}" for relation in authenticity.relations()))
             .prefetch_related(*_related(logs=logs))
             .order_by("pk")
@@ -86,7 +87,7 @@ class Reading:
     def expected_matches(self) -> int:
         """Return the number of matches to read, whether in the dataset or not."""
         if isinstance(self.source, StudySource):
-            seats = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
+            seats = Seat.objects.filter(enrolment__placement__version__study=self.source.study)
             return seats.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
         return int(self.source.collection.planned)
 
@@ -114,7 +115,8 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
     matches = Match.objects.defer("snapshot", "turns")
     events = [Prefetch("enrolment__seats__match__events", Event.objects.order_by("number"))] if logs else []
     return [
-        "cell__version",
+        "version",
+        "cell",
         "enrolment__visits",
         "enrolment__verdicts",
         "enrolment__surveys",
@@ -142,7 +144,10 @@ class Participant:
         self.reading = reading
         self.logs = logs
         self.placement = placement
-        self.cell: Cell = placement.cell
+        self.version: Version = placement.version
+        self.cell: Cell | None = placement.cell
+        if self.cell is not None:
+            self.cell.version = self.version
         self.enrolment: Enrolment = placement.enrolment
 
     @cached_property
@@ -172,7 +177,7 @@ class Participant:
 
     @cached_property
     def answers(self) -> dict[str, Any]:
-        """Answers by column (`answer_columns`), with free text scrubbed as in matches."""
+        """Answers by column, with free text scrubbed as in matches."""
         person = self.enrolment
         people = {person.pk: person} | {player.pk: player for match in self.matches for player in match.people}
         scrubber = Scrubber(
@@ -181,12 +186,32 @@ class Participant:
             code_words=[person.code_word],
             generic=True,
         )
+        asked = self.reading.source.questions
         return {
             column: _answer(question.kind, value, scrubber)
             for response in self.responses
             for question in map(Question.model_validate, response.questions)
-            for column, value in _by_column(response, question)
+            for column, value in _by_column(asked[response.stage, question.name], response.answers.get(question.name))
         }
+
+    @cached_property
+    def shown(self) -> dict[str, bool]:
+        """Whether each stage with a condition was shown, by its name; without those that were not reached."""
+        judged: dict[str, bool] = {}
+        for step in self.enrolment.steps:
+            if "shown" in step:
+                judged.setdefault(step_name(step), step["shown"])
+        return judged
+
+    @property
+    def draw(self) -> Mapping[str, Any]:
+        """How the cell was drawn (`studies.drawing`); empty before the draw."""
+        return self.placement.draw
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """The levels of the factors between participants; none before the draw."""
+        return {} if self.cell is None else {name: mask(level) for name, level in self.cell.factors.items()}
 
     @cached_property
     def ledger(self) -> list[LedgerRow]:
@@ -197,24 +222,53 @@ class Participant:
         """Whole cents by reason: the ledger's or, outside real studies, what it would hold. None while in progress."""
         if self.ended_at is None:
             return None
-        if Match.Purpose(self.cell.version.content["purpose"]).has_ledger:
+        if self.version.purpose.has_ledger:
             amounts = {row.reason: row.amount for row in self.ledger}
         else:
-            rule = self.cell.pay()
-            earned = earnings_of(self.enrolment, self.cell.version.content, rule)
-            amounts = rules.due(rule, ending=self.enrolment.state, **earned.rule_inputs())
+            earned = earnings_of(self.enrolment, self.placement.plan)
+            amounts = rules.due(self.placement.pay(), ending=self.enrolment.state, **earned.rule_inputs())
         return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
     @cached_property
     def matches(self) -> list[PlayedMatch]:
         """Matches in which this person had a seat, in order."""
-        cell, logs = self.cell, self.logs
-        keeps_groups = bool(cell.version.content["checks"].get("whole_groups"))
-        place = Place(version=cell.version.number, cell=cell.number, kind=mask(cell.kind), whole_groups=keeps_groups)
-        return [
-            PlayedMatch(self.reading, seat.match, replace(place, session=number), logs and logs.get(seat.match_id, []))
-            for number, seat in enumerate(self.enrolment.seats.all(), start=1)
-        ]
+        if self.cell is None:
+            return []
+        of_cell = Place(
+            version=self.version.number,
+            cell=self.cell.number,
+            kind=mask(designs.kind_of(self.cell)),
+            factors=self.factors,
+            whole_groups=self.cell.plan.checks.whole_groups,
+        )
+        logs, played = self.logs, []
+        for number, seat in enumerate(self.enrolment.seats.all(), start=1):
+            step = self.enrolment.steps[seat.step]
+            place = replace(
+                of_cell,
+                session=number,
+                stage=step.get("stage", ""),
+                passes=".".join(map(mask, step.get("passes", ()))),
+                repeat=step.get("repeat", 1),
+                cluster=self._cluster(seat.step),
+                factors={**self.factors, **{name: mask(level) for name, level in designs.levels_at(step).items()}},
+            )
+            played.append(PlayedMatch(self.reading, seat.match, place, logs and logs.get(seat.match_id, [])))
+        return played
+
+    def _cluster(self, position: int) -> str:
+        """Return what a match shares with all others of its cohort, or of its group if that was formed once.
+
+        A group is known by its first match.
+        """
+        steps = self.enrolment.steps
+        if cohort := steps[position].get("cluster"):
+            return f"{self.version.number}.{cohort}"
+        kept = steps[position - 1].get("keep") if position else None
+        if kept is None:
+            return ""
+        seats = self.enrolment.seats.all()
+        return next(str(seat.match.uid) for seat in seats if steps[seat.step - 1].get("keep") == kept)
 
     @cached_property
     def in_dataset(self) -> bool:
@@ -280,7 +334,13 @@ class Place:
 
     Attributes:
         cell: in collections, the number of the configuration.
+        kind: the published kind of its configuration, if it has one.
+        factors: the level of each factor, those within participants included.
         session: the position of the match within the enrolment, counted from the first.
+        stage: the name of its stage in the plan.
+        passes: the levels of the pass through the stage's blocks, joined by dots.
+        repeat: the number of the match within its stage, from 1.
+        cluster: what it shares with the other matches of its cohort, or of its group if that was formed once.
         repetition: number of earlier items of a collection with this configuration and line-up, plus one.
         environment: the rule behind a collection's line-up.
         name: the name of an imported game at its source.
@@ -292,7 +352,12 @@ class Place:
     version: int
     cell: int | None = None
     kind: str = ""
+    factors: Mapping[str, str] = field(default_factory=dict)
     session: int | None = None
+    stage: str = ""
+    passes: str = ""
+    repeat: int | None = None
+    cluster: str = ""
     repetition: int | None = None
     environment: str = ""
     name: str = ""
@@ -641,16 +706,11 @@ def _if_by_cutoff(moment: datetime | None, cutoff: datetime) -> datetime | None:
     return moment if moment is not None and moment <= cutoff else None
 
 
-def answer_columns(question: Question, *, before_game: bool) -> list[str]:
-    """Return the names of the columns with the answers to a question."""
-    return [f"survey_{'before' if before_game else 'after'}_{name}" for name in question.columns()]
-
-
-def _by_column(response: Response, question: Question) -> Iterator[tuple[str, Any]]:
-    columns, answer = answer_columns(question, before_game=response.before_game), response.answers.get(question.name)
+def _by_column(asked: AskedQuestion, answer: Any) -> Iterator[tuple[str, Any]]:
     given = answer or {}
+    question = asked.question
     values = [given.get(row.name) for row in question.rows] if question.kind == "matrix" else [answer]
-    return zip(columns, values, strict=True)
+    return zip(asked.columns, values, strict=True)
 
 
 def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:

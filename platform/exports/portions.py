@@ -84,8 +84,7 @@ def reading_of(
 
 def tables_for(reading: Reading) -> Tables:
     """Return the dataset's tables by name."""
-    source = reading.source
-    tables = tables_of.tables(reading.shape, steps=source.steps(), checks=source.checks(), questions=source.questions())
+    tables = tables_of.tables(reading.shape, reading.source)
     return {name: with_times(table, reading.times) for name, table in tables.items()}
 
 
@@ -124,7 +123,7 @@ def write_portions(
 def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
     source = reading.source
     if isinstance(source, StudySource):
-        placed = Placement.objects.filter(cell__version__study=source.study, placed_at__lte=job.cutoff)
+        placed = Placement.objects.filter(version__study=source.study, placed_at__lte=job.cutoff)
         keys = placed.order_by("pk").values_list("pk", flat=True).iterator(chunk_size=2000)
         size = PEOPLE
     else:
@@ -192,7 +191,7 @@ class _PortionWriter:
     def _write_people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
         for participant in reading.participants(first=first, last=last):
             flow.count(stage=participant.stage, reasons=participant.reasons)
-            flow.count_cell(participant.cell.version.number, participant.cell.number, "participants")
+            flow.count_cell(participant.version.number, participant.cell and participant.cell.number, "participants")
             self._write_row("participants", participant)
             if not participant.in_dataset:
                 self._write_row("excluded", participant)

@@ -19,6 +19,7 @@ _FILES: Mapping[str, str] = {
     "flow.json": "Numbers of participants by stage, and why the others are not in the dataset, for programs.",
     figure.FILE: "The same numbers as a figure.",
     versions.FILE: versions.MEANING,
+    versions.CHANGES: versions.CHANGES_MEANING,
     "glee.sha256": "The list of files in the folder glee/, which holds the matches in the published GLEE layout.",
     "all_apps_wide.csv": "One row per person, with the columns of oTree's wide export.",
     "manifest.json": "Counts, versions, code revision, and the SHA-256 of every file.",
@@ -117,6 +118,8 @@ def _counts(flow: Mapping[str, Any]) -> Iterator[str]:
 
 def _meaning(name: str, meanings: Mapping[str, str]) -> str:
     table = name.rpartition(".")[0]
+    if name.startswith("plan-v"):
+        return versions.PLAN_MEANING
     return _FILES.get(name) or meanings.get(table, "")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import zip_longest
@@ -12,18 +12,16 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 
 from checks.models import Verdict
-from collecting.formats import agents_in
 from collecting.models import Collection
-from collecting.planning import matches_per_configuration
+from collecting.planning import agents_in, matches_per_configuration
+from exports import designs
 from exports.alike import mask
 from exports.csvsafe import compact_json
 from exports.errors import UnknownSource
 from games.interface import Json
 from matches.models import Match
-from opponents.agents import counted_movers
-from plans.questions import Question, questions_of
-from studies.enrolling import steps_of
-from studies.models import Cell, Study
+from opponents.agents import Agent, counted_movers
+from studies.models import Study, Version
 
 PLAYED_HERE = "parley"
 """How this platform's own matches are marked, as opposed to imported ones."""
@@ -42,13 +40,23 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True)
 class FrozenVersion:
-    """A version of the source: everything its matches depend on, with its hash."""
+    """A version of the source: everything its matches depend on, with its hash.
+
+    Attributes:
+        content: of a study, its plan in canonical form; of a collection, its plan as frozen.
+        games: the version of the rules by game.
+        agents: by label, with all settings.
+        texts: of a study, the games' own instructions at launch, by game.
+    """
 
     number: int
     sha256: str
     content: Mapping[str, Any]
     code_revision: str
     launched_at: datetime
+    games: Mapping[str, int]
+    agents: Mapping[str, Agent]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 class StudySource:
@@ -65,68 +73,83 @@ class StudySource:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        return counted_movers(
-            agent for version in self.versions() for agent in formats.agents_in(version.content).values()
-        )
+        return counted_movers(agent for version in self._versions for agent in version.agents().values())
+
+    @cached_property
+    def _versions(self) -> list[Version]:
+        return list(self.study.versions.order_by("number"))
 
     def versions(self) -> list[FrozenVersion]:
         return [
-            FrozenVersion(v.number, v.sha256, v.content, v.code_revision, v.launched_at)
-            for v in self.study.versions.order_by("number")
+            FrozenVersion(
+                v.number,
+                v.sha256,
+                v.document,
+                v.code_revision,
+                v.launched_at,
+                games=v.frozen["rules_versions"],
+                agents=v.agents(),
+                texts=v.frozen["instructions"],
+            )
+            for v in self._versions
         ]
 
+    def changes(self) -> list[dict[str, Any]]:
+        """Return what was changed after the first launch without making a new version: {at, path, before, after}."""
+        changed = self.study.changes.exclude(before=None).order_by("pk")
+        return [{"at": entry.at, "path": entry.path, "before": entry.before, "after": entry.after} for entry in changed]
+
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        """Yield (game, parameters) of every version; of the study itself before its first launch."""
-        versions = self.versions()
-        for version in versions:
-            for game_content in (version.content, *version.content.get("further", ())):
-                for config in game_content["configurations"]:
-                    yield game_content["game"], config
-        if not versions:
-            yield from ((self.study.game, cell.config) for cell in plan_cells(self.study))
+        """Yield (game, parameters) of every version."""
+        for version in self._versions:
+            yield from designs.configurations_of(version)
+
+    @cached_property
+    def factors(self) -> list[designs.FactorColumn]:
+        return designs.factors_of(self._versions)
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """The names of the stages that a condition may leave out."""
+        return list(dict.fromkeys(name for version in self._versions for name in designs.conditions_of(version)))
 
     def cells(self) -> Iterator[dict[str, Any]]:
         """Return every cell of cells.csv, without counts."""
-        for cell in (
-            Cell.objects.filter(version__study=self.study)
-            .select_related("version")
-            .order_by("version__number", "number")
-        ):
-            yield {
-                "version": cell.version.number,
-                "cell": cell.number,
-                "kind": mask(cell.kind) or None,
-                "lineup": mask(cell.lineup) or None,
-                "seats": compact_json(cell.seats),
-                "quota": cell.quota,
-                "config": cell.version.content["configurations"][cell.configuration],
-            }
+        for version in self._versions:
+            for cell in version.cells.order_by("number"):
+                cell.version = version
+                pay = cell.pay()
+                yield {
+                    "version": version.number,
+                    "cell": cell.number,
+                    "factors": {name: mask(level) for name, level in cell.factors.items()},
+                    "kind": mask(designs.kind_of(cell)) or None,
+                    "seats": compact_json(cell.seats),
+                    "quota": cell.quota,
+                    "weight": cell.weight,
+                    "sha256": cell.sha256,
+                    "base_pay": pay.base,
+                    "announced_average": pay.announced_average,
+                    "currency": pay.currency,
+                    "config": cell.config,
+                }
 
     def steps(self) -> list[str]:
         """Return the labels of the steps of the study's enrolments."""
-        labels: dict[str, None] = {}
-        for version in self.study.versions.order_by("number").prefetch_related("cells"):
-            for cell in version.cells.all():
-                labels.update(dict.fromkeys(map(step_label, steps_of(version, cell, cell.people[0]))))
-        return list(labels)
+        return list(dict.fromkeys(label for version in self._versions for label in designs.labels_of(version)))
 
-    def questions(self) -> list[tuple[bool, Question]]:
-        """Return (whether it is asked before the game, question) for every question, as its latest version asks it.
-
-        E-mail addresses and the like are masked, as in everything that researchers wrote.
-        """
-        questions: dict[tuple[bool, str], Question] = {}
-        for version in self.versions():
-            for survey, survey_content in version.content.get("surveys", {}).items():
-                questions |= {
-                    (survey == "before", question.name): _without_addresses(question)
-                    for question in questions_of(survey_content)
-                }
-        return [(before_game, question) for (before_game, _name), question in questions.items()]
+    @cached_property
+    def questions(self) -> dict[tuple[str, str], designs.AskedQuestion]:
+        """Every question by its stage and name, as its latest version asks it."""
+        return {
+            (asked.stage, asked.question.name): asked
+            for version in self._versions
+            for asked in designs.questions_of(version)
+        }
 
     def checks(self) -> list[Check]:
         """Return the checks of understanding and attention, by stage if there are several of a name."""
-        verdicts = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
+        verdicts = Verdict.objects.filter(enrolment__placement__version__study=self.study)
         stages: dict[str, list[str]] = {"code_word": [], "quiz": []}
         for name, stage in sorted(verdicts.order_by().values_list("check_name", "stage").distinct()):
             stages.setdefault(name, []).append(stage)
@@ -141,6 +164,9 @@ class CollectionSource:
     """A collection, played here or imported: one version, no participants."""
 
     demonstration = False
+    factors: Sequence[designs.FactorColumn] = ()
+    conditions: Sequence[str] = ()
+    questions: Mapping[tuple[str, str], designs.AskedQuestion] = {}
 
     def __init__(self, collection: Collection):
         self.collection = self.parent = collection
@@ -148,7 +174,7 @@ class CollectionSource:
         played_here = collection.source == Collection.Source.PLAYED
         self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)
         self.origin = PLAYED_HERE if played_here else str(collection.source)
-        agents = agents_in(collection.content).values()
+        agents = agents_in(collection).values()
         self.asks_models = any(not agent.scripted for agent in agents)
         self.counted = counted_movers(agents)
 
@@ -160,11 +186,16 @@ class CollectionSource:
 
     def versions(self) -> list[FrozenVersion]:
         parent = self.collection
-        return [FrozenVersion(1, parent.sha256, parent.content, parent.code_revision, parent.created_at)]
+        frozen = (parent.sha256, parent.content, parent.code_revision, parent.created_at)
+        games = {parent.game: parent.content["rules_version"]}
+        return [FrozenVersion(1, *frozen, games=games, agents=agents_in(parent.content))]
+
+    def changes(self) -> list[dict[str, Any]]:
+        return []
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
         stage_configurations = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
-        for configurations in (self.collection.content["configurations"], *stage_configurations):
+        for configurations in (self.collection.configurations, *stage_configurations):
             for config in configurations:
                 yield self.collection.game, config
 
@@ -176,22 +207,8 @@ class CollectionSource:
     def steps(self) -> list[str]:
         return []
 
-    def questions(self) -> list[tuple[bool, Question]]:
-        return []
-
     def checks(self) -> list[Check]:
         return []
-
-
-def _without_addresses(question: Question) -> Question:
-    texts = {name: mask(getattr(question, name)) for name in ("text", "low", "high")}
-    rows = tuple(row.model_copy(update={"text": mask(row.text)}) for row in question.rows)
-    return question.model_copy(update={**texts, "rows": rows, "options": tuple(map(mask, question.options))})
-
-
-def step_label(step: Mapping[str, Any]) -> str:
-    """Return a step's kind, with the name that researchers gave it."""
-    return f"{step['kind']}_{step['name']}" if step.get("name") else str(step["kind"])
 
 
 Source = StudySource | CollectionSource

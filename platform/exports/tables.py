@@ -13,15 +13,16 @@ from typing import Any, Literal
 from checks.models import Verdict
 from exports import gate
 from exports import signals as signals_of
+from exports.alike import mask
 from exports.csvsafe import cell, compact_json, line, lines
-from exports.participants import answer_columns
+from exports.designs import MAX_LEVELS_LISTED, AskedQuestion, FactorColumn, as_column
 from exports.scrubbing import Scrubber
 from exports.shape import Shape
-from exports.sources import Check
+from exports.sources import Source, StudySource
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
-from plans.questions import FREE_TEXT, Question
+from plans.questions import FREE_TEXT
 from quality.score import MEANINGS, THRESHOLD
 from recruiters import authenticity
 
@@ -77,28 +78,15 @@ class Table:
         )
 
 
-def tables(
-    shape: Shape,
-    *,
-    steps: Iterable[str],
-    checks: Iterable[Check],
-    questions: Iterable[tuple[bool, Question]] = (),
-) -> dict[str, Table]:
-    """Return every table of a dataset by name.
-
-    Args:
-        steps: the steps that enrolments in the study are made of (`exports.sources.step_label`).
-        checks: the checks of understanding and attention.
-        questions: (whether it is asked before the game, question) for each question of the study.
-    """
-    steps = list(steps)
+def tables(shape: Shape, source: Source) -> dict[str, Table]:
+    """Return every table of a dataset by name."""
     all_tables = [
-        matches(shape),
-        seats(shape),
+        matches(shape, source.factors),
+        seats(shape, source.factors),
         rounds(shape),
         decisions(shape),
         messages(),
-        participants(steps, checks, questions),
+        participants(source),
         signals(),
         behaviour(),
         llm_calls(),
@@ -106,11 +94,25 @@ def tables(
         excluded_calls(),
         payments(),
         excluded(),
-        cells(shape, of_study=bool(steps)),
+        cells(shape, source),
         flow(),
         codebook(),
     ]
     return {table.name: table for table in all_tables}
+
+
+def _factor(factor: FactorColumn, read: Callable[[Any], Any], about: str = "") -> Column:
+    """Return the column with the level of a factor."""
+    where = "each participant meets several levels" if factor.within else "between participants"
+    rows = " Its levels are rows of a published table." if factor.of_rows else ""
+    too_many = len(factor.levels) > MAX_LEVELS_LISTED
+    return Column(
+        factor.column,
+        "identifier" if factor.of_rows else "choice",
+        f"Level of the factor {factor.name} ({where}).{rows}{about}",
+        read,
+        values=f"{len(factor.levels):,} levels" if too_many else "; ".join(factor.levels),
+    )
 
 
 # ---- matches and what was done in them -----------------------------------------------------------
@@ -118,7 +120,7 @@ def tables(
 _MATCH = Column("match", "identifier", "The match, the same in every file.", lambda row: row.match.uid)
 
 
-def matches(shape: Shape) -> Table:
+def matches(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
     columns = [
         Column("match", "identifier", "The match, the same in every file.", lambda m: m.uid),
         Column("game", "choice", "The game that was played.", lambda m: m.match.game, values=", ".join(shape.games)),
@@ -130,12 +132,13 @@ def matches(shape: Shape) -> Table:
             "Number of the cell within the version, or of the configuration in a collection; see cells.csv.",
             lambda m: m.place.cell,
         ),
+        *(_factor(factor, lambda m, name=factor.name: m.place.factors.get(name)) for factor in factors),
         Column(
             "cell_kind",
             "choice",
-            "The researcher's name for the kind of cell.",
+            "Kind of the published row that the configuration is.",
             lambda m: m.place.kind or None,
-            values="such as main, variant, random; may be empty",
+            values="such as main, variant, random; empty for other configurations",
         ),
         Column(
             "purpose",
@@ -181,6 +184,22 @@ def matches(shape: Shape) -> Table:
             "integer",
             "Position of the match in its first participant's enrolment, from 1; empty outside studies.",
             lambda m: m.place.session,
+        ),
+        Column("stage", "choice", "Name of its stage in the study's plan.", lambda m: m.place.stage or None),
+        Column(
+            "pass",
+            "choice",
+            "Levels of the pass through the plan's blocks, joined by dots.",
+            lambda m: m.place.passes or None,
+            values="empty without factors within participants",
+        ),
+        Column("repeat", "integer", "Number of the match within its stage and pass, from 1.", lambda m: m.place.repeat),
+        Column(
+            "cluster",
+            "identifier",
+            "The same for all matches of a cohort, or of a group that was formed once: they depend on each other.",
+            lambda m: m.place.cluster or None,
+            values="empty if people meet freely",
         ),
         Column(
             "repetition",
@@ -306,12 +325,13 @@ def matches(shape: Shape) -> Table:
     return Table("matches", "One row per match in the dataset.", columns)
 
 
-def seats(shape: Shape) -> Table:
+def seats(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
     """A row is about (match, role)."""
     columns = [
         Column("match", "identifier", "The match, the same in every file.", lambda s: s[0].uid),
         Column("role", "choice", "The seat.", lambda s: s[1]),
         Column("kind", "choice", "Seats of one kind are interchangeable.", lambda s: s[0].game.kind(s[1])),
+        *(_factor(factor, lambda s, name=factor.name: s[0].place.factors.get(name)) for factor in factors),
         Column(
             "player", "choice", "Who played in the seat.", lambda s: s[0].player(s[1]), values="human, or the agent"
         ),
@@ -974,9 +994,64 @@ _AGENT_COLUMNS = [
 ]
 
 
-def participants(
-    steps: Iterable[str], checks: Iterable[Check], questions: Iterable[tuple[bool, Question]] = ()
-) -> Table:
+_ASSIGNMENT = [
+    Column(
+        "assignment_rule",
+        "choice",
+        "How the cell was drawn; every assignment column is empty if none was.",
+        lambda p: p.draw.get("rule"),
+        values="blocks: from permuted blocks; random: by weight; emptiest: among the emptiest",
+    ),
+    Column("assignment_number", "integer", "Number of the draw within the version.", lambda p: p.draw.get("number")),
+    Column(
+        "assignment_stratum",
+        "json",
+        "Earlier answers within which cells fill evenly, in the order of the plan's strata.",
+        lambda p: mask(p.draw["stratum"]) if p.draw.get("stratum") else None,
+    ),
+    Column(
+        "assignment_block",
+        "integer",
+        "Number of the permuted block within the stratum, from 0.",
+        lambda p: p.draw.get("block"),
+    ),
+    Column(
+        "assignment_open",
+        "json",
+        "The cells that could be drawn, by number, each with its probability.",
+        lambda p: compact_json(p.draw["open"]) if p.draw else None,
+    ),
+    Column(
+        "assignment_probability",
+        "number",
+        "Probability of the participant's cell in that draw.",
+        lambda p: p.draw["open"].get(str(p.cell.number)) if p.draw and p.cell else None,
+        unit="from 0 to 1",
+    ),
+    Column(
+        "assignment_forced",
+        "boolean",
+        "Whether the participant's link named the cell, so that nothing was drawn.",
+        lambda p: p.draw.get("forced"),
+        values="true, false",
+    ),
+    Column(
+        "assignment_completes",
+        "boolean",
+        "Whether the draw was among cells with a group that was forming.",
+        lambda p: bool(p.draw.get("completes")) if p.draw else None,
+        values="true, false",
+    ),
+    Column(
+        "assignment_seed",
+        "text",
+        "Repeats the draw: Python's random.Random(seed).random(), compared with the running sum of the probabilities.",
+        lambda p: p.draw.get("seed"),
+    ),
+]
+
+
+def participants(source: Source) -> Table:
     columns = [
         _PARTICIPANT,
         Column(
@@ -987,9 +1062,20 @@ def participants(
             values=", ".join([*State.values, gate.IN_PROGRESS]),
         ),
         _STAGE,
-        Column("role", "choice", "The participant's role.", lambda p: p.placement.role),
-        Column("cell", "integer", "Number of the cell within the version.", lambda p: p.cell.number),
-        Column("version", "integer", "Version of the study, as in the manifest.", lambda p: p.cell.version.number),
+        Column("role", "choice", "The participant's role.", lambda p: p.placement.role or None),
+        Column(
+            "cell",
+            "integer",
+            "Number of the cell within the version; empty if the enrolment ended before a cell was drawn.",
+            lambda p: p.cell and p.cell.number,
+        ),
+        Column("version", "integer", "Version of the study, as in the manifest.", lambda p: p.version.number),
+        *(
+            _factor(factor, lambda p, name=factor.name: p.factors.get(name))
+            for factor in source.factors
+            if not factor.within
+        ),
+        *_ASSIGNMENT,
         Column(
             "match",
             "identifier",
@@ -1035,9 +1121,19 @@ def participants(
             lambda p, label=label: p.seconds(label),
             unit="seconds",
         )
-        for label in steps
+        for label in source.steps()
     ]
-    for check in checks:
+    columns += [
+        Column(
+            f"shown_{as_column(name)}",
+            "boolean",
+            f"Whether the stage “{name}” was shown, as its condition said when it was reached.",
+            lambda p, name=name: p.shown.get(name),
+            values="true, false; empty if it was not reached",
+        )
+        for name in source.conditions
+    ]
+    for check in source.checks():
         columns.append(
             Column(
                 f"check_{check.label}_passed",
@@ -1067,7 +1163,8 @@ def participants(
                     lambda p, check=check: _answered(verdict) if (verdict := p.verdict(check)) else None,
                 )
             )
-    columns += [column for before_game, question in questions for column in _answers(question, before_game=before_game)]
+    answers = (column for asked in source.questions.values() for column in _answers(asked))
+    columns += {column.name: column for column in answers}.values()
     columns += [*_REPEATED, *_AGENT_COLUMNS]
     columns.append(
         Column(
@@ -1080,7 +1177,7 @@ def participants(
     )
     return Table(
         "participants",
-        "One row for everybody randomised (placed in a cell), in the dataset or not; empty if no one took part.",
+        "One row for everybody who arrived and was given a place, in the dataset or not; empty if no one took part.",
         [*columns, *_REASONS],
     )
 
@@ -1095,8 +1192,9 @@ _KINDS: Mapping[str, Kind] = {
 }  # fmt: skip
 
 
-def _answers(question: Question, *, before_game: bool) -> list[Column]:
+def _answers(asked: AskedQuestion) -> list[Column]:
     """Return the columns of one question: one per row of a matrix."""
+    question = asked.question
     options = "; ".join(question.options)
     values = {
         "scale": f"1 {question.low} to {question.points} {question.high}".replace("  ", " ").strip(),
@@ -1105,9 +1203,8 @@ def _answers(question: Question, *, before_game: bool) -> list[Column]:
         "date": "year-month-day",
         **dict.fromkeys(FREE_TEXT, "names and identifiers are replaced by markers"),
     }.get(question.kind, options)
-    about = f"Answer {'before' if before_game else 'after'} the game, of those with a match in the dataset"
-    asked = [f"{question.text} – {row.text}" for row in question.rows] or [question.text]
-    names = answer_columns(question, before_game=before_game)
+    about = f"Answer {'before' if asked.before_game else 'after'} the game, of those with a match in the dataset"
+    texts = [f"{question.text} – {row.text}" for row in question.rows] or [question.text]
     return [
         Column(
             name,
@@ -1117,7 +1214,7 @@ def _answers(question: Question, *, before_game: bool) -> list[Column]:
             values=values,
             unit=question.unit,
         )
-        for name, text in zip(names, asked, strict=True)
+        for name, text in zip(asked.columns, texts, strict=True)
     ]
 
 
@@ -1205,29 +1302,42 @@ def payments() -> Table:
     )
 
 
-def cells(shape: Shape, *, of_study: bool) -> Table:
-    """A row is about a mapping: a cell and its counts.
-
-    Args:
-        of_study: whether the source is a study, with participants and named line-ups.
-    """
+def cells(shape: Shape, source: Source) -> Table:
+    """A row is about a mapping: a cell and its counts."""
 
     def cell_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
         return Column(name, kind, meaning, lambda row: row.get(name), unit, values)
 
+    of_study = isinstance(source, StudySource)
     study_columns = [
-        cell_column("kind", "choice", "The researcher's name for the kind of cell.", values="may be empty"),
-        cell_column("lineup", "choice", "Name of the line-up; may be empty."),
+        *(
+            _factor(factor, lambda row, name=factor.name: row["factors"].get(name))
+            for factor in source.factors
+            if not factor.within
+        ),
+        cell_column("kind", "choice", "Kind of the published row that the configuration is.", values="may be empty"),
         cell_column(
-            "seats", "json", "Who takes each seat: person, an agent's label, or several labels from which one is drawn."
+            "seats",
+            "json",
+            "Who takes each seat: person, an agent's label, or several labels from which one is drawn.",
         ),
     ]
-    participant_column = [
-        cell_column("participants", "integer", "Number of participants placed in the cell.", "participants")
+    more_study_columns = [
+        cell_column("weight", "integer", "How often the cell is drawn, compared with the others."),
+        cell_column(
+            "sha256",
+            "identifier",
+            "Hash of the cell's plan: equal where participants of several versions met the same.",
+        ),
+        cell_column("base_pay", "number", "Base pay.", "the currency"),
+        cell_column("announced_average", "number", "The average bonus that participants are told.", "the currency"),
+        cell_column("currency", "choice", "Currency of the pay.", values="ISO 4217"),
+        cell_column("participants", "integer", "Number of participants placed in the cell.", "participants"),
     ]
     return Table(
         "cells",
-        "One row per cell of every version (in collections, per configuration), played or not.",
+        "One row per cell of every version (in collections, per configuration), played or not. If a study has several "
+        "games, parameters and seats are the first one's.",
         [
             cell_column("version", "integer", "Version of the study, as in the manifest."),
             cell_column("cell", "integer", "Number within the version."),
@@ -1235,7 +1345,7 @@ def cells(shape: Shape, *, of_study: bool) -> Table:
             cell_column(
                 "quota", "integer", "Number of complete matches needed; empty for later stages and imports.", "matches"
             ),
-            *(participant_column if of_study else ()),
+            *(more_study_columns if of_study else ()),
             cell_column("matches", "integer", "Matches started.", "matches"),
             cell_column("matches_in_dataset", "integer", "Of these, matches in the dataset.", "matches"),
             *(

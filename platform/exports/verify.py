@@ -110,7 +110,7 @@ def _read_manifest(folder: Path, verification: Verification) -> Manifest:
         raise Unreadable(f"{folder} has no dataset: {manifest.FILE} is missing.") from None
     except (OSError, ValueError) as error:
         raise Unreadable(f"{folder / manifest.FILE} cannot be read: {str(error).splitlines()[0]}") from None
-    if listed.format != manifest.FORMAT or listed.format_version > manifest.FORMAT_VERSION:
+    if listed.format != manifest.FORMAT or listed.format_version != manifest.FORMAT_VERSION:
         raise Unreadable(f"This software does not read the format {listed.format} {listed.format_version}.")
     if listed.rendered() != text:
         verification.add_difference(
@@ -183,17 +183,9 @@ def _sha256(path: Path) -> str:
 # ---- tables that describe ------------------------------------------------------------------------------
 
 
-def _flow_of(listed: Manifest) -> Mapping[str, Any]:
-    """Return the flow in the form of later formats; format 1 lacks excluded matches."""
-    if listed.format_version > 1:
-        return listed.flow
-    number = listed.flow["matches_in_dataset"]
-    return {**listed.flow, "matches": {"seen": number, "in_dataset": number, "unverified": 0, "excluded": {}}}
-
-
 def _flow_problem(listed: Manifest) -> str | None:
     try:
-        return gate.mismatch(_flow_of(listed))
+        return gate.mismatch(listed.flow)
     except (KeyError, TypeError, AttributeError):
         return "the flow cannot be read"
 
@@ -211,7 +203,7 @@ def _compare_flow(folder: Path, listed: Manifest, present: set[str], verificatio
             verification.add_difference("flow.csv: the flow differs from the manifest's.")
 
 
-def _compare_codebook(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
+def _compare_codebook(folder: Path, _listed: Manifest, present: set[str], verification: Verification) -> None:
     """Check that every column of every table has an entry, and every entry a column."""
     if "codebook.csv" not in present:
         return
@@ -220,7 +212,7 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], verific
         entries.setdefault(row["table"], []).append(row["column"])
         if not row["meaning"]:
             verification.add_difference(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
-    if entries.pop("transcripts", None) != _keys_of_transcripts(listed.format_version):
+    if entries.pop("transcripts", None) != [column.name for column in codebook.TRANSCRIPT]:
         verification.add_difference("codebook.csv: the entries of the transcripts' keys are wrong.")
     for name in sorted(present):
         if name.endswith(".csv"):
@@ -228,14 +220,6 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], verific
                 header = next(csv.reader(opened), [])
             if entries.get(name.removesuffix(".csv")) != header:
                 verification.add_difference(f"{name}: its columns are not those of the codebook.")
-
-
-ADDED_IN = {"source": 2, "name": 2, "unverified": 2, "in_dataset": 5}
-"""The format version that introduced each newer key of the transcripts."""
-
-
-def _keys_of_transcripts(version: int) -> list[str]:
-    return [column.name for column in codebook.TRANSCRIPT if ADDED_IN.get(column.name, 1) <= version]
 
 
 def _compare_versions(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
@@ -247,6 +231,9 @@ def _compare_versions(folder: Path, listed: Manifest, present: set[str], verific
     for version in frozen:
         for problem in versions.problems(version):
             verification.add_difference(f"{versions.FILE}: {problem}.")
+        name = versions.plan_file(version["number"])
+        if name in present and (problem := versions.yaml_problem(version, (folder / name).read_text("utf-8"))):
+            verification.add_difference(f"{name}: {problem}.")
 
 
 def _compare_people(folder: Path, listed: Manifest, present: set[str], verification: Verification) -> None:
@@ -255,7 +242,7 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], verificat
         return
     name, records = _table(folder, "participants")
     header = next(records)
-    matches = _flow_of(listed)["matches"]
+    matches = listed.flow["matches"]
     flow = gate.Flow(
         matches=matches["in_dataset"], unverified=matches["unverified"], excluded_matches=Counter(matches["excluded"])
     )
@@ -268,7 +255,7 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], verificat
         if row["reason"] != (reasons[0] if reasons else ""):
             verification.add_difference(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
         flow.count(stage=stage, reasons=reasons)
-    if flow.as_dict() != _flow_of(listed):
+    if flow.as_dict() != listed.flow:
         verification.add_difference(f"{name}: the rows don't add up to the manifest's flow.")
 
 

@@ -6,33 +6,76 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from exports.alike import mask
+from exports.csvsafe import cell
 from exports.sources import FrozenVersion
-from plans.canonical import sha256_of
+from plans.canonical import inside_hash, sha256_of
+from plans.files import dumps, loads
+from plans.plan import FORMAT
+from plans.reading import BadPlan
 
-FILE = "versions.json"
+FILE, CHANGES = "versions.json", "changes.json"
 MEANING = (
-    "The study as it was launched, version by version: texts, configurations, agents, pay rule. `sha256` is the hash "
-    "of `content` as JSON (keys sorted, no spaces, other characters than ASCII escaped). If parts of it "
-    "were replaced by markers such as [e-mail], `replaced` lists them, `content_sha256` is the hash of the content "
-    "here, and `sha256` the hash of the content as launched, which anyone with access to the study can compute."
+    "The study as it was launched, version by version: its plan in canonical form, and the games' own instructions at "
+    "that time. `sha256` is the hash of `content` as JSON (UTF-8, keys sorted, no spaces); a study's leaves out title, "
+    "entry, analysis, quotas and weights. If parts of it were replaced by markers such as [e-mail], `replaced` lists "
+    "them, `content_sha256` is the hash of the content here, and `sha256` the hash of the content as launched, which "
+    "anyone with access to the study can compute."
 )
+CHANGES_MEANING = (
+    "What was changed after the launch without a new version: title, quotas, weights, entry, planned analysis, each "
+    "with its time."
+)
+PLAN_MEANING = "The plan of this version as YAML: the same as in versions.json, for reading, checking and importing."
+
+
+def plan_file(number: int) -> str:
+    """Return the name of the file with a version's plan as YAML."""
+    return f"plan-v{number}.yaml"
 
 
 def exported_version(version: FrozenVersion) -> dict[str, Any]:
     """Return a version for versions.json."""
     replaced: list[str] = []
     content = _masked(version.content, "", replaced)
-    entry = {"number": version.number, "sha256": version.sha256}
+    entry = {"number": version.number, "sha256": version.sha256, "games": dict(version.games)}
     if replaced:
-        entry |= {"replaced": replaced, "content_sha256": sha256_of(content)}
-    return entry | {"content": content}
+        entry |= {"replaced": replaced, "content_sha256": _hash_of(content)}
+    texts = {"instructions": _masked(version.texts, "", [])} if version.texts else {}
+    return entry | texts | {"content": content}
+
+
+def as_yaml(entry: Mapping[str, Any]) -> str | None:
+    """Return the plan of an entry of versions.json as YAML; None if it is not a study's."""
+    return dumps(entry["content"]) if _is_plan(entry["content"]) else None
+
+
+def exported_change(change: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a change for changes.json."""
+    return {name: cell(value) if name == "at" else _masked(value, "", []) for name, value in change.items()}
 
 
 def problems(entry: Mapping[str, Any]) -> Iterator[str]:
     """Return the problems of a version in versions.json that its hash reveals."""
     expected_hash = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]
-    if sha256_of(entry["content"]) != expected_hash:
+    if _hash_of(entry["content"]) != expected_hash:
         yield f"the content of version {entry['number']} does not match its hash"
+
+
+def yaml_problem(entry: Mapping[str, Any], text: str) -> str:
+    """Return what is wrong with a version's plan as YAML; empty if it is the plan in versions.json."""
+    try:
+        same = loads(text) == entry["content"]
+    except BadPlan as error:
+        return f"the plan cannot be read: {error}"
+    return "" if same else f"the plan is not that of version {entry['number']} in {FILE}"
+
+
+def _is_plan(content: Mapping[str, Any]) -> bool:
+    return content.get("format") == FORMAT
+
+
+def _hash_of(content: Mapping[str, Any]) -> str:
+    return sha256_of(inside_hash(content) if _is_plan(content) else content)
 
 
 def _masked(data: Any, path: str, replaced: list[str]) -> Any:

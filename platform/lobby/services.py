@@ -427,6 +427,8 @@ def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -
         if [step.get(name) for name in ("game", "config", "role")] == identity and step is not own_match_step:
             step.update({name: value for name, value in assigned.items() if name in step})
     own_match_step.update(assigned)
+    if "show_if" in own_match_step:
+        own_match_step["shown"] = True  # its lobby was
     enrolment.position = place.step + 1
     enrolment.state = State.PLAYING
     enrolment.save(update_fields=["steps", "position", "state"])

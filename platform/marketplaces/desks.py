@@ -31,7 +31,7 @@ def current_base_pay(study: Study) -> Decimal | None:
     A task published before the last launch may offer a different reward.
     """
     version = study.latest_version()
-    return version.pay().base if version is not None else None
+    return version.plan.pay.base if version is not None else None
 
 
 class Desk(Base):

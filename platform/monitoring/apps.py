@@ -11,7 +11,7 @@ class MonitoringConfig(AppConfig):
         from rights.parts import belongs
         from studies.models import Study
 
-        belongs(CellTally, to=Study, by="cell__version__study")
+        belongs(CellTally, to=Study, by="version__study")
         belongs(OutcomeTally, to=Study, by="cell__version__study")
         belongs(TimeTally, to=Study, by="study")
-        belongs(HandEnding, to=Study, by="match__seats__enrolment__placement__cell__version__study")
+        belongs(HandEnding, to=Study, by="match__seats__enrolment__placement__version__study")

@@ -24,7 +24,7 @@ def outcome_sums(placements: Sequence[int]) -> Sums:
     seats = Seat.objects.filter(match__seats__enrolment__placement__in=placements, enrolment__isnull=False).distinct()
     people: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for match, *person in seats.filter(match__status=Match.Status.FINISHED).values_list(
-        "match", "role", "enrolment__placement__cell", "enrolment__placement__cell__version", "enrolment__state",
+        "match", "role", "enrolment__placement__cell", "enrolment__placement__version", "enrolment__state",
         "enrolment__placement__tallied", "enrolment__placement__released_at",
     ):  # fmt: skip
         people[match].append(tuple(person))
@@ -32,13 +32,13 @@ def outcome_sums(placements: Sequence[int]) -> Sums:
         match: members for match, members in people.items() if all(_counts(*person[3:]) for person in members)
     }
     versions = {person[2] for members in counted_matches.values() for person in members}
-    games = dict(Version.objects.filter(pk__in=versions).values_list("pk", "content__game"))
+    first_games = {version.pk: version.games[0] for version in Version.objects.filter(pk__in=versions)}
     sums: Sums = {column: defaultdict(int) for column in SUM_COLUMNS}
     rows = Match.objects.filter(pk__in=counted_matches).order_by()
     for pk, game, payoffs, metrics in rows.values_list("pk", "game", "payoffs", "metrics").iterator():
         _role, cell, version, *_other_columns = counted_matches[pk][0]
-        if game != games[version]:
-            continue  # another match of the same session
+        if game != first_games[version]:
+            continue  # another game of the same journey
         for outcome, value in _values(
             game, payoffs or {}, metrics or {}, [person[0] for person in counted_matches[pk]]
         ):

@@ -11,24 +11,28 @@ from django.utils.translation import gettext_lazy as _
 
 from matches.models import Match
 from participants.states import State
-from studies.models import Cell, Study
+from studies.models import Cell, Study, Version
 
 
 class CellTally(models.Model):
-    """How many participants of a cell ended in a state; counts only placements marked as tallied.
+    """How many participants of a version's cell ended in a state; counts only placements marked as tallied.
 
     Attributes:
+        cell_number: 0 before the draw of a cell.
         released: how many of them gave their place back. Participants who completed do so if their match does not
             fill the cell because someone else moved in it.
     """
 
-    cell = models.ForeignKey(Cell, models.CASCADE, related_name="tallies")
+    version = models.ForeignKey(Version, models.CASCADE, related_name="tallies")
+    cell_number = models.PositiveIntegerField()
     state = models.CharField(max_length=20, choices=State.choices)
     number = models.PositiveIntegerField(default=0)
     released = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["cell", "state"], name="one_tally_per_cell_and_state")]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "cell_number", "state"], name="one_tally_per_cell_and_state")
+        ]
 
 
 class OutcomeTally(models.Model):

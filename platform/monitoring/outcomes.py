@@ -17,7 +17,8 @@ from analysis.toolbox import mean_from_sums, proportion
 from monitoring.finished import PAYOFF, SUM_COLUMNS, meanings_of
 from monitoring.models import OutcomeTally
 from monitoring.people import MAX_CELLS_LISTED, People
-from studies.models import Study
+from plans.checking import matches_of
+from studies.models import Study, Version
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,18 @@ class Preview:
 
 def preview_of(study: Study, people: People) -> Preview | None:
     """Return the newest version's outcomes so far; None before the first match has finished."""
-    tallies = OutcomeTally.objects.filter(cell__version__study=study, cell__version__number=people.version).order_by()
+    version = study.latest_version()
+    if version is None:
+        return None
+    tallies = OutcomeTally.objects.filter(cell__version=version).order_by()
     totals = {row[0]: row[1:] for row in tallies.values_list("outcome").annotate(*(Sum(name) for name in SUM_COLUMNS))}
     if not totals:
         return None
     cells = people.cells[:MAX_CELLS_LISTED] if len(people.cells) > 1 else []
     listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
     by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *SUM_COLUMNS)}
-    meanings = {PAYOFF: _("Participants' mean payoff in the match."), **meanings_of(study.game)}
-    repeated = _plays_several_matches(study, people.version)
+    meanings = {PAYOFF: _("Participants' mean payoff in the match."), **meanings_of(version.games[0])}
+    repeated = _plays_several_matches(version)
     outcomes = []
     for name in sorted(totals, key=lambda name: [*meanings, name].index(name)):
         rows = [(cell.title, by_cell[name, cell.number]) for cell in cells if (name, cell.number) in by_cell]
@@ -77,12 +81,9 @@ def preview_of(study: Study, people: People) -> Preview | None:
     return Preview(outcomes, max(0, len(people.cells) - MAX_CELLS_LISTED), repeated)
 
 
-def _plays_several_matches(study: Study, version: int | None) -> bool:
+def _plays_several_matches(version: Version) -> bool:
     """Return whether a person may play several matches of the version, in one session or by coming back."""
-    matches, most = study.versions.values_list("content__session__matches", "content__participations").get(
-        number=version
-    )
-    return (matches or 1) > 1 or (most or {"most": 1})["most"] != 1
+    return matches_of(version.plan.journey) != 1 or version.study.entry_rules().participations != 1
 
 
 def _positioned(rows: Sequence[tuple[str, Sequence[Any]]], *, intervals: bool) -> list[Estimate]:

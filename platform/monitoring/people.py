@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from django.db.models import Count, F, Sum, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from monitoring.models import CellTally, TimeTally
@@ -27,10 +28,8 @@ MAX_CELLS_LISTED = 16
 class CellStatus:
     """One cell: participants completed, in progress and still needed; its quota is in participants.
 
-    As in the dataset, a participant whose match was partly played by a replacement fills no place.
-
-    Attributes:
-        is_entry: whether participants start here; a session's later matches count in the cell where they started.
+    As in the dataset, a participant whose match was partly played by a replacement fills no place. Participants of
+    earlier versions count in the cell with the same factors and resolved plan.
     """
 
     number: int
@@ -38,7 +37,6 @@ class CellStatus:
     quota: int
     completed: int
     live: int
-    is_entry: bool = True
 
     @property
     def left(self) -> int:
@@ -84,16 +82,16 @@ class People:
 
     @property
     def quota(self) -> int:
-        return sum(cell.quota for cell in self.cells if cell.is_entry)
+        return sum(cell.quota for cell in self.cells)
 
     @property
     def filled(self) -> int:
         """The number of completed participants in the newest version."""
-        return sum(cell.completed for cell in self.cells if cell.is_entry)
+        return sum(cell.completed for cell in self.cells)
 
     @property
     def left(self) -> int:
-        return sum(cell.left for cell in self.cells if cell.is_entry)
+        return sum(cell.left for cell in self.cells)
 
     @property
     def emptiest(self) -> list[CellStatus]:
@@ -106,60 +104,42 @@ class People:
 def people_of(study: Study) -> People:
     """Return the study's participants and cells now."""
     tallied = (
-        CellTally.objects.filter(cell__version__study=study)
-        .values_list("cell", "state")
+        CellTally.objects.filter(version__study=study)
+        .values_list("version", "cell_number", "state")
         .annotate(n=Sum("number"), released=Sum("released"))
     )
     untallied = (
-        Placement.objects.filter(tallied=False, cell__version__study=study)
+        Placement.objects.filter(tallied=False, version__study=study)
         .order_by()
-        .values_list("cell", "enrolment__state")
+        .values_list("version", Coalesce("cell__number", 0), "enrolment__state")
         .annotate(n=Count("pk"), released=Count("released_at"))
     )
+    versions = list(Version.objects.filter(study=study).order_by("number").values_list("pk", "number", "sha256"))
+    hashes = {pk: sha256 for pk, _number, sha256 in versions}
     by_state: Counter[State] = Counter()
-    cell_counts: Counter[tuple[int, bool]] = Counter()
-    for cell, state, number, released in tallied.union(untallied, all=True):
+    completed: Counter[str] = Counter()
+    live: Counter[str] = Counter()
+    for version, cell, state, number, released in tallied.union(untallied, all=True):
         by_state[State(state)] += number
+        sha256 = _cells_of(version, hashes[version]).get(cell, ("", "", 0))[0]
         if state == State.COMPLETED:
-            cell_counts[cell, True] += number - released  # a match with a replacement fills no place
+            completed[sha256] += number - released  # a match with a replacement fills no place
         elif state not in ENDED:
-            cell_counts[cell, False] += number
-    version = Version.objects.filter(study=study).order_by("-number").values_list("pk", "sha256", "number").first()
-    return People(
-        by_state={state: by_state[state] for state in State},
-        version=version[2] if version else None,
-        cells=_cells(*version[:2], cell_counts) if version else [],
-    )
-
-
-def _cells(version: int, sha256: str, cell_counts: Counter[tuple[int, bool]]) -> list[CellStatus]:
-    """Return the cells in play; cells of a session's later matches are as full as those where it starts."""
-    titles, entry_numbers = cell_titles(version, sha256), _entry_numbers(version, sha256)
-    rows = Cell.objects.filter(version=version).order_by("number")
-    cells = {
-        number: (pk, quota * size)
-        for pk, number, quota, size in rows.values_list("pk", "number", "quota", "group_size")
-    }
-    return [
-        CellStatus(
-            number,
-            titles.get(number, str(number)),
-            quota=sum(cells[first][1] for first in firsts),
-            completed=sum(cell_counts[cells[first][0], True] for first in firsts),
-            live=sum(cell_counts[cells[first][0], False] for first in firsts),
-            is_entry=number in firsts,
-        )
-        for number in cells
-        if (firsts := entry_numbers[number])
+            live[sha256] += number
+    pk, newest, sha256 = versions[-1] if versions else (None, None, "")
+    cells = [
+        CellStatus(number, title, quota * size, completed[cell_hash], live[cell_hash])
+        for number, quota in Cell.objects.filter(version=pk).order_by("number").values_list("number", "quota")
+        for cell_hash, title, size in [_cells_of(pk, sha256)[number]]
     ]
+    return People({state: by_state[state] for state in State}, newest, cells)
 
 
 @lru_cache(maxsize=200)
-def _entry_numbers(pk: int, sha256: str) -> dict[int, list[int]]:
-    """Return the `entry_cells` of the version with this hash, by cell number; a version never changes."""
-    version = Version.objects.get(pk=pk)
-    entries = entry_cells(version, list(version.cells.order_by("number")))
-    return {number: [first.number for first in firsts] for number, firsts in entries.items()}
+def _cells_of(version: int, sha256: str) -> dict[int, tuple[str, str, int]]:
+    """Return hash, title and group size by number of the cells of the version with this hash, which never change."""
+    cells = Cell.objects.filter(version=version)
+    return {cell.number: (cell.sha256, cell.title, cell.group_size) for cell in cells}
 
 
 # ---- over time -----------------------------------------------------------------------------------------
@@ -200,7 +180,7 @@ def arrivals_of(study: Study, window: Window) -> Sequence[Bar]:
     end = period_start(now) + TALLY_PERIOD
     begin = end - window.length
     tallied = TimeTally.objects.filter(study=study, at__gte=begin).values_list("at", "arrived", "completed")
-    untallied = Placement.objects.filter(tallied=False, cell__version__study=study).order_by()
+    untallied = Placement.objects.filter(tallied=False, version__study=study).order_by()
     arrivals = untallied.filter(enrolment__arrived_at__gte=begin)
     completions = untallied.filter(enrolment__ended_at__gte=begin, enrolment__state=State.COMPLETED)
     rows = tallied.union(

@@ -100,7 +100,7 @@ def _sums_with(tallied: QuerySet[SpendTally], recent: QuerySet[Call]) -> tuple[D
 
 
 def _caps(study: Study) -> Any:
-    """Return the caps of the newest version, or of the saved study if there is no version."""
+    """Return the caps of the newest version; the usual ones before the launch."""
     version = study.latest_version()
-    agents = list((version.agents() if version else study.agents_by_label()).values())
+    agents = version.agents().values() if version else ()
     return next((agent.settings for agent in agents if not agent.scripted), DEFAULT).caps()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import redis
 from django.utils import timezone
@@ -54,7 +55,9 @@ class StudyStatus:
     unavailable_endpoints: list[str]
     why_closed: str
     """Why no participant may enter although the study is launched; usually empty."""
-    over_cap: bool
+    over_cap: Decimal | None
+    """The spending limit for failed matches, if it is exceeded."""
+    currency: str
     waiting: Waiting | None
     cell_map: charts.CellMap | None
     preview: Preview | None
@@ -88,7 +91,8 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         failures=failures_of(study),
         unavailable_endpoints=faults.unavailable_endpoints(version) if version else [],
         why_closed=faults.why_closed(version) if version else "",
-        over_cap=faults.over_its_cap(study),
+        over_cap=faults.failure_cap(study) if faults.over_its_cap(study) else None,
+        currency=version.plan.pay.currency if version else "",
         no_worker=_no_worker(),
         outages=_recent_outages() if people.live or study.status != Study.Status.CLOSED else [],
         waiting=waiting([study.slug]).get(study.slug),

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import models, transaction
 from django.db.models import Count, Q, Sum
-from django.db.models.functions import TruncDate
+from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
 from monitoring.finished import outcome_sums
@@ -53,8 +53,9 @@ def tally_placements() -> int:
     rows = list(
         ended.values_list(
             "pk",
-            "cell",
-            "cell__version__study",
+            "version",
+            Coalesce("cell__number", 0),
+            "version__study",
             "enrolment__state",
             "enrolment__arrived_at",
             "enrolment__ended_at",
@@ -65,12 +66,12 @@ def tally_placements() -> int:
     released: Counter[tuple[Any, ...]] = Counter()
     arrived: Counter[tuple[Any, ...]] = Counter()
     completed: Counter[tuple[Any, ...]] = Counter()
-    for _pk, cell, study, state, arrived_at, ended_at, released_at in rows:
-        states[cell, state] += 1
-        released[cell, state] += released_at is not None
+    for _pk, version, cell, study, state, arrived_at, ended_at, released_at in rows:
+        states[version, cell, state] += 1
+        released[version, cell, state] += released_at is not None
         arrived[study, period_start(arrived_at)] += 1
         completed[study, period_start(ended_at)] += state == State.COMPLETED
-    _add_to_rows(CellTally, ("cell_id", "state"), {"number": states, "released": +released})
+    _add_to_rows(CellTally, ("version_id", "cell_number", "state"), {"number": states, "released": +released})
     _add_to_rows(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
     Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)
     # A match counts when its last participant ends.
@@ -106,13 +107,13 @@ def _locked_watermark(name: str) -> Watermark:
     return Watermark.objects.select_for_update().get(name=name)
 
 
-def _add_to_rows(model: type[models.Model], key: tuple[str, str], sums: dict[str, Any]) -> None:
+def _add_to_rows(model: type[models.Model], key: tuple[str, ...], sums: dict[str, Any]) -> None:
     """Add numbers to the rows' columns, by key; call it while holding the lock."""
     keys = {pair for numbers in sums.values() for pair in numbers}
     if not keys:
         return
     manager = model._default_manager
-    existing = {tuple(row[:2]): row[2:] for row in _rows(manager, key, keys, list(sums))}
+    existing = {tuple(row[: len(key)]): row[len(key) :] for row in _rows(manager, key, keys, list(sums))}
     manager.bulk_create(
         [
             model(
@@ -130,7 +131,8 @@ def _add_to_rows(model: type[models.Model], key: tuple[str, str], sums: dict[str
     )
 
 
-def _rows(manager: Any, key: tuple[str, str], keys: Iterable[tuple[Any, Any]], columns: list[str]) -> Any:
-    firsts, seconds = {first for first, _second in keys}, {second for _first, second in keys}
-    rows = manager.filter(**{f"{key[0]}__in": firsts, f"{key[1]}__in": seconds})
+def _rows(manager: Any, key: tuple[str, ...], keys: Iterable[tuple[Any, ...]], columns: list[str]) -> Any:
+    rows = manager.filter(
+        **{f"{name}__in": set(values) for name, values in zip(key, zip(*keys, strict=True), strict=True)}
+    )
     return rows.values_list(*key, *columns)

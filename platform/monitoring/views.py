@@ -92,7 +92,7 @@ def resume(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def end_match(request: HttpRequest, study: Study) -> HttpResponse:
     """End a stuck match with pay; its key and the reason are posted."""
-    study_matches = Match.objects.filter(seats__enrolment__placement__cell__version__study=study).distinct()
+    study_matches = Match.objects.filter(seats__enrolment__placement__version__study=study).distinct()
     match = get_object_or_404(
         study_matches, pk=request.POST.get("match", "") if _is_key(request.POST.get("match")) else 0
     )

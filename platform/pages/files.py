@@ -37,7 +37,7 @@ def mime_type_of(data: bytes) -> str:
     raise BadMedia(_("Please choose an image (PNG, JPEG, WebP or GIF) or a video (MP4 or WebM)."))
 
 
-def store(study: str, name: str, data: bytes, *, alt: str = "") -> Media:
+def store(study: str, name: str, data: bytes) -> Media:
     """Store a file under its name, replacing an earlier one of that name; launched versions keep showing the old one.
 
     Args:
@@ -59,5 +59,5 @@ def store(study: str, name: str, data: bytes, *, alt: str = "") -> Media:
     if earlier is not None:
         earlier.name = f"{earlier.sha256[:12]} {earlier.name}"[:100]
         earlier.save(update_fields=["name"])
-    values = {"alt": alt, "mime_type": mime_type, "sha256": digest, "size": len(data), "data": data}
+    values = {"mime_type": mime_type, "sha256": digest, "size": len(data), "data": data}
     return Media.objects.update_or_create(study=study, name=name, defaults=values)[0]

@@ -13,9 +13,6 @@ class Media(models.Model):
 
     study = models.SlugField(_("study"), max_length=60)
     name = models.CharField(_("name"), max_length=100)
-    alt = models.CharField(
-        _("alternative text"), max_length=500, blank=True, help_text=_("for people who cannot see the image")
-    )
     mime_type = models.CharField(_("type"), max_length=40)
     sha256 = models.CharField(max_length=64, db_index=True)
     size = models.PositiveIntegerField(_("bytes"))
@@ -39,5 +36,5 @@ class Media(models.Model):
         return reverse("pages:media", args=[self.sha256])
 
     def as_shown(self, alt: str = "") -> dict[str, str]:
-        """Return what a step of kind "page" needs to show the file; its own alternative text can be given."""
-        return {"sha256": self.sha256, "mime_type": self.mime_type, "alt": alt or self.alt}
+        """Return what a step of kind "page" needs to show the file; `alt` is for those who cannot see it."""
+        return {"sha256": self.sha256, "mime_type": self.mime_type, "alt": alt}

@@ -123,8 +123,14 @@ def totals_of(study: Study) -> list[CurrencyTotals]:
             committed=deciding.committed(study.slug, currency),
             limit=deciding.limit_of(study.slug, currency),
         )
-        for currency in sorted(totals) or [study.currency]
+        for currency in sorted(totals) or [_currency_of(study)]
     ]
+
+
+def _currency_of(study: Study) -> str:
+    """Return the currency in which the study pays, or would pay once it is launched."""
+    version = study.latest_version()
+    return str(study.draft.get("pay", {}).get("currency", "USD")) if version is None else version.plan.pay.currency
 
 
 def counts_of(study: Study) -> dict[str, int]:

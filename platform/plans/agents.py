@@ -39,6 +39,7 @@ class PlannedAgent(Asking):
         title="Fallback agents",
         description="Other agents of this study, asked in this order if this one fails. A script comes last; its "
         "moves are flagged in the data. Without one, the match ends and the participants are paid.",
+        json_schema_extra={"agents": True},
     )
 
     @model_validator(mode="after")

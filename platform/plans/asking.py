@@ -52,6 +52,7 @@ class Asking(BaseModel):
             "form. tools: the model looks up data, takes notes and submits by calling tools. Some games "
             "have their own strategies, such as published."
         ),
+        json_schema_extra={"strategy": True},
     )
     persona: Annotated[str, Field(max_length=4000)] = Field(
         "",

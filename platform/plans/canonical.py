@@ -16,6 +16,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from games.interface import Json
+from plans.collection import model_of
 from plans.plan import Document, Plan
 from plans.reading import has_varied
 from plans.stages import Block, Stage, kinds
@@ -27,7 +28,7 @@ OUTSIDE_HASH = ("title", "entry", "analysis")
 
 def canonical(document: Document) -> dict[str, Json]:
     """Return a plan in canonical form; parts that cannot be read stay as they are."""
-    return {name: _whole(value) for name, value in _model(document, Plan).items()}
+    return {name: _whole(value) for name, value in _model(document, model_of(document)).items()}
 
 
 def canonical_json(content: Json) -> str:
@@ -91,7 +92,7 @@ def _node(node: Json, annotation: Any) -> Json:
             return found
     for alternative in _alternatives(annotation):
         if isinstance(node, Mapping) and _is_model(alternative):
-            if issubclass(alternative, Stage):
+            if alternative is Stage:
                 return _stage(node)
             return _model(node, alternative)
         origin, arguments = get_origin(alternative), get_args(alternative)

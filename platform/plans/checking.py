@@ -16,6 +16,7 @@ from llm_agents.errors import AgentError
 from llm_agents.strategies import strategy_named
 from plans.agents import PERSON, PlannedAgent, label_problem
 from plans.asking import AgentSettings
+from plans.collection import AgentsGame, CollectionPlan, is_collection
 from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.plan import Document, Plan
@@ -56,6 +57,10 @@ class Checked:
 
 def check(document: Document) -> Checked:
     """Read and check a plan in every cell. Agents with endpoints are checked for form only."""
+    if is_collection(document):
+        from plans.checking_collections import check_collection
+
+        return check_collection(document)
     try:
         reader = Reader(document)
     except BadPlan as error:
@@ -65,7 +70,7 @@ def check(document: Document) -> Checked:
 
 def check_read(reader: Reader) -> Checked:
     """Check a plan that can be read."""
-    faults = _Faults()
+    faults = Faults()
     checker = _Checker(reader)
     matches: int | None = 0
     for cell in reader.cells:
@@ -94,7 +99,7 @@ def matches_of(stages: Sequence[Stage]) -> int:
     return total
 
 
-class _Faults:
+class Faults:
     """Faults, each once."""
 
     def __init__(self) -> None:
@@ -140,7 +145,7 @@ class _Checker:
         def note(problems: Sequence[Problem], under: Levels = levels) -> None:
             found.extend(self.reader.fault(path, what, under) for path, what in problems)
 
-        note(self._once(("agents", self.reader.key(self._agents, levels)), partial(_agent_problems, plan)))
+        note(self._once(("agents", self.reader.key(self._agents, levels)), partial(agent_problems, plan)))
         note(list(_order_problems(plan)))
         if not plan.title.strip():
             note([(("title",), _("Please give the study a title."))])
@@ -269,7 +274,7 @@ def _order_problems(plan: Plan) -> Iterator[Problem]:
         yield ("journey",), _("A journey needs at least one game.")
 
 
-def _agent_problems(plan: Plan) -> list[Problem]:
+def agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
     problems: list[Problem] = []
     for label, agent in plan.agents.items():
         if problem := label_problem(label):
@@ -284,7 +289,7 @@ def _agent_problems(plan: Plan) -> list[Problem]:
     return problems
 
 
-def _no_agent(label: str, plan: Plan) -> str:
+def _no_agent(label: str, plan: Plan | CollectionPlan) -> str:
     return _("There is no agent “{label}”. The agents are {labels}.").format(
         label=label, labels=", ".join(plan.agents) or _("none")
     )
@@ -316,7 +321,7 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
     try:
         game = games.play.configure(kind, stage.config, amounts=stage.amounts)
     except GameError as error:
-        yield from _config_problems(kind, stage, at, str(error))
+        yield from config_problems(kind, stage, at, str(error))
         return
     try:
         seats = fitted(stage.seats, game)
@@ -326,24 +331,24 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
     people = [role for role, player in seats.items() if player == PERSON]
     seated = {label for player in seats.values() for label in ([player] if isinstance(player, str) else player)}
     for label in sorted(seated - {PERSON}):
-        yield from _player_problems(label, (*at, "seats"), plan, kind, game)
+        yield from player_problems(label, (*at, "seats"), plan, kind, game)
     for setting, needed, label in (
         (("timing", "stand_in"), "agent" in (stage.timing.on_timeout, stage.timing.on_absence), stage.timing.stand_in),
         (("lobby", "fill"), stage.lobby.otherwise == "agents" and len(people) > 1, stage.lobby.fill),
     ):
         if label is not None:
-            yield from _player_problems(label, (*at, *setting), plan, kind, game)
+            yield from player_problems(label, (*at, *setting), plan, kind, game)
         elif needed:
             yield (*at, *setting), _("Choose the agent that takes over participants' seats.")
     for setting in ("instructions", "examples"):
-        yield from _template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
+        yield from template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
         for index, question in enumerate(stage.comprehension.questions):
             if question.answer not in question.options:
                 yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")
 
 
-def _config_problems(kind: Any, stage: Game, at: Path, reason: str) -> Iterator[Problem]:
+def config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) -> Iterator[Problem]:
     """Yield the faults of a game's parameters, at the parameter where possible."""
     for name, value in stage.config.items():
         if name not in kind.Config.model_fields:
@@ -362,7 +367,7 @@ def _config_problems(kind: Any, stage: Game, at: Path, reason: str) -> Iterator[
     yield (*at, "config"), reason
 
 
-def _player_problems(label: str, at: Path, plan: Plan, kind: Any, game: Any) -> Iterator[Problem]:
+def player_problems(label: str, at: Path, plan: Plan | CollectionPlan, kind: Any, game: Any) -> Iterator[Problem]:
     """Yield why an agent cannot sit in this game."""
     agent = plan.agents.get(label)
     if agent is None:
@@ -394,7 +399,7 @@ def _asking_problem(label: str, setting: str, what: str) -> str:
     return _("Agent “{label}”: {setting}: {what}").format(label=label, setting=title, what=what)
 
 
-def _template_problems(
+def template_problems(
     template: str, at: Path, game: Any, people: Sequence[Role], variables: Mapping[str, str]
 ) -> Iterator[Problem]:
     if template in ("", DEFAULT_TEXT):

@@ -33,7 +33,7 @@ class Rows(PlanModel):
     selection: str | None = Field(
         None, title="Selection", description="A published selection for participants, with its quotas."
     )
-    seed: int = Field(1, title="Seed", description="Of the random part of a selection.")
+    seed: int = Field(1, title="Seed", description="Of what the table or selection draws.")
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

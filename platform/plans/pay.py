@@ -126,6 +126,7 @@ class Pay(BaseModel):
         default_factory=dict,
         title="What other endings pay",
         description="Only where it differs from the usual pay of that ending.",
+        json_schema_extra={"endings": True},
     )
     failure_cap: PlanAmount | None = Field(
         Decimal("50.00"),

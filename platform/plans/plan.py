@@ -11,7 +11,7 @@ from games.interface import Json
 from plans.agents import Label, PlannedAgent
 from plans.factors import Cells, Factor, Name, PlanModel
 from plans.pay import Pay
-from plans.stages import Block, Consent, Debriefing, Game, Stage
+from plans.stages import Block, Consent, Game, Stage
 
 FORMAT = "parley-study"
 FORMAT_VERSION = 1
@@ -112,11 +112,6 @@ class Plan(PlanModel):
     @property
     def consent(self) -> Consent | None:
         return next((stage for stage in self.stages() if isinstance(stage, Consent)), None)
-
-    @property
-    def debriefing(self) -> str:
-        """The text of the last page; empty if there is none."""
-        return next((stage.text for stage in self.stages() if isinstance(stage, Debriefing)), "")
 
 
 def _stages(stages: Iterable[Stage]) -> Iterator[Stage]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from games.errors import GameError
 from games.interface import Json
 from games.words import gettext as _
 from plans.factors import MAX_CELLS, RESERVED_NAMES, Cells, Factor
-from plans.plan import MAX_STAGES, Document, Plan
+from plans.plan import FORMAT, MAX_STAGES, Document, Plan
 from plans.stages import Block, Pass, Stage, kinds
 from plans.varying import (
     Levels,
@@ -80,10 +80,16 @@ class Reader:
         BadPlan: its factors or cells cannot be read, or a value that depends on a factor is missing.
     """
 
+    model: ClassVar[type[BaseModel]] = Plan
+    """Its parts."""
+    literal: ClassVar[Collection[str]] = LITERAL
+    """Parts that no factor may vary."""
+
     def __init__(self, document: Document):
         self.document = document
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._read: dict[tuple[Any, ...], Any] = {}
+        self._defaults = self.model.model_construct()
         self.factors = self._factors()
         self.values: LevelValues = self._level_values()
         self.cell_rules = self._validated("cells", document.get("cells", {}))
@@ -93,6 +99,11 @@ class Reader:
                 raise BadPlan(faults)
 
     # ---- factors and cells ---------------------------------------------------------------------------------
+
+    @property
+    def kinds(self) -> Mapping[str, type[Stage]]:
+        """The kinds of stage that its journey may have."""
+        return kinds()
 
     @property
     def between(self) -> list[str]:
@@ -140,9 +151,13 @@ class Reader:
         Raises:
             BadPlan: with every fault under these levels.
         """
+        plan: Plan = self._filled(levels)
+        return plan
+
+    def _filled(self, levels: Levels) -> Any:
         faults: list[Fault] = []
         values: dict[str, Any] = {}
-        for name in Plan.model_fields:
+        for name in self.model.model_fields:
             if name == "journey":
                 values[name] = self._stages(self.document.get("journey", ()), levels, ("journey",), faults)
             elif name == "factors":
@@ -152,15 +167,15 @@ class Reader:
             elif name in self.document:
                 values[name] = self._section(name, levels, faults)
             else:
-                values[name] = getattr(_DEFAULTS, name)
+                values[name] = getattr(self._defaults, name)
         if faults:
             raise BadPlan(faults)
-        return Plan.model_construct(**values)
+        return self.model.model_construct(**values)
 
     def faults(self, levels: Levels) -> list[Fault]:
         """Return the faults of form under these levels."""
         try:
-            self.plan(levels)
+            self._filled(levels)
         except BadPlan as error:
             return error.faults
         return []
@@ -204,7 +219,7 @@ class Reader:
         return [stage for stage in stages if stage is not None]
 
     def _stage(self, node: Json, levels: Levels, path: Path, faults: list[Fault]) -> Stage | None:
-        kind = kinds()[node["stage"]]
+        kind = self.kinds[node["stage"]]
         is_block = issubclass(kind, Block)
         own = {key: value for key, value in node.items() if key != "of"} if is_block else node
         key = ("stage", id(node), *(levels.get(name) for name in self._resolver.factors_in(node)))
@@ -238,7 +253,7 @@ class Reader:
             BadPlan: with paths that begin with the section's name.
         """
         if name not in self._adapters:
-            info = Plan.model_fields[name]
+            info = self.model.model_fields[name]
             annotation = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation  # type: ignore[name-defined]
             self._adapters[name] = TypeAdapter(annotation)
         value, problems = _parsed(self._adapters[name], data, (name,))
@@ -247,7 +262,9 @@ class Reader:
         return value
 
     def _factors(self) -> dict[str, Factor]:
-        unknown = [str(key) for key in self.document if key not in Plan.model_fields]
+        if "format" not in self.document:
+            raise BadPlan([Fault("format", _("A plan begins with “format: {name}”.").format(name=FORMAT))])
+        unknown = [str(key) for key in self.document if key not in self.model.model_fields]
         if unknown:
             raise BadPlan([Fault(key, _("A plan has no such part.")) for key in unknown])
         factors: dict[str, Factor] = self._validated("factors", self.document.get("factors", {}))
@@ -266,7 +283,7 @@ class Reader:
 
     def _faults_of_shape(self) -> Iterator[Fault]:
         """Yield what keeps the journey from being read at all, and what no factor may vary."""
-        for name in LITERAL:
+        for name in self.literal:
             if has_varied(self.document.get(name)) and name != "factors":
                 yield Fault(name, _("This cannot depend on a factor."))
         journey = self.document.get("journey", [])
@@ -280,25 +297,25 @@ class Reader:
             at = ".".join(map(str, path))
             if not isinstance(node, Mapping) or not isinstance(node.get("stage"), str):
                 yield Fault(at, _("Every stage says what it is, for example “stage: page”."))
-            elif node["stage"] not in kinds():
+            elif node["stage"] not in self.kinds:
                 yield Fault(
                     f"{at}.stage",
                     _("There is no stage “{kind}”. There are: {kinds}.").format(
-                        kind=node["stage"], kinds=", ".join(kinds())
+                        kind=node["stage"], kinds=", ".join(self.kinds)
                     ),
                 )
             elif is_varied(node.get("name")):
                 yield Fault(f"{at}.name", _("A name cannot depend on a factor."))
             elif not isinstance(node.get("of", []), list):
                 yield Fault(f"{at}.of", _("A block has a list of stages."))
-        if isinstance(self.cell_rules, Cells) and not self.cell_rules.listed:
+        if not self.cell_rules.listed:
             count = 1
             for name in self.between:
                 count *= len(self.values[name])
             if count > MAX_CELLS:
                 what = _("These factors make {cells} cells; the maximum is {most}.")
                 yield Fault("cells", what.format(cells=count, most=MAX_CELLS))
-        elif self.cell_rules.listed and len(self.cell_rules.listed) > MAX_CELLS:
+        elif len(self.cell_rules.listed) > MAX_CELLS:
             what = _("{cells} cells are listed; the maximum is {most}.")
             yield Fault("cells", what.format(cells=len(self.cell_rules.listed), most=MAX_CELLS))
 
@@ -316,7 +333,7 @@ class Reader:
             if block not in blocks:
                 yield Fault(f"factors.{name}.within", _("There is no block “{block}”.").format(block=block))
         used: set[str] = set()
-        for path, node, inside in _nodes(self.document):
+        for path, node, inside in _nodes(self.document, self.literal):
             if not is_varied(node):
                 continue
             at = ".".join(map(str, path))
@@ -338,7 +355,7 @@ class Reader:
                     ),
                 )
             yield from self._faults_of_values(at, name, part, node)
-        used |= _names_in_texts(self.document, self.factors)
+        used |= _names_in_texts(self.document, self.factors, self.literal)
         used |= {self.cell_rules.rows} if self.cell_rules.rows else set()
         for name in self.factors:
             if name not in used:
@@ -392,9 +409,6 @@ class Reader:
             seen.add(key)
 
 
-_DEFAULTS = Plan.model_construct()
-
-
 @cache
 def _adapter(kind: type[Stage]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
@@ -412,7 +426,7 @@ def _is_block(node: Json) -> bool:
     return isinstance(node, Mapping) and node.get("stage") == "block"
 
 
-def _nodes(document: Document) -> Iterator[tuple[Path, Json, frozenset[str]]]:
+def _nodes(document: Document, literal: Collection[str]) -> Iterator[tuple[Path, Json, frozenset[str]]]:
     """Yield every node with its path and the blocks around it."""
 
     def walk(node: Json, path: Path, inside: frozenset[str]) -> Iterator[tuple[Path, Json, frozenset[str]]]:
@@ -426,13 +440,13 @@ def _nodes(document: Document) -> Iterator[tuple[Path, Json, frozenset[str]]]:
                 yield from walk(child, (*path, index), inside)
 
     for name, section in document.items():
-        if name not in LITERAL:
+        if name not in literal:
             yield from walk(section, (name,), frozenset())
 
 
-def _names_in_texts(document: Document, names: Iterable[str]) -> set[str]:
+def _names_in_texts(document: Document, names: Iterable[str], literal: Collection[str]) -> set[str]:
     """Return the names that texts or conditions mention."""
-    texts = [node for _path, node, _inside in _nodes(document) if isinstance(node, str)]
+    texts = [node for _path, node, _inside in _nodes(document, literal) if isinstance(node, str)]
     return {name for name in names if any(name in text for text in texts)}
 
 

@@ -16,7 +16,7 @@ def _levels(game: str, table: str | None, selection: str | None, seed: int) -> d
     if game not in registry.keys():
         raise BadConfig(_("There is no game “{game}”.").format(game=game))
     if table is not None:
-        configs = grids.table(game, table)
+        configs = grids.table(game, table, seed)
         return {f"row_{number:04}": {"config": config} for number, config in enumerate(configs, start=1)}
     assert selection is not None
     levels: dict[str, Json] = {}

@@ -249,12 +249,13 @@ class Game(Stage):
         description="How participants and models see payoffs. Points cannot be mistaken for real pay. dollars: as "
         "in the published studies.",
     )
-    config: dict[str, Any] = Field(default_factory=dict, title="Parameters")
+    config: dict[str, Any] = Field(default_factory=dict, title="Parameters", json_schema_extra={"config": True})
     seats: dict[str, Seat] = Field(
         default_factory=lambda: {"*": "person"},
         title="Seats",
         description="Who takes which seat: a participant, an agent, or one of several agents, drawn for each match. "
         "* stands for all other seats.",
+        json_schema_extra={"seats": True},
     )
     instructions: Text = Field(
         DEFAULT_TEXT,
@@ -367,4 +368,9 @@ class Debriefing(Stage):
     label = "Debriefing"
 
     stage: Literal["debriefing"]
-    text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
+    text: Text = Field(
+        DEFAULT_TEXT,
+        title="Text",
+        description="Markdown. “default” thanks participants and says that programs may have played.",
+        json_schema_extra={"text": True},
+    )

@@ -28,6 +28,7 @@ from plans import pay as rules
 from plans import stages
 from plans.conditions import Condition
 from plans.plan import Plan
+from plans.stages import DEFAULT_TEXT
 from recruiters.models import Identity
 from studies import disclosure, enrolling, faults, journeys, texts
 from studies.models import Placement
@@ -74,6 +75,8 @@ def debriefing_of(placement: Placement) -> str:
         return ""
     if stage.show_if and not Condition.parse(stage.show_if).holds(values_of(placement.enrolment)):
         return ""
+    if stage.text == DEFAULT_TEXT:
+        return texts.default_debriefing()
     levels = placement.cell.factors if placement.cell is not None else {}
     return journeys.rendered(stage.text, journeys.variables_of(placement.version.reader, levels))
 

@@ -124,9 +124,7 @@ class Group:
     cohort: int | None = None
 
 
-def steps_of(
-    version: Version, cell: Cell, role: Role, *, number: int = 1, together: str = "", start: int = 0
-) -> Steps:
+def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, together: str = "", start: int = 0) -> Steps:
     """Return the frozen steps through this version for a participant in this seat of this cell.
 
     Args:
@@ -360,9 +358,13 @@ def consent_of(version: Version) -> str:
 
 @register_steps(stages.Page)
 def _page(stage: stages.Page, way: Way) -> Steps:
-    data = stage.model_dump(mode="json", include={"image", "video", "media_text", "seconds"})
+    media = way.version.frozen.get("media", {})
+    files = {kind: media.get(getattr(stage, kind) or "") for kind in ("image", "video")}
+    shown = {kind: {**file, "alt": stage.media_text} for kind, file in files.items() if file}
     page = {"kind": "page", "name": named(stage, way), "title": way.rendered(stage.title)}
-    return [{**page, "text": way.rendered(stage.text), **data}]
+    return [
+        {**page, "text": way.rendered(stage.text), "seconds": stage.seconds, "before_game": way.matches == 0, **shown}
+    ]
 
 
 @register_steps(stages.Questions)
@@ -657,4 +659,3 @@ def has_several_games(plan: Plan) -> bool:
 def lobby_hall(version: Version) -> str:
     """Return the lobby in which the version's participants wait for each other."""
     return f"version-{version.pk}"
-

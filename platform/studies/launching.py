@@ -19,6 +19,7 @@ from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
 from plans.reading import BadPlan, Fault
 from recruiters import arrivals
+from studies.filing import media_names, media_of
 from studies.forecast import minutes_of
 from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
 
@@ -72,10 +73,14 @@ def draft_version(study: Study) -> Version:
     version = Version(
         study=study, number=0, document=document, sha256=version_hash(document), code_revision=code_revision()
     )
+    media = media_of(study, document)
+    if missing := [name for name in media_names(document) if name not in media]:
+        raise BadPlan([Fault("journey", _("Please upload “{name}”.").format(name=name)) for name in missing])
     kinds = [registry.get(game) for game in version.games]
     version.frozen = {
         "rules_versions": {kind.key: kind.rules_version for kind in kinds},
         "instructions": {kind.key: kind.instruction_template() for kind in kinds},
+        **({"media": media} if media else {}),
         "about_minutes": minutes_of(version.reader),
     }
     return version
@@ -121,9 +126,7 @@ def missing_cap(version: Version) -> str:
     Empty if every model has a spending limit.
     """
     unlimited = [
-        label
-        for label, agent in version.agents().items()
-        if not agent.scripted and agent.settings.cap_study is None
+        label for label, agent in version.agents().items() if not agent.scripted and agent.settings.cap_study is None
     ]
     if version.plan.entry.via != Study.Entry.OPEN or not unlimited:
         return ""
@@ -178,4 +181,3 @@ def code_revision() -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return result.stdout.strip()
-

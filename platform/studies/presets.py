@@ -1,55 +1,54 @@
-"""Ready-made studies of published systems, by name. Each app registers the presets it can create."""
+"""Ready-made studies of published systems: the games' plan files, loaded as drafts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import count
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import models
-from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
-Created = Sequence[models.Model]
-
-
-class PresetRefused(Exception):
-    """Raised when a preset cannot be created; the message can be shown to the user."""
+from llm_agents.errors import AgentError
+from plans.library import ReadyMade, ready_made
+from plans.reading import BadPlan, Fault
+from studies.models import Study
 
 
-@dataclass(frozen=True)
-class Preset:
-    """One published system.
+def all_presets() -> tuple[ReadyMade, ...]:
+    """Return every ready-made study, game by game."""
+    return tuple(ready_made("studies").values())
 
-    Attributes:
-        name: as used in commands.
-        summary: what is created, in a sentence or two for researchers.
-        source: the publication it follows.
-        create: (user) → the drafts or collections created; raises PresetRefused without creating anything.
-        find_existing: returns the object that already exists; None if the preset can be created.
+
+def find(name: str) -> ReadyMade | None:
+    """Return the ready-made study of this name."""
+    return ready_made("studies").get(name)
+
+
+def load(
+    name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: AbstractBaseUser | None = None
+) -> Study:
+    """Create a draft from a ready-made study, under its name or, if that is taken, with the first free number.
+
+    Args:
+        agents: take the places of the study's models, in order.
+        seed: of what its published rows draw; the file's own by default.
+
+    Raises:
+        BadPlan: there is no such study, or an agent does not exist; nothing was created.
     """
-
-    name: str
-    title: str | Promise
-    summary: str | Promise
-    source: str | Promise
-    create: Callable[[AbstractBaseUser | None], Created]
-    find_existing: Callable[[], models.Model | None]
-
-
-_presets: dict[str, Preset] = {}
-
-
-def register(preset: Preset) -> Preset:
-    """Register a preset."""
-    _presets[preset.name] = preset
-    return preset
+    preset = find(name)
+    if preset is None:
+        known = ", ".join(ready_made("studies"))
+        raise BadPlan(
+            [Fault("", _("There is no ready-made study “{name}”. There are: {known}.").format(name=name, known=known))]
+        )
+    try:
+        document = preset.adapted(agents, seed)
+    except AgentError as error:
+        raise BadPlan([Fault("agents", str(error))]) from None
+    return Study.objects.create(slug=_free_slug(name), draft=document, created_by=by)
 
 
-def all_presets() -> tuple[Preset, ...]:
-    """Return every preset in the order of registration."""
-    return tuple(_presets.values())
-
-
-def find(name: str) -> Preset | None:
-    """Return the preset of this name."""
-    return _presets.get(name)
+def _free_slug(name: str) -> str:
+    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(slug for slug in names if not Study.objects.filter(slug=slug).exists())

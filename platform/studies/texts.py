@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = {
     "failed_code_word": gettext_lazy("the code word is wrong"),
-    "failed_comprehension": gettext_lazy("you answer questions about the rules wrong too often"),
+    "failed_comprehension": gettext_lazy("you get a question about the rules wrong too often"),
     "failed_quiz": gettext_lazy("you get a question after the game wrong"),
     "opponent_failed": gettext_lazy("the game stops through no fault of yours"),
     "our_outage": gettext_lazy("our server is unavailable for too long"),
@@ -289,6 +289,15 @@ def behaviour_counted() -> str:
         "We record how you type, move the pointer and click (never which keys), to see whether people "
         "or computer programs answer. It affects neither your pay nor whether you may take part. You "
         "are welcome to use screen readers, dictation and other aids."
+    )
+
+
+def default_debriefing() -> str:
+    """Return a debriefing that is true of every study (Markdown)."""
+    return _(
+        "Thank you for taking part. We study how people decide in economic games, with other people and with computer "
+        "programs. Your decisions help us to understand what each of them does differently. If you have questions "
+        "about the study, or want your data to be deleted, please write to the people who invited you."
     )
 
 

@@ -3,6 +3,7 @@
 "use strict";
 {
   const boxes = [...document.querySelectorAll("[data-question]")];
+  for (const hint of document.querySelectorAll("[data-unscripted]")) hint.remove();
 
   // ---- conditions: null is a missing value, with which every comparison is false
   const number = (value) => (typeof value === "boolean" ? Number(value) : value);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis import charts
-from analysis.data import Data
+from analysis.data import CONFIG, Data
 from analysis.errors import SkippedError
 from analysis.frames import share_of, sorted_levels
 from analysis.general.people import factors, participants
@@ -22,7 +22,7 @@ def run(data: Data, options: Options) -> Result:
     for name in names:
         check = charts.label(name.removeprefix("check_").removesuffix("_passed"))
         reached = frame[frame[name].notna()]
-        by = {"": "All", **{key: title for key, title in factors(data, frame).items() if not key.startswith("config_")}}
+        by = {"": "All", **{key: title for key, title in factors(data, frame).items() if not key.startswith(CONFIG)}}
         for key, title in by.items():
             for level in sorted_levels(reached[key].dropna()) if key else [""]:
                 subset = reached if not key else reached[reached[key] == level]

@@ -1,4 +1,4 @@
-"""general.effects: effects of parameters and players on outcomes."""
+"""general.effects: effects of factors, parameters and players on outcomes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBERS = ("n", "clusters", *OF_TERM)
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return OLS regressions of every outcome on all varying parameters and on who played."""
+    """Return OLS regressions of every outcome on all varying factors and parameters and on who played."""
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for unit in units(data):
@@ -87,9 +87,9 @@ ANALYSES = [
         title="Effects of parameters and players",
         question="What are the effects of the parameters and the players?",
         method=(
-            "OLS of each outcome on all varying parameters and on the players as factors, relative to the most "
-            "frequent level. Standard errors from leaving out one independent unit at a time (CR3), t with Bell and "
-            f"McCaffrey's degrees of freedom. {UNITS} P-values raw and Holm-adjusted."
+            "OLS of each outcome on the plan's factors, on parameters that vary otherwise and on the players, relative "
+            "to the most frequent level. Standard errors from leaving out one independent unit at a time (CR3), t with "
+            f"Bell and McCaffrey's degrees of freedom. {UNITS} P-values raw and Holm-adjusted."
         ),
         columns={"matches": ["match", "player_*"]},
         run=run,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from analysis import charts
@@ -105,19 +103,11 @@ def _people(data: Data) -> pd.DataFrame:
 
 
 def _announced(data: Data) -> float | None:
-    """Return the mean over cells of the announced average bonus, from versions.json."""
-    averages = []
-    for folder in data.folders:
-        file = folder.path / "versions.json"
-        try:
-            versions = json.loads(file.read_text(encoding="utf-8"))
-            cells = [cell for version in versions for cell in version["content"].get("cells") or ()]
-            averages += [
-                float(cell["announced_average"]) for cell in cells if cell.get("announced_average") is not None
-            ]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            continue
-    return fmean(averages) if averages else None
+    """Return the mean over cells of the announced average bonus."""
+    if not data.has("cells", "announced_average"):
+        return None
+    averages = data.column("cells", "announced_average").dropna()
+    return float(averages.mean()) if len(averages) else None
 
 
 def _histogram(subset: pd.DataFrame, currency: str, announced: float | None, several_currencies: bool) -> Figure:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from analysis.data import Data
+from analysis.data import CONFIG, FACTOR, Data, is_fixed_by
 from analysis.errors import SkippedError
 from analysis.frames import level_text
 from analysis.toolbox import components
@@ -12,14 +13,17 @@ from analysis.toolbox import components
 if TYPE_CHECKING:
     import pandas as pd
 
+PERSON = "person"
+"""Marks a participant's seat in cells.csv."""
 STARTED_STAGES = ("began", "finished", "completed", "in_dataset")
 
 
 def participants(data: Data, *columns: str) -> pd.DataFrame:
     """Return everybody randomised, that is placed in a cell, whether or not they are in the dataset.
 
-    Added are `arm` (version and cell), `lineup` and the cell's parameters, as text, and `cluster`: people are of one
-    independent unit if they are the same person or met, directly or through a chain of others.
+    Added are `arm` (version and cell), the levels of factors between participants, `opponents` (the cell's agents) and
+    the cell's parameters, as text, and `cluster`: people are of one independent unit if they are the same person or
+    met, directly or through a chain of others.
 
     Raises:
         SkippedError: no one was placed in a cell.
@@ -35,18 +39,28 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     if frame["dataset"].nunique() > 1:
         label = frame["dataset"].astype("str") + " " + label
     frame = frame.assign(arm="cell " + label, cluster=_units(data, frame))
+    factors = [name for name in data.treatments("participants") if name not in frame]
+    frame = frame.join(data.table("participants", factors).map(level_text, na_action="ignore")) if factors else frame
     if not data.has("cells", "version", "cell"):
         return frame
-    names = [n for n in data.names("cells") if n.startswith("config_")]
-    lineup = ["lineup"] if data.has("cells", "lineup") else []
-    cells = data.table("cells", ["version", "cell", *lineup, *names, "dataset"]).drop_duplicates(
+    names = [n for n in data.names("cells") if n.startswith(CONFIG)]
+    seats = ["seats"] if data.has("cells", "seats") else []
+    cells = data.table("cells", ["version", "cell", *seats, *names, "dataset"]).drop_duplicates(
         ["dataset", "version", "cell"]
     )
-    for name in (*lineup, *names):
+    for name in names:
         cells[name] = cells[name].map(level_text).astype("str")
+    cells["opponents"] = cells["seats"].map(_agents, na_action="ignore") if seats else None
+    cells = cells.drop(columns=seats)
     cells["dataset"], frame["dataset"] = cells["dataset"].astype("str"), frame["dataset"].astype("str")
     joined: pd.DataFrame = frame.merge(cells, on=["dataset", "version", "cell"], how="left")
     return joined
+
+
+def _agents(seats: str) -> str:
+    """Return the agents of a cell in words, from its seats as JSON."""
+    players = [player if isinstance(player, str) else " or ".join(player) for player in json.loads(seats).values()]
+    return ", ".join(sorted({player for player in players if player != PERSON})) or "people"
 
 
 def _units(data: Data, frame: pd.DataFrame) -> Any:
@@ -67,7 +81,14 @@ def _units(data: Data, frame: pd.DataFrame) -> Any:
 
 
 def factors(data: Data, frame: pd.DataFrame) -> dict[str, str]:
-    """Return the columns by which people are compared, with headings: those that take several values."""
-    headings = {"arm": "Cell", "role": "Role", "lineup": "Opponents"}
-    headings |= {name: data.heading(name) for name in frame.columns if name.startswith("config_")}
+    """Return the columns by which people are compared, with headings: those that take several values.
+
+    What the plan's factors determine, such as a parameter or the opponents, stands behind them.
+    """
+    named = [name for name in frame.columns if name.startswith(FACTOR)]
+    others = ["opponents", *(name for name in frame.columns if name.startswith(CONFIG))]
+    headings = {"arm": "Cell", "role": "Role", **{name: data.heading(name) for name in named}}
+    for name in others:
+        if name in frame and not is_fixed_by(frame, name, named):
+            headings[name] = "Opponents" if name == "opponents" else data.heading(name)
     return {name: heading for name, heading in headings.items() if name in frame and frame[name].nunique() > 1}

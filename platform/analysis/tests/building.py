@@ -46,7 +46,7 @@ def write_manifest(folder: Path, **manifest: Any) -> Path:
     }
     content = {
         "format": "parley-dataset",
-        "format_version": 5,
+        "format_version": 6,
         "study": {"slug": folder.name, "title": "A study", "purpose": "study", "source": "parley"},
         "publication": {"title": "A study", "authors": "A. Author", "licence": "CC BY 4.0", "citation": "Author 2026"},
         "demonstration": False,

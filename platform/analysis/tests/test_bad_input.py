@@ -47,7 +47,7 @@ ONE_ANALYSIS = ("--only", "general.outcomes", "--draws", 20)
 def test_invalid_datasets_are_refused(tmp_path, analyse):
     (tmp_path / "empty").mkdir()
     other_format = dataset(tmp_path / "other", {"matches": rows()}, format="something-else")
-    newer = dataset(tmp_path / "newer", {"matches": rows()}, format_version=6)
+    newer = dataset(tmp_path / "newer", {"matches": rows()}, format_version=7)
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "manifest.json").write_text("{")
     for folder, message in [

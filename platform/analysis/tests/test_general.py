@@ -45,6 +45,27 @@ def test_effects_are_differences_of_means_with_two_levels(dataset_of):
     assert row["p_holm"] == row["p"]
 
 
+def test_a_factor_stands_for_the_parameters_and_players_that_it_determines(dataset_of):
+    outcome = dataset_of(
+        matches=[
+            match(number, factor_frame="give" if number % 2 else "take", config_money=100 * (1 + number % 2),
+                  player_bob=f"script:{number % 2}", config_rounds=1 + number // 4, efficiency=number / 10)
+            for number in range(8)
+        ]
+    ).run("general.effects")  # fmt: skip
+    factors = {row["factor"]: row["level"] for row in rows_of(outcome, "coefficients")[1:]}
+    assert factors == {"frame": "give", "Rounds": "2"}
+
+
+def test_people_are_compared_by_factors_and_by_what_no_factor_determines(dataset_of):
+    arms = [("give", 1, "x"), ("give", 2, "y"), ("take", 3, "x"), ("take", 4, "y")]
+    people = [person(i, factor_frame=arms[i % 4][0], cell=arms[i % 4][1], in_dataset=i < 9) for i in range(12)]
+    cells = [{"version": 1, "cell": cell, "seats": f'{{"a": "person", "b": "{agent}"}}',
+              "config_money": 9 if frame == "give" else 7} for frame, cell, agent in arms]  # fmt: skip
+    outcome = dataset_of(matches=[match(1)], participants=people, cells=cells).run("general.attrition")
+    assert {row["factor"] for row in rows_of(outcome, "tests")} == {"Cell", "frame", "Opponents"}
+
+
 def test_people_and_models_are_compared_within_strata(dataset_of):
     def played(number, player, rounds, efficiency):
         return match(number, player_alice=player, participant_alice=f"p{number}" if player == "human" else None,

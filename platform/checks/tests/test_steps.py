@@ -133,3 +133,4 @@ def test_the_part_of_the_rules_is_the_one_with_the_answer():
     (question,) = game.quiz("alice")
     part = part_about(game.instructions("alice"), question.prompt, question.answer)
     assert "10%" in part and not part.startswith("#") and part in game.instructions("alice")
+    assert "divide" in part_about(game.instructions("alice"), "What is divided?", "money")

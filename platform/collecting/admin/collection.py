@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, transaction
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.forms import DecimalField
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -18,55 +19,31 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from collecting import forms, services
-from collecting.admin.status import (
-    COLOURS,
-    allowed_actions,
-    as_text,
-    dollars,
-    game_title,
-    percent,
-    plan_of,
-    size,
-    status_of,
-)
-from collecting.errors import BadPlan, WrongState
+from collecting import services
+from collecting.admin.planning import PlanEditing
+from collecting.admin.status import COLOURS, allowed_actions, dollars, game_title, percent, plan_of, status_of
+from collecting.errors import WrongState
 from collecting.models import Collection, Item
-from collecting.planning import content_of, make_collection
 from collecting.previewing import preview_source
 from collecting.progress import progress
 from collecting.stages import results_of
 from games import grids, registry
-from games.interface import Game
-from rights.admin import MembersPage, trail
+from plans import files
+from rights.admin import trail
 from rights.roles import Role
 from studies.admin import preview
-from studies.admin.entry_fields import entries_html
-from studies.admin.table_fields import largest_seats
-from studies.previewing import PreviewSource
 
 MAX_ANALYSED = 5000
 """Maximum number of finished matches that the results page uses."""
-MAX_LISTED = 100
-"""Maximum number of grid configurations that can be copied into a list for editing."""
-SCRIPTED_FIELDS = ("agents", "listed", "fixed", "pool", "by_hand")
-"""The form's fields that a script draws, including their errors."""
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
 
 @admin.register(Collection)
-class CollectionAdmin(MembersPage):
+class CollectionAdmin(PlanEditing):
     list_display = ["title", "status_label", "game_title", "source", "ended", "decisions", "cost", "created_at"]
     list_filter = ["status", "game", "source"]
     search_fields = ["title", "slug"]
-    prepopulated_fields = {"slug": ["title"]}
-    conditional_fields = {
-        name: condition for key in registry.keys() for name, condition in forms.conditions(registry.get(key)).items()
-    }
-    change_form_outer_before_template = "admin/collecting/collection/add_before.html"
-    change_form_after_template = "admin/collecting/collection/size.html"
     list_fullwidth = True
-    warn_unsaved_form = True
     actions = None
     view_on_site = False
 
@@ -77,7 +54,7 @@ class CollectionAdmin(MembersPage):
         return (
             super()
             .get_queryset(request)
-            .defer("content")
+            .defer("document", "frozen")
             .select_related("created_by")
             .annotate(
                 ended_count=Subquery(items.filter(ENDED).annotate(all=Count("pk")).values("all")),
@@ -109,68 +86,6 @@ class CollectionAdmin(MembersPage):
     @display(description=gettext_lazy("cost"))
     def cost(self, collection: Any) -> str:
         return dollars(collection.spent) if collection.spent else "–"
-
-    # ---- making one ----------------------------------------------------------------------------------
-
-    def get_form(self, request: HttpRequest, obj: Collection | None = None, change: bool = False, **kwargs: Any) -> Any:
-        return super().get_form(request, obj, change=change, form=forms.plan_form(_game(request)), **kwargs)
-
-    def get_fieldsets(self, request: HttpRequest, obj: Collection | None = None) -> Any:
-        return forms.fieldsets(_game(request))
-
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """Ask for the game first, since everything else depends on it; then show the form."""
-        if _requested_game(request) is None and self.has_add_permission(request):
-            games = [registry.get(key) for key in registry.keys()]
-            context = {
-                **self.admin_site.each_context(request),
-                "opts": self.opts,
-                "title": _("Which game?"),
-                "games": [{"key": game.key, "title": game.title, "summary": game.summary} for game in games],
-            }
-            return TemplateResponse(request, "admin/collecting/collection/choose_game.html", context)
-        only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        try:
-            return super().add_view(request, form_url, {**(extra_context or {}), **only_save})
-        except (BadPlan, IntegrityError) as error:
-            # The short name was taken while this collection was being created.
-            self.message_user(request, _("Not created: {reason}").format(reason=error), messages.ERROR)
-            return HttpResponseRedirect(reverse("admin:collecting_collection_changelist"))
-
-    def save_form(self, request: HttpRequest, form: Any, change: bool) -> Collection:
-        return make_collection(form.plan, by=request.user)
-
-    def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
-        """Do nothing: the collection is already saved."""
-
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Do nothing: the matches are already saved."""
-
-    def response_add(self, request: HttpRequest, obj: Collection, post_url_continue: str | None = None) -> HttpResponse:
-        message = _("Created: {size}. Review it, then start it.").format(size=plan_of(obj).size)
-        self.message_user(request, message, messages.SUCCESS)
-        return _redirect_to(obj)
-
-    def size(self, request: HttpRequest) -> HttpResponse:
-        """Return what the form as filled in would produce.
-
-        Returns:
-            {"size": sentence, empty while unknown; "entries"; "seats" of a match; "errors" of the fields that a
-            script draws; "configurations": all of them, null if there are too many for a list}.
-        """
-        if not self.has_add_permission(request):
-            raise PermissionDenied
-        form = self.get_form(request)(request.POST)
-        form.is_valid()
-        counts, listable = form.size, len(form.configurations) <= MAX_LISTED
-        preview_data = {
-            "size": size(counts.configurations, counts.lineups, counts.repetitions, counts.matches) if counts else "",
-            "entries": entries_html(form),
-            "seats": largest_seats(form.game_class, form.configurations),
-            "errors": {name: list(form.errors.get(name, ())) for name in SCRIPTED_FIELDS},
-            "configurations": list(form.configurations) if listable else None,
-        }
-        return JsonResponse(preview_data)
 
     # ---- its page ------------------------------------------------------------------------------------
 
@@ -205,12 +120,15 @@ class CollectionAdmin(MembersPage):
             request, "admin/collecting/collection/progress.html", context, headers={"Cache-Control": "no-store"}
         )
 
-    def content(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Return the frozen content as a file."""
+    def file(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return the plan as a YAML file."""
         collection = self.seen(request, object_id)
-        response = HttpResponse(as_text(collection.content), content_type="application/json")
-        response["Content-Disposition"] = f'attachment; filename="{collection.slug}-content.json"'
-        return response
+        if not collection.document:
+            raise Http404
+        headers = {"Content-Disposition": f'attachment; filename="{collection.slug}.yaml"'}
+        return HttpResponse(
+            files.dumps(collection.document), content_type="application/yaml; charset=utf-8", headers=headers
+        )
 
     def results(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the results of the game's own analyses of the finished matches."""
@@ -232,37 +150,19 @@ class CollectionAdmin(MembersPage):
         }
         return TemplateResponse(request, "admin/collecting/collection/results.html", context)
 
-    def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
-        """Show the model prompts of this collection or, for POST, of the form as filled in; nothing is saved."""
-        if not object_id:
-            if not self.has_add_permission(request):
-                raise PermissionDenied
-            return self._preview(request, _("a new collection"), lambda: preview_source(self._entered_content(request)))
+    def prompts(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show the model prompts of this collection."""
         collection = self.seen(request, object_id)
         if collection.source != Collection.Source.PLAYED:
             raise Http404
-        return self._preview(request, collection.title, lambda: preview_source(collection.content), collection)
-
-    def _preview(
-        self,
-        request: HttpRequest,
-        title: str,
-        load_source: Callable[[], PreviewSource],
-        parent: Collection | None = None,
-    ) -> HttpResponse:
         return preview.page(
-            request, site=self.admin_site, opts=self.opts, title=title, load_source=load_source, parent=parent
+            request,
+            site=self.admin_site,
+            opts=self.opts,
+            title=collection.title,
+            load_source=lambda: preview_source(collection),
+            parent=collection,
         )
-
-    def _entered_content(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the content of the collection that the form would create.
-
-        Raises:
-            ValueError: it could not be created; the message lists the errors by field.
-        """
-        form = self.get_form(request)(preview.with_placeholder_names(request.POST))
-        preview.raise_if_invalid(form)
-        return content_of(form.plan)
 
     def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:
         """Refuse: collections are kept as evidence."""
@@ -272,22 +172,20 @@ class CollectionAdmin(MembersPage):
 
     def get_urls(self) -> list[URLPattern]:
         views = {
-            "add/size/": ("size", require_POST(self.size)),
             "<path:object_id>/start/": ("start", require_POST(self.start)),
             "<path:object_id>/pause/": ("pause", require_POST(self.pause)),
             "<path:object_id>/retry/": ("retry", require_POST(self.retry)),
             "<path:object_id>/budget/": ("budget", require_POST(self.raise_budget)),
             "<path:object_id>/progress/": ("progress", require_GET(self.progress)),
-            "add/prompts/": ("add_prompts", require_POST(self.prompts)),
             "<path:object_id>/prompts/": ("prompts", require_GET(self.prompts)),
             "<path:object_id>/results/": ("results", require_GET(self.results)),
-            "<path:object_id>/content.json": ("content", require_GET(self.content)),
+            "<path:object_id>/plan.yaml": ("file", require_GET(self.file)),
         }
         urls = [
             path(route, self.admin_site.admin_view(view), name=f"collecting_collection_{name}")
             for route, (name, view) in views.items()
         ]
-        return [*urls, *super().get_urls()]
+        return [*self.planning_urls(), *urls, *super().get_urls()]
 
     def start(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Start or resume the collection."""
@@ -344,7 +242,7 @@ class CollectionAdmin(MembersPage):
     def raise_budget(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Raise the budget."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
-        budget = forms.dollars(request.POST.get("budget", ""))
+        budget = _dollars(request.POST.get("budget", ""))
         if budget is None:
             self.message_user(request, _("Enter the new budget in dollars, such as 25.00."), messages.ERROR)
             return _redirect_to(collection)
@@ -370,15 +268,13 @@ def _status_context(collection: Collection, status: Any) -> dict[str, Any]:
     return {"collection": collection, "status": status}
 
 
-def _requested_game(request: HttpRequest) -> type[Game[Any, Any]] | None:
-    """Return the game for a new collection: the requested one, or the only one installed."""
-    keys = registry.keys()
-    key = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
-    return registry.get(key) if key in keys else None
-
-
-def _game(request: HttpRequest) -> type[Game[Any, Any]]:
-    return _requested_game(request) or registry.get(registry.keys()[0])
+def _dollars(text: str) -> Decimal | None:
+    """Return an amount as entered; None if it is not an amount."""
+    budget = Collection._meta.get_field("budget")
+    try:
+        return DecimalField(max_digits=budget.max_digits, decimal_places=2, min_value=Decimal(0)).clean(text)
+    except ValidationError:
+        return None
 
 
 def _redirect_to(collection: Collection) -> HttpResponseRedirect:

@@ -15,7 +15,6 @@ from django.utils.translation import ngettext
 
 from collecting import planning
 from collecting.estimate import estimate_of
-from collecting.formats import agents_in, current
 from collecting.lineup_rules import RULES
 from collecting.models import Collection, Item
 from collecting.progress import Progress, duration, failures, progress
@@ -31,6 +30,7 @@ from matches.models import Match, Seat
 from opponents.agents import Agent
 from opponents.listing import unusable_agent
 from opponents.spending import cap_of_today, refusal_of
+from plans import files
 from plans.asking import AgentSettings
 from studies.forecast import ModelCosts
 from studies.simulating import ANSWER_TOKENS, CHARACTERS_PER_TOKEN
@@ -233,7 +233,7 @@ def _estimate(collection: Collection) -> ModelCosts | None:
 def _unusable(collection: Collection) -> str:
     if collection.status == Status.DONE or collection.source != Collection.Source.PLAYED:
         return ""
-    return unusable_agent(agents_in(collection.content))
+    return unusable_agent(planning.agents_in(collection))
 
 
 def _cap_of_today(collection: Collection) -> str:
@@ -299,12 +299,11 @@ class Plan:
 
 def plan_of(collection: Collection) -> Plan:
     """Return the frozen plan as its page shows it."""
-    content = collection.content
-    configurations = content.get("configurations", [])
+    configurations = collection.configurations
     varied, fixed, complete = _parameters(collection.game, configurations)
     agents = _agents(collection)
-    texts = content.get("texts", {})
-    content_text = as_text(content) if len(configurations) <= MAX_SHOWN else ""
+    template, edited = planning.configured(collection).template_of(0) if collection.document else ("", False)
+    content_text = files.dumps(collection.document) if collection.document else ""
     return Plan(
         game=game_title(collection.game),
         size=_size(collection),
@@ -314,8 +313,8 @@ def plan_of(collection: Collection) -> Plan:
         agents=agents,
         with_prices=any(price for _agent, price in agents),
         facts=_facts(collection, agents),
-        instructions=texts.get("instructions", ""),
-        edited=bool(content.get("edited")),
+        instructions=template,
+        edited=edited,
         content=content_text if len(content_text) <= MAX_CHARACTERS_SHOWN else "",
     )
 
@@ -325,22 +324,14 @@ def game_title(key: str) -> str:
     return str(registry.get(key).title) if key in registry.keys() else key
 
 
-def as_text(content: Mapping[str, Any]) -> str:
-    """Return frozen content in readable form."""
-    return json.dumps(content, indent=2, ensure_ascii=False)
-
-
 def _size(collection: Collection) -> str:
     """Return "384 configurations × 4 line-ups × 3 repetitions = 4,608 matches"; only the matches if imported."""
-    content = collection.content
-    matches = ngettext("{number} match", "{number} matches", collection.planned).format(
-        number=f"{collection.planned:,}"
-    )
+    matches = _matches(collection.planned)
     if collection.source != Collection.Source.PLAYED:
         return matches
-    current_content = current(content)
-    treatments = len(current_content["configurations"]) // current_content["cycle"]
-    return size(treatments, planning.lineups_of(collection), current_content["repetitions"], collection.planned)
+    known = planning.configured(collection)
+    treatments = len(known.configurations) // known.plan.cycle
+    return size(treatments, known.schedule.lineups, known.plan.repetitions, collection.planned)
 
 
 def size(configurations: int, lineups: int, repetitions: int, matches: int) -> str:
@@ -401,10 +392,9 @@ def _value(text: str) -> str:
 
 def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
     """Return each agent with the price of its calls; scripted players have none."""
-    agents = agents_in(collection.content)
     if collection.source != Collection.Source.PLAYED:
         return []
-    prices = planning.prices(collection)
+    agents, prices = planning.agents_in(collection), planning.prices(collection)
     return [(_agent_name(label, agent), _price(prices, agent.spec)) for label, agent in agents.items()]
 
 
@@ -418,7 +408,6 @@ def _price(prices: PriceList, agent: str) -> Price | None:
 
 
 def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:
-    content = collection.content
     facts = [(_("Created"), _date_and_author(collection.created_at, collection.created_by))]
     if collection.started_at:
         facts.append((_("Started"), _date_and_author(collection.started_at)))
@@ -428,30 +417,30 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
         facts += [
             (_("Concurrent matches"), f"{collection.concurrency:,}"),
             (_("Seed"), str(collection.seed)),
-            *_playing_facts(current(content)),
+            *_playing_facts(planning.configured(collection)),
         ]
-    facts.append((_("Rules version"), str(content.get("rules_version", "–"))))
+    facts.append((_("Rules version"), str(collection.frozen.get("rules_version", "–"))))
     return facts
 
 
-def _playing_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _playing_facts(known: planning.Configured) -> list[tuple[str, str]]:
     """Return line-ups, random seeds, and how agents are asked (once, if all agents have the same settings)."""
-    rule = content["lineups"].get("rule", "product")
-    facts = [(_("Line-ups"), RULES.get(rule, ""))]
-    if rule in ("product", "combinations"):
-        facts.append((_("Also against itself"), _("yes") if content["lineups"].get("same", True) else _("no")))
-    if content["lineups"].get("rotate"):
+    lineups = known.plan.lineups
+    facts = [(_("Line-ups"), RULES.get(lineups.rule, ""))]
+    if lineups.rule in ("product", "combinations"):
+        facts.append((_("Also against itself"), _("yes") if lineups.same else _("no")))
+    if lineups.rotate:
         facts.append((_("Seats"), _("rotate with each repetition")))
-    if content["environment"]:
-        facts.append((_("Environment"), content["environment"]))
-    same_seed = content["seeds"] == "instance"
+    if known.plan.environment:
+        facts.append((_("Environment"), known.plan.environment))
+    same_seed = known.plan.seeds == "instance"
     facts.append(
         (
             _("Random seed"),
             _("the same for all line-ups of a configuration") if same_seed else _("different in every match"),
         )
     )
-    agents = agents_in(content)
+    agents = known.agents()
     settings_by_label = {
         label: _model_settings(agent.settings) for label, agent in agents.items() if not agent.scripted
     }

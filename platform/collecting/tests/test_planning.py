@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
-from decimal import Decimal
 from random import Random
 
 import pytest
 
-from collecting.errors import BadPlan
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection, planned_match
+from collecting.planning import planned_match
 from collecting.presets import load
+from collecting.tests.kit import document, new_collection
 from games.grids import table
 from games.lineups import Lineups
 from games.seats import numbered_roles
-from opponents.agents import Agent
+from plans.canonical import sha256_of
+from plans.reading import BadPlan
 
 pytestmark = pytest.mark.django_db
 
 
-def plan(**changes) -> Plan:
-    return Plan(
-        **{
-            "title": "Scripts",
-            "slug": "scripts",
-            "game": "bargaining",
-            "configurations": [{"rounds": 2}, {"rounds": 4}],
-            "agents": ["script:fair", "script:haggler"],
-            "repetitions": 3,
-            "seed": 7,
-            **changes,
-        }
-    )
+def collection_of(**changes) -> Collection:
+    return new_collection(**{"configurations": [{"rounds": 2}, {"rounds": 4}], "repetitions": 3, "seed": 7, **changes})
 
 
 def test_every_ordered_pair_plays_every_configuration():
-    collection = make_collection(plan())
+    collection = collection_of()
     assert collection.planned == 2 * 4 * 3
     played = Counter()
     for number in range(1, collection.planned + 1):
@@ -48,18 +38,18 @@ def test_every_ordered_pair_plays_every_configuration():
 
 
 def test_first_matches_cover_all_configurations():
-    collection = make_collection(plan())
+    collection = collection_of()
     assert [planned_match(collection, number).config["rounds"] for number in (1, 2, 3, 4)] == [2, 4, 2, 4]
 
 
 def test_self_play_can_be_switched_off():
-    collection = make_collection(plan(same=False))
+    collection = collection_of(same=False)
     pairs = {tuple(p.agent for p in planned_match(collection, n).players.values()) for n in range(1, 13)}
     assert pairs == {("script:fair", "script:haggler"), ("script:haggler", "script:fair")}
 
 
 def test_seed_determines_the_plan():
-    first, same, other = (make_collection(plan(slug=slug, seed=seed)) for slug, seed in [("a", 7), ("b", 7), ("c", 8)])
+    first, same, other = (collection_of(slug=slug, seed=seed) for slug, seed in [("a", 7), ("b", 7), ("c", 8)])
     numbers = range(1, first.planned + 1)
     assert [planned_match(first, n) for n in numbers] == [planned_match(same, n) for n in numbers]
     assert not {planned_match(first, n).seed for n in numbers} & {planned_match(other, n).seed for n in numbers}
@@ -67,62 +57,68 @@ def test_seed_determines_the_plan():
 
 
 def test_content_is_complete_and_hashed():
-    collection = make_collection(plan(configurations=table("bargaining", "glee"), repetitions=1))
+    collection = collection_of(configurations=table("bargaining", "glee"), repetitions=1)
     assert len(collection.content["configurations"]) == 384
-    assert "{{ you }}" in collection.content["texts"]["instructions"]
-    assert len(collection.sha256) == 64
-    assert collection.sha256 != make_collection(plan(slug="other")).sha256
+    assert "{{ you }}" in collection.content["instructions"]
+    assert collection.sha256 == sha256_of(collection.content)
+    assert collection.sha256 != collection_of(slug="other").sha256
+
+
+def changed(name: str, value: object) -> dict:
+    plan = document()
+    plan["journey"][0][name] = value
+    return plan
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"game": "chess"}, "no game “chess”"),
-        ({"configurations": []}, "at least one configuration"),
-        ({"configurations": [{}, {"colour": 1}]}, "Configuration 2: .*colour"),
-        ({"agents": []}, "Add at least one agent"),
-        ({"agents": ["script:fair", "script:fair"]}, "each must be listed only once"),
+        ({"plan": changed("game", "chess")}, "no game “chess”"),
+        ({"plan": {**document(), "journey": []}}, "journey is one game"),
+        ({"configurations": [{}, {"colour": 1}]}, "configuration = c2: .*no parameter “colour”"),
+        ({"plan": {**document(), "agents": {}}}, "no agent “script:fair”"),
+        ({"lineups": Lineups(agents=("script:fair", "script:fair"))}, "each must be listed only once"),
         ({"configurations": [{}, {}]}, "Configuration 2 is the same as 1"),
         ({"cycle": 3}, "cannot be divided into groups of 3"),
-        ({"stages": 2}, "cannot create configurations from earlier results"),
+        ({"stages": 2}, "makes no configurations from earlier results"),
         ({"lineups": Lineups(rule="subsets", agents=("script:fair",))}, "need 2 different ones"),
         ({"lineups": Lineups(agents=("script:fair",), fixed={"carol": "script:fair"})}, "no seat “carol”"),
-        ({"agents": ["script:nobody"]}, "no scripted player “nobody”"),
-        ({"agents": ["robot"]}, "is not a valid agent"),
+        ({"agents": ["script:nobody"]}, "no script “nobody”"),
+        ({"agents": ["robot:x"]}, "is not a valid agent"),
         ({"agents": ["script:fair"], "same": False}, "has no matches"),
-        ({"repetitions": 0}, "at least 1"),
-        ({"repetitions": 1_000_000}, "per collection"),
+        ({"repetitions": 0}, "greater than or equal to 1"),
+        ({"repetitions": 1_000_000}, "the maximum is 1,000,000"),
         ({"concurrency": 0}, "concurrency"),
         ({"slug": "not a slug"}, "slug"),
-        ({"budget": Decimal(-1)}, "budget"),
-        ({"prices": {"openai:m": {"input": -1, "output": 1}}}, "dollars per million"),
-        ({"agents": ["openai:unheard-of"], "budget": Decimal(1)}, "needs the price of openai:unheard-of"),
+        ({"budget": "-1"}, "budget"),
+        ({"prices": {"openai:m": {"input": -1, "output": 1}}}, "greater than or equal to 0"),
+        ({"agents": ["openai:unheard-of"], "budget": "1"}, "needs the price of openai:unheard-of"),
     ],
 )
 def test_unplayable_plan_is_refused_with_the_reason(changes, reason):
     with pytest.raises(BadPlan, match=reason):
-        make_collection(plan(**changes))
+        collection_of(**changes)
     assert not Collection.objects.exists()
 
 
 def test_budget_needs_prices():
     prices = {"openai:unheard-of": {"input": 1, "output": 2}}
-    collection = make_collection(plan(agents=["openai:unheard-of"], budget=Decimal(1), prices=prices))
+    collection = collection_of(agents=["openai:unheard-of"], budget="1", prices=prices)
     assert collection.budget == 1
 
 
 def test_duplicate_short_name_is_refused():
-    make_collection(plan())
+    collection_of()
     with pytest.raises(BadPlan, match="slug"):
-        make_collection(plan())
+        collection_of()
 
 
 # ---- computed, not stored ----------------------------------------------------------------------------
 
 
 def test_large_plan_is_small_and_has_no_rows():
-    collection = make_collection(
-        plan(configurations=[{"rounds": rounds} for rounds in range(1, 101)], repetitions=250, agents=FOUR[:2])
+    collection = collection_of(
+        configurations=[{"rounds": rounds} for rounds in range(1, 101)], repetitions=250, agents=FOUR[:2]
     )
     assert collection.planned == 100_000 and not collection.items.exists()
     assert len(json.dumps(collection.content)) < 100_000
@@ -134,28 +130,28 @@ FOUR = ("script:fair", "script:haggler", "script:random", "script:equilibrium")
 
 
 def test_agents_meet_the_same_instances():
-    collection = make_collection(plan())
+    collection = collection_of()
     seeds: dict[tuple[int, int], set[int]] = {}
     for number in range(1, collection.planned + 1):
         match = planned_match(collection, number)
         seeds.setdefault((match.configuration, match.repetition), set()).add(match.seed)
     assert all(len(instance_seeds) == 1 for instance_seeds in seeds.values()), "no matter who plays"
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 3, "each instance once"
-    other_collection = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
+    other_collection = collection_of(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"])
     assert planned_match(other_collection, 1).seed == planned_match(collection, 2).seed, (
         "another collection with this seed"
     )
 
 
 def test_seeds_by_match_differ():
-    collection = make_collection(plan(seeds="match"))
+    collection = collection_of(seeds="match")
     assert len({planned_match(collection, number).seed for number in range(1, 25)}) == 24
 
 
 def test_configurations_may_differ_in_their_seats():
     rule = Lineups(rule="combinations", agents=("script:random", "script:rational"))
-    collection = make_collection(
-        plan(game="beauty_contest", configurations=[{"players": 2}, {"players": 3}], lineups=rule, repetitions=2)
+    collection = collection_of(
+        game="beauty_contest", configurations=[{"players": 2}, {"players": 3}], lineups=rule, repetitions=2
     )
     assert collection.planned == (3 + 4) * 2
     played = [planned_match(collection, number) for number in range(1, 15)]
@@ -166,8 +162,8 @@ def test_configurations_may_differ_in_their_seats():
 def test_cycles_rotate_configurations_and_seats():
     rule = Lineups(rule="together", agents=("script:random", "script:rational"), rotate=True)
     limits = [{"players": 2, "upper": upper} for upper in (11, 12, 13, 101, 102, 103)]
-    collection = make_collection(
-        plan(game="beauty_contest", configurations=limits, lineups=rule, cycle=3, repetitions=3)
+    collection = collection_of(
+        game="beauty_contest", configurations=limits, lineups=rule, agents=rule.agents, cycle=3, repetitions=3
     )
     played = [planned_match(collection, number) for number in range(1, collection.planned + 1)]
     assert [match.config["upper"] for match in played] == [11, 101, 12, 102, 13, 103]
@@ -175,65 +171,38 @@ def test_cycles_rotate_configurations_and_seats():
 
 
 def test_one_model_may_have_several_labels_and_settings():
-    agents = {
-        "thinks": Agent(spec="openai:m", settings={"strategy": "chain_of_thought"}),
-        "plain": Agent(spec="openai:m"),
-    }
-    collection = make_collection(
-        plan(lineups=Lineups(agents=tuple(agents)), agents_by_label=agents, configurations=[{}])
-    )
+    model = {"endpoint": "openai", "model": "m"}
+    collection = collection_of(agents={"thinks": {**model, "strategy": "chain_of_thought"}, "plain": model})
     player = planned_match(collection, 1).players["alice"]
     assert (player.label, player.agent, player.settings.strategy) == ("thinks", "openai:m", "chain_of_thought")
 
 
-# ---- the earlier format --------------------------------------------------------------------------------
-
-
-def earlier_match(seed: int, content: dict, number: int):
-    """Return the match with this number as collections in the earlier format define it."""
-    remainder, configuration = divmod(number - 1, len(content["configurations"]))
-    agents = content["assignments"][remainder % len(content["assignments"])]
-    return content["configurations"][configuration], agents, Random(f"{seed}/{number}").getrandbits(48)
-
-
-@pytest.mark.parametrize("settings", ["settings", "none"])
-def test_old_format_collections_keep_their_matches(settings):
-    agents = ("script:fair", "openai:m")
-    content = {
-        "game": "bargaining",
-        "rules_version": 1,
-        "configurations": table("bargaining", "glee")[:5],
-        "assignments": [{"alice": alice, "bob": bob} for alice in agents for bob in agents],
-        "repetitions": 2,
-        "texts": {"instructions": ""},
-        "edited": False,
-        "delay": 0.5,
-        **({"settings": {"tries_after_first": 1}} if settings == "settings" else {}),
-        **({"tries_after_first": 1, "call_seconds": 30} if settings == "none" else {}),
-        "prices": {},
-    }
-    collection = Collection.objects.create(
-        title="Old", slug="old", game="bargaining", content=content, sha256="0" * 64, planned=40, begun=40, seed=9
-    )
-    for number in range(1, 41):
-        match = planned_match(collection, number)
-        players = {role: player.agent for role, player in match.players.items()}
-        assert (match.config, players, match.seed) == earlier_match(9, content, number)
-        assert {player.delay for player in match.players.values()} <= {0, 0.5}
-        assert all(player.settings.tries_after_first == 1 for player in match.players.values())
+# ---- published collections -------------------------------------------------------------------------------
 
 
 def test_glee_collections_keep_their_matches():
-    [collection, *_other_collections] = load("glee-llm", agents=["openai:m", "script:random"], seed=5)
-    listed = {
-        "configurations": table("bargaining", "glee"),
-        "assignments": [
-            {"alice": alice, "bob": bob}
-            for alice in collection.content["agents"]
-            for bob in collection.content["agents"]
-        ],
-    }
+    collection = load("glee-llm-bargaining", agents=["openai:m", "script:random"], seed=5)
+    configurations = table("bargaining", "glee")
     for number in (1, 2, 384, 385, 1000, collection.planned):
+        remainder, configuration = divmod(number - 1, 384)
         match = planned_match(collection, number)
-        players = {role: player.agent for role, player in match.players.items()}
-        assert (match.config, players, match.seed) == earlier_match(5, listed, number)
+        agents = ("openai:m", "script:random")
+        players = {"alice": agents[remainder // 2], "bob": agents[remainder % 2]}
+        assert {role: player.agent for role, player in match.players.items()} == players
+        assert match.config == configurations[configuration]
+        assert match.seed == Random(f"5/{number}").getrandbits(48)
+
+
+def test_contest_sessions_keep_their_limits_and_seeds():
+    collection = load(
+        "econarena-contest-melee", agents=[f"script:{name}" for name in ("random", "rational", "level_1")]
+    )
+    assert collection.planned == 150
+    for number in (1, 2, 3, 4, 150):
+        session, group = divmod(number - 1, 3)
+        limits = {"L": (10, 100), "M": (100, 1000), "H": (1000, 10_000)}["LMH"[group]]
+        match = planned_match(collection, number)
+        assert match.config["upper"] == Random(f"econarena-contest/1/{'LMH'[group]}/{session}").randrange(*limits)
+        digest = hashlib.sha256(json.dumps(match.config, sort_keys=True).encode()).hexdigest()
+        assert match.seed == Random(f"1/{digest}/{session}").getrandbits(48)
+        assert match.config["players"] == 3 and match.repetition == session + 1

@@ -13,7 +13,7 @@ from typing import Any
 from exports.alike import mask
 from exports.metadata.facts import DatasetFacts
 from exports.metadata.models_used import ModelUse
-from llm_agents.agent import is_scripted
+from exports.sources import FrozenVersion
 
 FILE, DATA_FILE = "reporting-checklist.md", "reporting-checklist.json"
 MEANING = (
@@ -101,8 +101,7 @@ def checklist(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[str]:
 
 
 def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
-    contents = [version.content for version in facts.versions]
-    agents = _agents(contents)
+    agents = _agents(facts.versions)
     purposes = sorted({purpose for use in uses for purpose in use.purposes})
     seats = "as players in games with people" if facts.people else "as players in games without people"
     yield Item(
@@ -247,14 +246,10 @@ def _settings(use: ModelUse) -> str:
     return f"{use.model}: parameters sent: {parameters}; JSON schema enforced by: {structured}."
 
 
-def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return the models among the frozen agents of all versions, by label, as in their latest version."""
-    latest: dict[str, Mapping[str, Any]] = {}
-    for content in contents:
-        for label, agent in (content.get("agents") or {}).items():
-            if isinstance(agent, Mapping) and not is_scripted(str(agent.get("spec", ""))):
-                latest[label] = agent
-    return latest
+def _agents(versions: Sequence[FrozenVersion]) -> dict[str, Mapping[str, Any]]:
+    """Return the models among the agents of all versions, by label, as in their latest version."""
+    agents = (pair for version in versions for pair in version.agents.items())
+    return {label: agent.frozen() for label, agent in agents if not agent.scripted}
 
 
 def _agent_settings(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -79,8 +79,7 @@ class DatasetFacts:
 
     def _games(self) -> Iterator[str]:
         for version in self.versions:
-            yield version.content["game"]
-            yield from (further["game"] for further in version.content.get("further", ()))
+            yield from version.games
 
     @cached_property
     def description(self) -> str:

@@ -25,10 +25,11 @@ from marketplaces.mturk.client import HitNow, Requester, requester_of
 from marketplaces.mturk.errors import Refused, Unclear
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.question import external_question
+from marketplaces.offers import pay_of
 from matches.models import Match
 from recruiters.terms import MTURK_LARGE_FROM
 from studies.costs import Costs, costs_of_document
-from studies.models import Cell, Study, Version
+from studies.models import Cell, Placement, Study, Version
 
 NUMBER_APPROVED = "00000000000000000040"
 PERCENT_APPROVED = "000000000000000000L0"
@@ -75,14 +76,14 @@ def launched_version(study: Study) -> Version:
     version = study.latest_version()
     if version is None or study.status == Study.Status.CLOSED:
         raise NotPossible(_("First launch the study, so that workers can enter it."))
-    if version.content["purpose"] != Match.Purpose.STUDY:
+    if version.purpose != Match.Purpose.STUDY:
         raise NotPossible(
             _(
                 "The launched version is a trial, in which nobody is paid. Change the study's purpose and launch it "
                 "again."
             )
         )
-    pay = version.pay()
+    pay = pay_of(version)
     if pay.currency != CURRENCY:
         raise NotPossible(
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
@@ -99,7 +100,7 @@ def launched_version(study: Study) -> Version:
 
 def reward_of(version: Version) -> Decimal:
     """Return the reward of a task: the base pay of the launched version."""
-    return version.pay().base
+    return version.plan.pay.base
 
 
 def open_places(version: Version) -> int:
@@ -107,7 +108,8 @@ def open_places(version: Version) -> int:
     cells = Cell.objects.filter(version=version).annotate(
         held=Count("placements", filter=Q(placements__released_at=None))
     )
-    return sum(max(0, cell.places - cell.held) for cell in cells)
+    before_draw = Placement.objects.filter(version=version, cell=None, released_at=None).count()
+    return max(0, sum(max(0, cell.places - cell.held) for cell in cells) - before_draw)
 
 
 def available_assignments(study: Study) -> int:
@@ -223,8 +225,8 @@ def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
             "LocaleValues": [{"Country": country} for country in demands["countries"]],
         }
         qualifications.append({"QualificationTypeId": LOCALE, **allowed_countries, **guarded_actions})
-    if demands.get("rest_hours"):
-        rest_qualification = resting.qualification_of(hit.account, hit.study.game, demands["rest_hours"], requester)
+    for game in hit.study.games if demands.get("rest_hours") else ():
+        rest_qualification = resting.qualification_of(hit.account, game, demands["rest_hours"], requester)
         qualifications.append(
             {
                 "QualificationTypeId": rest_qualification.qualification_id,

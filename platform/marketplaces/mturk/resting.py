@@ -20,6 +20,7 @@ from marketplaces.mturk.models import Granted, Qualification
 from matches.models import Match
 from participants.models import Enrolment
 from recruiters.models import Identity
+from studies.models import Version
 
 
 def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
@@ -56,12 +57,12 @@ def sync_qualifications(account: Account, game: str, requester: Requester) -> No
 
 def _grant_to_starters(qualification: Qualification, requester: Requester) -> None:
     since = timezone.now() - timedelta(hours=qualification.hours)
+    versions = Version.objects.filter(study__recruitment__account=qualification.account)
+    with_game = [v for v in versions if qualification.game in v.games and v.purpose == Match.Purpose.STUDY]
     starters = Enrolment.objects.filter(
         arrived_at__gt=since,
         identity__recruiter=KEY,
-        placement__cell__version__study__game=qualification.game,
-        placement__cell__version__study__recruitment__account=qualification.account,
-        placement__cell__version__content__purpose=Match.Purpose.STUDY,
+        placement__version__in=with_game,
     ).exclude(pk__in=qualification.granted.values("enrolment"))
     for enrolment in starters.order_by("arrived_at"):
         worker = Identity.objects.values_list("worker", flat=True).get(enrolment=enrolment)

@@ -46,7 +46,8 @@ def sync_study(recruitment: Recruitment) -> None:
             publishing.find_ordered(hit, requester)
         if hit.hit_id is not None:
             _sync_hit(hit, requester, identities)
-    resting.sync_qualifications(recruitment.account, recruitment.study.game, requester)
+    for game in recruitment.study.games:
+        resting.sync_qualifications(recruitment.account, game, requester)
 
 
 def _sync_hit(hit: Hit, requester: Requester, identities: Mapping[str, Mapping[str, int]]) -> None:

@@ -23,6 +23,7 @@ from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.differences import differences, status_counts
+from marketplaces.prolific.filters import filters_of
 from marketplaces.prolific.forms import OfferForm, PartForm, PlacesForm, RejectForm, ReturnForm, suggestion
 from marketplaces.prolific.models import Hook, Publication
 from marketplaces.rejecting import without_identifiers
@@ -109,10 +110,10 @@ class PublicationAdmin(Desk, PartAdmin):
         try:
             _version, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
-            projects = _projects(account)
+            projects, filters = _projects(account), filters_of(client_of(account))
         except (NotPossible, MarketplaceError) as reason:
             return self._offer_page(request, study, problem=str(reason))
-        form = bound_form(OfferForm, request, initial=suggestion(study), projects=projects)
+        form = bound_form(OfferForm, request, initial=suggestion(study), projects=projects, filters=filters)
         if form.is_bound and form.is_valid():
             return self._create_draft(request, study, form)
         return self._offer_page(request, study, form=form, account=account)
@@ -159,9 +160,7 @@ class PublicationAdmin(Desk, PartAdmin):
         self.record_action(
             request, publication, Action.MADE, "Created a draft on Prolific.", {"places": publication.places}
         )
-        message = _(
-            "The draft is on Prolific. If not everyone may take part, choose there who can. Then publish it here."
-        )
+        message = _("The draft is on Prolific. You can still change there who may take part. Then publish it here.")
         self.message_user(request, message, messages.SUCCESS)
         return _page_of(publication)
 
@@ -170,7 +169,7 @@ class PublicationAdmin(Desk, PartAdmin):
         recruitment = Recruitment.objects.filter(study=study).first()
         context = {
             "study": study,
-            "rule": version.pay() if version else None,
+            "rule": version.plan.pay.rule_for() if version else None,
             "recruitment": recruitment,
             "made_there": "made-there" in request.GET,
             "link": f"{request.build_absolute_uri(study.get_absolute_url())}{publishing.PARAMETERS}",

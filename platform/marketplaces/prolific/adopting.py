@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from marketplaces.kinds import NotPossible
+from marketplaces.offers import listing_of, pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import client_of, hundredths, raise_invalid_response
 from marketplaces.prolific.links import NAMES
@@ -42,7 +43,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
         MarketplaceError
     """
     version, account = refuse_unready(study)
-    rule = version.pay()
+    rule = pay_of(version)
     client = client_of(account)
     data = client.study(prolific_id)
     project = data["project"] if isinstance(data.get("project"), str) else ""
@@ -54,7 +55,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
         study=study,
         account=account,
         internal_name=_unique_internal_name(data),
-        name=str(data.get("name") or study.title)[:120],
+        name=str(data.get("name") or listing_of(study, version).title)[:120],
         description=str(data.get("description") or "")[:5000],
         project=project[:40],
         workspace=workspace,

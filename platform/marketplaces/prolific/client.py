@@ -83,6 +83,10 @@ class Client:
     def project(self, project: str) -> dict[str, Any]:
         return self._object("GET", f"/projects/{project}/")
 
+    def filters(self) -> Iterator[dict[str, Any]]:
+        """Yield the filters of participants: {filter_id, title, question, category, type, data_type, …}."""
+        return self._rows("/filters/")
+
     # ---- studies -------------------------------------------------------------------------------------
 
     def create_study(self, fields: Mapping[str, Any]) -> dict[str, Any]:

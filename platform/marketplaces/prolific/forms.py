@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
-from math import ceil
 from typing import Any
 
 from django import forms
@@ -19,9 +19,11 @@ from unfold.widgets import (
 
 from games.errors import GameError
 from llm_agents.errors import AgentError
+from marketplaces.offers import listing_of
 from marketplaces.prolific.deciding import LEAST_PERCENT, MOST_PERCENT
+from marketplaces.prolific.filters import Filter, FiltersField
 from marketplaces.prolific.publishing import Offer, open_places
-from studies.forecast import forecast
+from studies.forecast import minutes_of
 from studies.models import Study
 
 MOST_PLACES = 10_000
@@ -104,58 +106,39 @@ class OfferForm(forms.Form):
             "emptiest cell."
         ),
     )
-    filters = forms.JSONField(
-        label=_("Filters"),
+    filters = FiltersField(
+        label=_("Who may take part"),
         required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text=_(
-            "Who may take part, in Prolific's own format, for example "
-            '[{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]. '
-            "Leave empty to admit everyone, or to choose participants on Prolific before you publish."
-        ),
+        help_text=_("Prolific's filters. Without any, everyone may take part."),
     )
 
-    def __init__(self, *args: Any, projects: list[tuple[str, str]], **kwargs: Any):
+    def __init__(self, *args: Any, projects: list[tuple[str, str]], filters: Sequence[Filter] = (), **kwargs: Any):
         super().__init__(*args, **kwargs)
+        self.fields["filters"].offer(filters)
         self.fields["project"].choices = projects or [("", "–")]
         if len(projects) < 2:
             self.fields["project"].widget = forms.HiddenInput()
-
-    def clean_filters(self) -> list[dict[str, Any]]:
-        """Return the filters as a list, each with its name and the values selected."""
-        filters = self.cleaned_data.get("filters") or []
-        if not isinstance(filters, list) or not all(isinstance(entry, dict) and _is_filter(entry) for entry in filters):
-            raise forms.ValidationError(
-                _("Enter a list of filters, each with “filter_id” and “selected_values” or “selected_range”.")
-            )
-        return filters
 
     def offer(self) -> Offer:
         return Offer(**self.cleaned_data)
 
 
-def _is_filter(entry: dict[str, Any]) -> bool:
-    selection = entry.get("selected_values"), entry.get("selected_range")
-    has_id = isinstance(entry.get("filter_id"), str) and bool(entry["filter_id"])
-    return has_id and (isinstance(selection[0], list) or isinstance(selection[1], dict)) and len(entry) <= 3
-
-
 def suggestion(study: Study) -> dict[str, Any]:
-    """Return the form's initial values."""
+    """Return the initial values for a launched study."""
+    version = study.latest_version()
+    assert version is not None
     try:
-        minutes = max(1, ceil(forecast(study).minutes))
+        minutes = minutes_of(version.reader) or 10
     except (GameError, AgentError):
         minutes = 10
-    version = study.latest_version()
+    listing = listing_of(study, version)
     return {
-        "name": study.title,
-        # A game's summary names the research question; it is for researchers only.
-        "description": _("In this study you make decisions in a game. Its first page says what you can earn."),
-        "places": max(1, open_places(version)) if version else 1,
+        "name": listing.title,
+        "description": listing.description,
+        "places": max(1, open_places(version)),
         "minutes": minutes,
         "devices": ["desktop", "tablet", "mobile"],
         "requires_signature": True,
-        "filters": [],
     }
 
 

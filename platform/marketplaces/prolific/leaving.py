@@ -15,7 +15,6 @@ from participants.returning import ReturnInstructions
 from participants.states import State
 from plans.pay import in_currency
 from recruiters.models import Identity
-from studies.models import Cell
 
 
 @returning.register
@@ -25,8 +24,7 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
     if identity is None:
         return None
     publication = Publication.objects.select_related("account").filter(study__slug=identity.study).first()
-    cell = Cell.objects.select_related("version").filter(placements__enrolment=enrolment).first()
-    if publication is None or cell is None:
+    if publication is None:
         return None
     if enrolment.state == State.RETURNED:
         return ReturnInstructions(

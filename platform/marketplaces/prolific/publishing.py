@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
+from marketplaces.offers import pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
     Client,
@@ -87,7 +88,7 @@ class Price:
 def open_places(version: Version) -> int:
     """Return the number of free places in a version."""
     total_places = sum(cell.places for cell in version.cells.all())
-    taken_places = Placement.objects.filter(cell__version=version, released_at=None).count()
+    taken_places = Placement.objects.filter(version=version, released_at=None).count()
     return max(0, total_places - taken_places)
 
 
@@ -105,9 +106,9 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
     version = study.latest_version()
     if version is None or study.status != Study.Status.LAUNCHED:
         raise NotPossible(_("First launch the study, so that participants from Prolific can enter."))
-    if {study.purpose, version.content["purpose"]} != {"study"}:
+    if {study.purpose, version.purpose} != {"study"}:
         raise NotPossible(_("This study is a trial, so nobody would be paid. Change its purpose and launch it again."))
-    if version.pay().base <= 0:
+    if pay_of(version).base <= 0:
         raise NotPossible(_("Prolific requires a reward. Give the study a base pay and launch it again."))
     return version, recruitment.account
 
@@ -123,7 +124,7 @@ def create_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         MarketplaceError: the publication is kept as uncertain if it may have been created; `find_created` looks for it.
     """
     version, account = refuse_unready(study)
-    rule = version.pay()
+    rule = pay_of(version)
     _refuse_screen_out(offer, rule)
     client = client_of(account)
     workspace, currency = workspace_of(client, offer.project)
@@ -199,7 +200,6 @@ def workspace_of(client: Client, project: str) -> tuple[str, str]:
 
 def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
     """Return the study's fields as sent to Prolific."""
-    minutes = version.content["timers"]["minutes"]
     fields: dict[str, Any] = {
         "name": publication.name,
         "internal_name": publication.internal_name,
@@ -208,11 +208,11 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
         "is_external_study_url_secure": publication.requires_signature,
         "prolific_id_option": "url_parameters",
         "completion_codes": codes.for_prolific(
-            publication.codes, version.pay(), screen_out=publication.screen_out_reward, slots=publication.places
+            publication.codes, pay_of(version), screen_out=publication.screen_out_reward, slots=publication.places
         ),
         "total_available_places": publication.places,
         "estimated_completion_time": publication.minutes,
-        "maximum_allowed_time": max(minutes, TIME_LIMIT_FACTOR * publication.minutes),
+        "maximum_allowed_time": max(version.plan.minutes, TIME_LIMIT_FACTOR * publication.minutes),
         "reward": hundredths(publication.reward),
         "device_compatibility": publication.devices,
         "submissions_config": {"max_submissions_per_participant": 1},

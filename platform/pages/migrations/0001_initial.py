@@ -18,7 +18,6 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('study', models.SlugField(max_length=60, verbose_name='study')),
                 ('name', models.CharField(max_length=100, verbose_name='name')),
-                ('alt', models.CharField(blank=True, help_text='for people who cannot see the image', max_length=500, verbose_name='alternative text')),
                 ('mime_type', models.CharField(max_length=40, verbose_name='type')),
                 ('sha256', models.CharField(db_index=True, max_length=64)),
                 ('size', models.PositiveIntegerField(verbose_name='bytes')),

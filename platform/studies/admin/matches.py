@@ -28,7 +28,7 @@ COLOURS = {"live": "info", "finished": "success", "abandoned": "danger"}
 
 
 class MatchStudyFilter(StudyFilter):
-    lookup = "seats__enrolment__placement__cell__version__study"
+    lookup = "seats__enrolment__placement__version__study"
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         """Return the study's matches without duplicates, even if several of its participants took part."""
@@ -51,8 +51,8 @@ class MatchAdmin(ReadOnlyAdmin):
             .get_queryset(request)
             .defer("snapshot", "texts")
             .annotate(
-                study_title=Subquery(human_seats.values("enrolment__placement__cell__version__study__title")[:1]),
-                study_pk=Subquery(human_seats.values("enrolment__placement__cell__version__study")[:1]),
+                study_title=Subquery(human_seats.values("enrolment__placement__version__study__draft__title")[:1]),
+                study_pk=Subquery(human_seats.values("enrolment__placement__version__study")[:1]),
                 last_at=Subquery(events.annotate(last=Max("at")).values("last")),
             )
             .prefetch_related(Prefetch("seats", Seat.objects.select_related("enrolment").order_by("pk")))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.db.models import Model
-from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
@@ -21,7 +19,6 @@ from games.play import configure
 from llm_agents.errors import AgentError
 from matches.forms import fields_of
 from rights.admin import trail
-from studies.admin.meanwhile import without_base
 from studies.previewing import PreviewSource, Selection, default_selection, preview, selection_in
 
 FIELD_PREFIX = "preview_"
@@ -44,14 +41,12 @@ def page(
         load_source: returns what to preview; may raise what `preview` raises, or ValueError.
         parent: the study or collection to link back to; None if its page stays open beside this one.
     """
-    form_data = request.POST if request.method == "POST" else request.GET
+    form_data = request.GET
     context: dict[str, Any] = {
         **site.each_context(request),
         "opts": opts,
         "title": _("Model prompts: {title}").format(title=title),
         **(trail(parent, here=_("Model prompts")) if parent else {}),
-        "method": request.method,
-        "carried": _resubmitted_fields(request),
     }
     try:
         source = load_source()
@@ -78,42 +73,6 @@ def page(
             ),
         }
     return TemplateResponse(request, "admin/studies/study/preview.html", context, headers={"Cache-Control": "no-store"})
-
-
-def with_placeholder_names(form_data: QueryDict) -> QueryDict:
-    """Return the form data with a placeholder title and short name, which appear in no prompt."""
-    completed = without_base(form_data)
-    for name in ("title", "slug"):
-        completed[name] = form_data.get(name) or f"preview-{secrets.token_hex(4)}"
-    return completed
-
-
-def raise_if_invalid(form: BaseForm) -> None:
-    """Raise an error if the form could not be saved.
-
-    Raises:
-        ValueError: with the errors by field.
-    """
-    if form.is_valid():
-        return
-    messages = []
-    for name, problems in form.errors.items():
-        label = form.fields[name].label if name in form.fields else ""
-        messages.append(f"{label}: {' '.join(problems)}" if label else " ".join(problems))
-    raise ValueError(" ".join(messages))
-
-
-def _resubmitted_fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the previewed form's data, to be submitted again when another turn is chosen."""
-    if request.method != "POST":
-        return []
-    excluded = ("csrfmiddlewaretoken",)
-    return [
-        (name, str(value))
-        for name, values in request.POST.lists()
-        for value in values
-        if name not in excluded and not name.startswith(FIELD_PREFIX)
-    ]
 
 
 def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection:

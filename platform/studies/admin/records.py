@@ -15,6 +15,8 @@ from unfold.decorators import display
 from participants.admin import ReadOnlyAdmin
 from participants.models import Enrolment
 from participants.states import ENDED, State
+from plans.canonical import part_hashes, version_hash
+from plans.files import dumps
 from quality.score import MEANINGS, score
 from rights.admin import ByKey
 from rights.parts import visible
@@ -29,15 +31,15 @@ class StudyFilter(ByKey):
     parameter_name = "study"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
-        return list(visible(request.user, Study.objects.order_by("title")).values_list("pk", "title"))
+        return list(visible(request.user, Study.objects.order_by("draft__title")).values_list("pk", "draft__title"))
 
 
 class EnrolmentStudyFilter(StudyFilter):
-    lookup = "placement__cell__version__study"
+    lookup = "placement__version__study"
 
 
 class PlacementStudyFilter(StudyFilter):
-    lookup = "cell__version__study"
+    lookup = "version__study"
 
 
 class VersionStudyFilter(StudyFilter):
@@ -55,7 +57,7 @@ COLOURS = {
 class EnrolmentAdmin(ReadOnlyAdmin):
     list_display = ["pseudonym", "study", "role", "status_label", "arrived_at", "last_seen_at", "ended_at"]
     list_filter = ["state", EnrolmentStudyFilter]
-    list_select_related = ["placement__cell__version__study"]
+    list_select_related = ["placement__version__study"]
     search_fields = ["pseudonym"]
     date_hierarchy = "arrived_at"
     change_form_outer_before_template = "admin/participants/enrolment/erase_link.html"
@@ -86,7 +88,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
     @display(description=_("study"))
     def study(self, enrolment: Enrolment) -> str:
         placement = getattr(enrolment, "placement", None)
-        return str(placement.cell.version) if placement else "–"
+        return str(placement.version) if placement else "–"
 
     @display(description=_("role"))
     def role(self, enrolment: Enrolment) -> str:
@@ -120,7 +122,7 @@ class VersionAdmin(ReadOnlyAdmin):
     list_display = ["study", "number", "launched_at", "hash", "revision"]
     list_filter = [VersionStudyFilter]
     list_select_related = ["study"]
-    fields = ["study", "number", "launched_at", "sha256", "intact", "hashes", "code_revision", "content"]
+    fields = ["study", "number", "launched_at", "sha256", "intact", "hashes", "code_revision", "plan"]
 
     @display(description=_("hash"))
     def hash(self, version: Version) -> str:
@@ -133,29 +135,33 @@ class VersionAdmin(ReadOnlyAdmin):
     @display(description=_("hashes of its parts"))
     def hashes(self, version: Version) -> str:
         """List each part of the content with its hash, to show which parts two versions share."""
-        rows = ((TITLES.get(name, name), digest) for name, digest in parts_of(version.content).items())
+        rows = part_hashes(version.document).items()
         return format_html_join("", "<div>{}: <code>{}</code></div>", rows)
+
+    @display(description=_("plan"))
+    def plan(self, version: Version) -> str:
+        return format_html('<pre style="white-space: pre-wrap">{}</pre>', dumps(version.document))
 
     @display(description=_("content matches hash"), boolean=True)
     def intact(self, version: Version) -> bool:
-        return sha256_of(version.content) == version.sha256
+        return version_hash(version.document) == version.sha256
 
 
 @admin.register(Placement)
 class PlacementAdmin(ReadOnlyAdmin):
     list_display = ["enrolment", "study", "version", "role", "placed_at", "released_at"]
     list_filter = [PlacementStudyFilter]
-    list_select_related = ["enrolment", "cell__version__study"]
+    list_select_related = ["enrolment", "version__study"]
     search_fields = ["enrolment__pseudonym"]
     date_hierarchy = "placed_at"
 
-    @display(description=_("study"), ordering="cell__version__study__title")
+    @display(description=_("study"), ordering="version__study__draft__title")
     def study(self, placement: Placement) -> str:
-        return placement.cell.version.study.title
+        return placement.version.study.title
 
-    @display(description=_("version"), ordering="cell__version__number")
+    @display(description=_("version"), ordering="version__number")
     def version(self, placement: Placement) -> int:
-        return placement.cell.version.number
+        return placement.version.number
 
     @display(description=_("role"), ordering="role")
     def role(self, placement: Placement) -> str:

@@ -1,16 +1,268 @@
-"""The admin pages for studies."""
+"""The admin pages for studies: edit, launch, monitor and export."""
 
 from __future__ import annotations
 
-from django.contrib import admin
+from collections.abc import Callable
+from typing import Any
 
-from rights.admin import PartAdmin
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from audit.actions import Action
+from games import registry
+from games.errors import GameError
+from matches.models import Match
+from opponents.agents import Agent
+from participants.states import State
+from plans.reading import BadPlan
+from rights.roles import Role
+from studies import pausing, recruiting
+from studies.admin import preview
+from studies.admin.beginnings import Beginnings
+from studies.admin.checklist import checklist
+from studies.admin.codes import LabCodes, creation_choices
+from studies.admin.first_page import COLOURS
+from studies.admin.status import status_of
+from studies.launching import faults_of, launch, version_of
 from studies.models import Study
+from studies.previewing import preview_source
+
+PURPOSES = ("study", "demo", "simulated")
+_COMPLETED = Q(versions__placements__enrolment__state=State.COMPLETED)
+
+
+class PurposeFilter(admin.SimpleListFilter):
+    """Filter by what a study is for."""
+
+    title = gettext_lazy("purpose")
+    parameter_name = "purpose"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(purpose.value, purpose.label) for purpose in Match.Purpose if purpose.value in PURPOSES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(draft__purpose=self.value()) if self.value() else queryset
 
 
 @admin.register(Study)
-class StudyAdmin(PartAdmin):
-    list_display = ["title", "status", "created_at"]
-    list_filter = ["status"]
-    search_fields = ["slug"]
-    readonly_fields = ["edit"]
+class StudyAdmin(Beginnings, LabCodes):
+    list_display = ["shown_title", "status_label", "game_titles", "purpose_label", "arrived", "completed", "created_at"]
+    list_filter = ["status", PurposeFilter]
+    search_fields = ["slug", "draft__title"]
+    list_before_template = "admin/studies/study/offers.html"
+    list_fullwidth = True
+    actions = None
+    view_on_site = False
+
+    # ---- the list ------------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
+        """Return the studies, with counts only on the list page: counting slows down as participants accumulate."""
+        studies = super().get_queryset(request)
+        if request.resolver_match is None or request.resolver_match.url_name != "studies_study_changelist":
+            return studies
+        return studies.annotate(
+            placed_count=Count("versions__placements"),
+            completed_count=Count("versions__placements", filter=_COMPLETED),
+        )
+
+    @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
+    def status_label(self, study: Study) -> tuple[str, str]:
+        return study.status, study.get_status_display()
+
+    @display(description=gettext_lazy("title"), ordering="draft__title")
+    def shown_title(self, study: Study) -> str:
+        return study.title
+
+    @display(description=gettext_lazy("game"))
+    def game_titles(self, study: Study) -> str:
+        return ", ".join(str(registry.get(key).title) for key in study.games if key in registry.keys()) or "–"
+
+    @display(description=gettext_lazy("purpose"))
+    def purpose_label(self, study: Study) -> str:
+        return str(Match.Purpose(study.purpose).label) if study.purpose in PURPOSES else study.purpose
+
+    @display(description=gettext_lazy("arrived"), ordering="placed_count")
+    def arrived(self, study: Any) -> int:
+        return study.placed_count
+
+    @display(description=gettext_lazy("completed"), ordering="completed_count")
+    def completed(self, study: Any) -> int:
+        return study.completed_count
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """List the studies; with none, show the ways to begin one."""
+        begins = self.has_add_permission(request) and not self.get_queryset(request).exists()
+        offers = self.offers() if begins else {}
+        return super().changelist_view(request, {**(extra_context or {}), **offers})
+
+    # ---- the study's page ----------------------------------------------------------------------------
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show the study's status and the editor of its plan."""
+        study = self.seen(request, object_id)
+        context = {
+            **self.admin_site.each_context(request),
+            **self.study_context(request, study),
+            **self.editor_context(request, study),
+            "title": study.title,
+            "subtitle": None,
+        }
+        return TemplateResponse(request, "admin/studies/study/change.html", context)
+
+    def study_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        return {
+            "opts": self.opts,
+            "original": study,
+            "study": study,
+            "status": status_of(study, request),
+            "points": checklist(study, request),
+            "may_change": self.has_change_permission(request, study),
+            "may_close": self._allowed(request, study, Role.OWNER),
+            "may_delete": self.has_delete_permission(request, study),
+            "may_copy": self.has_add_permission(request),
+            "previewable": any(not agent.scripted for agent in _agents(study)),
+            **creation_choices(),
+        }
+
+    def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        """Allow deletion only of drafts that have no records."""
+        if obj is not None and (obj.status != Study.Status.DRAFT or obj.versions.exists()):
+            return False
+        return super().has_delete_permission(request, obj)
+
+    # ---- actions ---------------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        actions = {
+            "launch": self.launch,
+            "pause": self.pause,
+            "close": self.close,
+            "follow": self.follow,
+            "add_places": self.add_places,
+        }
+        status_urls = [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(require_POST(action)),
+                name=f"studies_study_{name}",
+            )
+            for name, action in actions.items()
+        ]
+        prompts = path(
+            "<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"
+        )
+        return [
+            *self.editing_urls(),
+            *status_urls,
+            *self.codes_urls(),
+            prompts,
+            *self.beginning_urls(),
+            *super().get_urls(),
+        ]
+
+    def prompts(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show the model prompts of the saved study."""
+        study = self.seen(request, object_id)
+        return preview.page(
+            request,
+            site=self.admin_site,
+            opts=self.opts,
+            title=study.title,
+            load_source=lambda: preview_source(study.draft),
+            parent=study,
+        )
+
+    def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Freeze the current settings as a version and open the study; only an owner may reopen a closed one."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        if study.status == Study.Status.CLOSED and not self._allowed(request, study, Role.OWNER):
+            raise PermissionDenied
+        was_open, places_before = study.status == Study.Status.LAUNCHED, recruiting.places_of(study)
+        try:
+            with transaction.atomic():
+                existing_versions = set(study.versions.values_list("pk", flat=True))
+                version = launch(study, by=request.user)  # type: ignore[arg-type]
+                action = Action.RESUMED if version.pk in existing_versions else Action.LAUNCHED
+                details = {"version": version.number, "sha256": version.sha256}
+                self.record_action(request, study, action, f"Launched version {version.number}.", details)
+        except (BadPlan, ValidationError) as error:
+            reason = " ".join(fault.what for fault in faults_of(error))
+            self.message_user(request, _("Not launched: {reason}").format(reason=reason), messages.ERROR)
+            return _redirect_to_study(study)
+        self.message_user(
+            request,
+            _("Version {number} is launched and open to participants.").format(number=version.number),
+            messages.SUCCESS,
+        )
+        if not was_open:
+            self._tell(request, recruiting.follow(study, request.user))
+        if places_before and (added := recruiting.places_of(study) - places_before) > 0:
+            self._tell(request, recruiting.add_places(study, request.user, number=added))
+        return _redirect_to_study(study)
+
+    def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Close the study to new participants for now; current participants continue."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        return self._change_status(
+            request, study, pausing.pause, Action.PAUSED, _("Paused: closed to new participants.")
+        )
+
+    def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Close the study to new participants for good; current participants continue."""
+        study = self.seen(request, object_id, role=Role.OWNER)
+        return self._change_status(request, study, pausing.close, Action.CLOSED, _("Closed to new participants."))
+
+    def _change_status(
+        self, request: HttpRequest, study: Study, change: Callable[[Study], bool], action: Action, message: str
+    ) -> HttpResponse:
+        try:
+            with transaction.atomic():
+                if change(study):
+                    self.record_action(request, study, action, message)
+        except pausing.NotRunning as reason:
+            self.message_user(request, str(reason), messages.WARNING)
+            return _redirect_to_study(study)
+        self.message_user(request, message, messages.SUCCESS)
+        self._tell(request, recruiting.follow(study, request.user))
+        return _redirect_to_study(study)
+
+    def follow(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Try again to do at the recruiter what the study's status asks for."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        self._tell(request, recruiting.follow(study, request.user))
+        return _redirect_to_study(study)
+
+    def add_places(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Offer all places of the launched version at the recruiter."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        self._tell(request, recruiting.add_places(study, request.user))
+        return _redirect_to_study(study)
+
+    def _tell(self, request: HttpRequest, outcome: recruiting.Outcome | None) -> None:
+        """Show what happened at the recruiter, if anything."""
+        if outcome is not None:
+            self.message_user(request, outcome.sentence, messages.SUCCESS if outcome.done else messages.ERROR)
+
+
+def _agents(study: Study) -> list[Agent]:
+    """Return the agents of the draft; none if it has faults."""
+    try:
+        return list(version_of(study).agents().values())
+    except (BadPlan, GameError):
+        return []
+
+
+def _redirect_to_study(study: Study) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))

@@ -1,7 +1,8 @@
 """Create a collection and play it, or show, pause or resume one.
 
 collect NAME --game GAME (--table glee | --grid JSON | --config JSON…) --agents A,B,… [--lineups RULE] [--repetitions N]
-collect NAME --preset PRESET [--environment E] --agents A,B,…
+collect NAME --preset PRESET [--agents A,B,…]
+collect NAME --plan FILE
     create the collection, start it and show its progress until it stops (Ctrl-C leaves it running)
 collect NAME
     show its progress
@@ -17,33 +18,36 @@ import json
 import threading
 import time
 from argparse import RawDescriptionHelpFormatter
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
-from pydantic import ValidationError
 
 from audit import services as audit
 from audit.actions import Action
-from collecting import driver, planning, presets, services
+from collecting import driver, planning, services
 from collecting.errors import CollectingError
 from collecting.estimate import estimate_of
-from collecting.lineup_rules import RULES
 from collecting.models import Collection
-from collecting.presets import collection_presets
 from collecting.progress import failures, progress
 from games import grids, registry
 from games.errors import GameError
-from games.lineups import Lineups
+from games.interface import Json
+from games.lineups import Rule
+from llm_agents.agent import parse_spec
+from llm_agents.errors import AgentError
 from opponents.spending import refusal_of
-from plans.asking import AgentSettings, settings_of
+from plans.asking import Asking
+from plans.files import loads
+from plans.library import agent_like, ready_made
+from plans.reading import BadPlan
+from plans.starting_collections import collection_for
 
 INVALID_ARGUMENTS = 2
-STUDY_ONLY = frozenset({"appears", "cap_study"})
-"""Settings of models that apply only to studies."""
+SETTINGS = tuple(name for name in (*Asking.model_fields, "fallback") if name not in ("appears", "cap_study"))
+"""How models are asked, without what applies only to studies; `fallback` names another agent, such as script:fair."""
 EVERY_SECONDS = 2.0
 """Seconds between two lines of progress."""
 
@@ -72,14 +76,15 @@ class Command(BaseCommand):
             help="comma-separated: script:NAME, openai:MODEL, anthropic:MODEL, ENDPOINT:MODEL",
         )
         plan.add_argument(
-            "--preset", metavar="PRESET", help=f"a game's published collection: {', '.join(collection_presets())}"
+            "--preset", metavar="PRESET", help=f"a published collection: {', '.join(ready_made('collections'))}"
         )
-        plan.add_argument("--environment", metavar="E", help="one of the preset's collections, or a name for this one")
+        plan.add_argument("--plan", metavar="FILE", help="a plan as a YAML or JSON file")
+        plan.add_argument("--environment", metavar="E", help="what exports call this collection's line-ups")
         plan.add_argument(
             "--lineups",
             metavar="RULE|JSON",
             default="product",
-            help=f"line-up rule: {', '.join(RULES)}; or JSON with fixed seats, rotation, samples, lists",
+            help=f"line-up rule: {', '.join(get_args(Rule))}; or JSON with fixed seats, rotation, samples, lists",
         )
         plan.add_argument(
             "--repetitions", type=int, default=1, metavar="N", help="matches per configuration and line-up"
@@ -99,7 +104,7 @@ class Command(BaseCommand):
         )
         plan.add_argument("--no-same", action="store_true", help="no agent plays against itself")
         plan.add_argument("--seed", type=int, metavar="N", help="random seed of the plan")
-        plan.add_argument("--concurrency", type=int, default=50, metavar="N", help="matches at once")
+        plan.add_argument("--concurrency", type=int, metavar="N", help="matches at once")
         plan.add_argument("--delay", type=float, default=0, metavar="SECONDS", help="scripted players wait this long")
         plan.add_argument(
             "--budget", metavar="DOLLARS", help="stop calling models at this cost; with --resume, the new limit"
@@ -110,11 +115,11 @@ class Command(BaseCommand):
             metavar="JSON",
             help='prices in dollars per million tokens, such as {"openai:MODEL": {"input": 1, "output": 2}}',
         )
-        names = ", ".join(name for name in AgentSettings.model_fields if name not in STUDY_ONLY)
         plan.add_argument(
             "--asking",
             metavar="JSON|FILE",
-            help=f"how models are asked, and what happens when they fail: JSON, or a file with it. Keys: {names}",
+            help="how models are asked, and what happens when they fail: JSON, or a file with it. Keys: "
+            + ", ".join(SETTINGS),
         )
         parser.add_argument("--json", action="store_true", help="show progress as one JSON object per line")
         parser.add_argument("--no-wait", action="store_true", help="start it and return")
@@ -128,7 +133,7 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 collection = self._carry_out(options)
-        except (CollectingError, GameError) as error:
+        except (CollectingError, GameError, AgentError, BadPlan) as error:
             raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         if options["here"]:
             playing = threading.Thread(target=_play, args=(collection,), daemon=True)
@@ -144,12 +149,12 @@ class Command(BaseCommand):
     def _carry_out(self, options: dict[str, Any]) -> Collection:
         """Carry out the requested action and return the collection."""
         collection = Collection.objects.filter(slug=options["name"]).first()
-        has_plan = any(options[key] for key in ("game", "preset", "table", "grid", "config", "agents"))
+        has_plan = any(options[key] for key in ("game", "preset", "plan", "table", "grid", "config", "agents"))
         if collection is None:
             if not has_plan:
                 existing = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
                 raise CollectingError(f"There is no collection “{options['name']}”. Existing collections: {existing}.")
-            collection = planning.make_collection(self._plan(options))
+            collection = planning.make_collection(self._document(options), slug=options["name"], seed=options["seed"])
             if not options["json"] and (estimate := estimate_of(collection)):
                 self.stdout.write(estimate.as_line())
             _record_action(collection, Action.MADE)
@@ -172,9 +177,24 @@ class Command(BaseCommand):
         _record_action(collection, Action.STARTED)
         return services.start(collection)
 
-    def _plan(self, options: dict[str, Any]) -> planning.Plan:
-        if options["preset"]:
-            return self._published(options)
+    def _document(self, options: dict[str, Any]) -> dict[str, Json]:
+        """Return the plan that the options describe."""
+        if options["plan"]:
+            document = _read(options["plan"])
+        elif options["preset"]:
+            document = self._published(options)
+        else:
+            document = self._described(options)
+        given = {
+            "title": options["title"],
+            "environment": options["environment"],
+            "concurrency": options["concurrency"],
+            "budget": options["budget"] and str(_dollars(options["budget"])),
+            "prices": _json(options["prices"], "--prices", dict),
+        }
+        return {**document, **{name: value for name, value in given.items() if value}}
+
+    def _described(self, options: dict[str, Any]) -> dict[str, Json]:
         if not options["game"] or not options["agents"]:
             raise CollectingError(
                 "A new collection needs --game and --agents, such as --game bargaining --agents script:fair."
@@ -182,51 +202,40 @@ class Command(BaseCommand):
         sources = [bool(options[key]) for key in ("table", "grid", "config")]
         if sum(sources) > 1:
             raise CollectingError("Give only one of --table, --grid and --config.")
-        game = registry.get(options["game"])
-        if options["table"]:
-            configurations = grids.table(game.key, options["table"])
-        elif options["config"]:
+        game, configurations = registry.get(options["game"]), [{}]
+        if options["config"]:
             configurations = [_json(text, "--config", dict) for text in options["config"]]
-        else:
-            configurations = grids.expand(game, _json(options["grid"] or "{}", "--grid", dict))
-        return planning.Plan(
-            title=options["title"] or options["name"],
-            slug=options["name"],
-            game=game.key,
+        elif options["grid"]:
+            configurations = grids.expand(game, _json(options["grid"], "--grid", dict))
+        specs, asking = _agents(options), _settings(options["asking"]) if options["asking"] else {}
+        for spec in specs:
+            parse_spec(spec, game)
+        others = [asking["fallback"]] if isinstance(asking.get("fallback"), str) else asking.get("fallback") or []
+        agents = {spec: agent_like(asking if spec in specs else {}, spec) for spec in [*specs, *others]}
+        if options["delay"]:
+            agents = {
+                spec: {**agent, "delay": options["delay"]} if "script" in agent else agent
+                for spec, agent in agents.items()
+            }
+        return collection_for(
+            game.key,
+            title=options["name"],
             configurations=configurations,
-            lineups=_lineups(options),
+            table=options["table"] or "",
+            agents=agents,
+            seats=_lineups(options),
+            repetitions=options["repetitions"],
             seeds=options["seeds"],
             stages=options["stages"],
-            environment=options["environment"] or "",
-            repetitions=options["repetitions"],
-            delay=options["delay"],
-            settings=_settings(options["asking"]) if options["asking"] else planning.PATIENT,
-            prices=_json(options["prices"], "--prices", dict),
-            concurrency=options["concurrency"],
-            budget=None if options["budget"] is None else _dollars(options["budget"]),
-            seed=options["seed"],
         )
 
-    def _published(self, options: dict[str, Any]) -> planning.Plan:
-        """Return a preset's collection with the options for concurrency and cost."""
-        if not options["agents"]:
-            raise CollectingError("A preset needs --agents, such as --agents openai:gpt-4o-mini.")
-        seed = 1 if options["seed"] is None else options["seed"]
-        plans = {
-            plan.environment: plan for plan in presets.plans(options["preset"], agents=_agents(options), seed=seed)
-        }
-        environment = options["environment"] or (next(iter(plans)) if len(plans) == 1 else "")
-        if environment not in plans:
-            raise CollectingError(f"--environment must be one of {', '.join(plans)}.")
-        plan = plans[environment]
-        return replace(
-            plan,
-            slug=options["name"],
-            title=options["title"] or plan.title,
-            prices=_json(options["prices"], "--prices", dict),
-            concurrency=options["concurrency"],
-            budget=None if options["budget"] is None else _dollars(options["budget"]),
-        )
+    def _published(self, options: dict[str, Any]) -> dict[str, Json]:
+        """Return a ready-made plan with the given agents."""
+        preset = ready_made("collections").get(options["preset"])
+        if preset is None:
+            known = ", ".join(ready_made("collections"))
+            raise CollectingError(f"There is no preset “{options['preset']}”. The presets are: {known}.")
+        return preset.adapted(_agents(options) if options["agents"] else (), options["seed"])
 
     def _follow(self, collection: Collection, options: dict[str, Any], alive: Any) -> None:
         """Print progress until the collection stops."""
@@ -249,15 +258,11 @@ def _agents(options: dict[str, Any]) -> list[str]:
     return [agent for agent in options["agents"].split(",") if agent]
 
 
-def _lineups(options: dict[str, Any]) -> Lineups:
+def _lineups(options: dict[str, Any]) -> dict[str, Json]:
     """Return the rule given by --lineups, by name or as JSON, for the agents."""
     text = options["lineups"]
     rule = _json(text, "--lineups", dict) if text.lstrip().startswith("{") else {"rule": text}
-    try:
-        return Lineups.model_validate({"agents": _agents(options), "same": not options["no_same"], **rule})
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise CollectingError(f"--lineups: {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+    return {"agents": _agents(options), "same": not options["no_same"], **rule}
 
 
 def _play(collection: Collection) -> None:
@@ -281,7 +286,7 @@ def _json(text: str, option: str, kind: type) -> Any:
     return value
 
 
-def _settings(text: str) -> AgentSettings:
+def _settings(text: str) -> dict[str, Json]:
     """Return the settings in a JSON object or in a file."""
     if not text.lstrip().startswith("{"):
         try:
@@ -289,15 +294,18 @@ def _settings(text: str) -> AgentSettings:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise CollectingError(f"--asking must be a JSON object or a readable file: {reason}.") from None
-    values = _json(text, "--asking", dict)
-    if unknown := sorted(STUDY_ONLY & values.keys()):
-        raise CollectingError(f"--asking: {', '.join(unknown)} can be used only in studies.")
+    values: dict[str, Json] = _json(text, "--asking", dict)
+    if unknown := sorted(values.keys() - SETTINGS):
+        raise CollectingError(f"--asking: there is no setting {', '.join(unknown)} in collections.")
+    return values
+
+
+def _read(name: str) -> dict[str, Json]:
+    """Return the document in a file."""
     try:
-        return settings_of({**planning.PATIENT.model_dump(mode="json", exclude_defaults=True), **values})
-    except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise CollectingError(f"--asking: {field}: {problem['msg']}") from None
+        return loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CollectingError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _dollars(text: str) -> Decimal:

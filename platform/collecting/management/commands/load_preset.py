@@ -1,4 +1,4 @@
-"""`manage.py load_preset NAME [--agents A,B,…] [--seed N]`: create the ready-made studies of a published system."""
+"""`manage.py load_preset NAME [--agents A,B,…] [--seed N]`: create a ready-made study or collection."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from django.db import transaction
 
 from audit import services as audit
 from audit.actions import Action
-from collecting.errors import CollectingError
 from collecting.models import Collection
-from collecting.presets import MODELS, load, names
+from collecting.presets import load, names
+from plans.reading import BadPlan
 
 INVALID_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
-    help = "Create a preset's studies or collections, ready to launch or start."
+    help = "Create a ready-made study or collection of a published system, ready to launch or start."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME", help=f"name of the preset, one of {', '.join(names())}")
@@ -25,23 +25,19 @@ class Command(BaseCommand):
             "--agents",
             default="",
             metavar="A,B,…",
-            help=f"comma-separated agents; studies use the first one (default: {','.join(MODELS)})",
+            help="comma-separated agents, in place of its models",
         )
-        parser.add_argument(
-            "--seed", type=int, default=1, metavar="N", help="random seed for the random part of a selection"
-        )
+        parser.add_argument("--seed", type=int, metavar="N", help="random seed of what it draws")
 
     def handle(self, *args: Any, **options: Any) -> None:
         agents = [agent for agent in options["agents"].split(",") if agent]
         try:
             with transaction.atomic():
-                created = load(options["name"], agents=agents, seed=options["seed"])
-                for item in created:
-                    audit.record(action=Action.MADE, user=None, target=item, details={"preset": options["name"]})
-        except CollectingError as error:
+                item = load(options["name"], agents=agents, seed=options["seed"])
+                audit.record(action=Action.MADE, user=None, target=item, details={"preset": options["name"]})
+        except BadPlan as error:
             raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
-        for item in created:
-            if isinstance(item, Collection):
-                self.stdout.write(f"{item.slug}: {item.planned:,} matches. Start it with: collect {item.slug} --resume")
-            else:
-                self.stdout.write(f"{item.slug}: draft study. Review and launch it in the admin.")
+        if isinstance(item, Collection):
+            self.stdout.write(f"{item.slug}: {item.planned:,} matches. Start it with: collect {item.slug} --resume")
+        else:
+            self.stdout.write(f"{item.slug}: draft study. Review and launch it in the admin.")

@@ -20,6 +20,7 @@ from unfold.widgets import (
 from marketplaces.kinds import NotPossible
 from marketplaces.mturk import deciding, publishing
 from marketplaces.mturk.publishing import TaskRequest
+from marketplaces.offers import listing_of
 from studies.models import Study, Version
 
 MOST_ASSIGNMENTS = 10_000
@@ -130,8 +131,8 @@ class TaskForm(forms.Form):
     def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._study = study
-        self._least_minutes = version.content["timers"]["minutes"]
-        self._rest_hours = version.content.get("participations", {}).get("rest_hours", 0)
+        self._least_minutes = version.plan.minutes
+        self._rest_hours = study.entry_rules().rest_hours
         if self._rest_hours:
             self.fields["hides_from_unrested"].help_text = _(
                 "The study requires {hours} hours between two plays of this game. Mechanical Turk then hides the task "
@@ -143,16 +144,16 @@ class TaskForm(forms.Form):
     @classmethod
     def prefilled(cls, study: Study, version: Version) -> TaskForm:
         """Return the form with its initial values."""
-        minutes = version.content["timers"]["minutes"]
+        listing = listing_of(study, version)
         open_assignments = publishing.open_places(version) - publishing.available_assignments(study)
         initial = {
             "token": uuid.uuid4(),
-            "title": study.title[:128],
-            "description": _("Play a short turn-based game and answer a question about it. You can earn a bonus."),
+            "title": listing.title,
+            "description": listing.description,
             "keywords": _("experiment, study, game, bonus"),
             "assignments": max(1, open_assignments),
             "days": 3,
-            "minutes": max(5, minutes),
+            "minutes": version.plan.minutes,
             "approval_days": 3,
             "approved_percent": 95,
             "approved_number": 100,

@@ -138,6 +138,25 @@ class Event:
         }
 
 
+FILTERS: list[dict[str, Any]] = [
+    {
+        "filter_id": "current-country-of-residence", "title": "Current Country of Residence", "type": "select",
+        "data_type": "ChoiceID", "question": "In what country do you currently reside?", "category": "Demographics",
+        "choices": {"0": "United Kingdom", "1": "United States", "2": "Ireland"},
+    },
+    {
+        "filter_id": "age", "title": "Age", "type": "range", "data_type": "integer", "min": 18, "max": 100,
+        "question": "What is your date of birth?", "category": "Demographics",
+    },
+    {
+        "filter_id": "previous_studies_blocklist", "title": "Exclude participants from previous studies",
+        "type": "select", "data_type": "StudyID", "choices": {}, "category": "Participation on Prolific",
+    },
+]  # fmt: skip
+"""Some of the filters, as the API lists them."""
+_FILTER_IDS = {entry["filter_id"] for entry in FILTERS}
+
+
 class Market:
     """All of the stand-in's data, behind one lock. Amounts are in cents."""
 
@@ -221,6 +240,8 @@ class Market:
             errors["eligibility_requirements"] = ["Use filters."]
         if len({code.get("code") for code in codes}) < len(codes):
             errors["completion_codes"] = ["Codes must differ."]
+        if any(entry.get("filter_id") not in _FILTER_IDS for entry in fields.get("filters") or ()):
+            errors["filters"] = ["There is no such filter."]
         if errors:
             raise Refusal(400, "Validation error", errors)
 

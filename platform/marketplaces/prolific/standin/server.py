@@ -17,7 +17,16 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 from marketplaces.prolific.standin import pages
-from marketplaces.prolific.standin.market import EVENT_TYPES, Event, Market, Refusal, Submission, new_id, with_fees
+from marketplaces.prolific.standin.market import (
+    EVENT_TYPES,
+    FILTERS,
+    Event,
+    Market,
+    Refusal,
+    Submission,
+    new_id,
+    with_fees,
+)
 
 TOKEN = "stand-in-token"
 KINDS = ("drop", "drop_after", "error", "error_after", "slow", "nonsense", "throttle")
@@ -359,6 +368,7 @@ _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", f"/workspaces{_ID}balance/", _for_workspace(lambda h, m: (200, _balance(m)))),
     ("GET", f"/workspaces{_ID}projects/", _for_workspace(lambda h, m: h._page_of_rows([_project(m)]))),
     ("GET", f"/projects{_ID}", lambda h, m, b, project: (200, {**_project(m), "id": project})),
+    ("GET", "/filters/", lambda h, m, b: h._page_of_rows(FILTERS)),
     ("POST", "/study-cost-calculator/", _cost),
     ("GET", "/studies/", lambda h, m, b: h._page_of_rows([m.shown(study) for study in m.studies.values()])),
     ("POST", "/studies/", lambda h, m, b: (201, m.create(b))),

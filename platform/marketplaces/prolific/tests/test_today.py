@@ -9,6 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
@@ -19,6 +20,7 @@ from marketplaces import syncing
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
 from marketplaces.prolific import authenticity, deciding, hooks
+from marketplaces.prolific.filters import Filter
 from marketplaces.prolific.forms import OfferForm
 from marketplaces.prolific.models import Hook, HookEvent, Publication
 from marketplaces.prolific.paying import payer_of
@@ -280,12 +282,62 @@ def test_filters_are_sent_unchanged(desk):
     assert study["filters"] == filters and "eligibility_requirements" not in study
 
 
+FILTERS = [
+    Filter("country", "Country", choices={"1": "United States"}),
+    Filter("age", "Age", values="integer", least=18, most=100),
+    Filter("approved", "Approval rate", values="float"),
+    Filter("joined", "Joined", values="date"),
+    Filter("blocked", "Earlier studies"),
+]
+
+
+def offered(**typed):
+    data = QueryDict(mutable=True)
+    for name, values in typed.items():
+        data.setlist(f"filters-{name.replace('_', '-')}", values)
+    form = OfferForm(data, projects=[], filters=FILTERS)
+    form.is_valid()
+    return form
+
+
+def test_chosen_filters_are_written_in_prolifics_format():
+    form = offered(country=["1"], age_lower=["18"], age_upper=["30"], joined_lower=["2026-01-31"], blocked=["a, b\nc"])
+    assert form.cleaned_data["filters"] == [
+        {"filter_id": "country", "selected_values": ["1"]},
+        {"filter_id": "age", "selected_range": {"lower": 18, "upper": 30}},
+        {"filter_id": "joined", "selected_range": {"lower": "2026-01-31"}},
+        {"filter_id": "blocked", "selected_values": ["a", "b", "c"]},
+    ]
+    assert offered().cleaned_data["filters"] == []
+
+
 @pytest.mark.parametrize(
-    "typed", ['{"filter_id": "x"}', '[{"filter_id": "x"}]', '[{"selected_values": []}]', "[1]", "x"]
+    ("typed", "reason"),
+    [
+        ({"country": ["7"]}, "Country: there is no choice “7”."),
+        ({"age_lower": ["30"], "age_upper": ["18"]}, "Age: “from” is above “to”."),
+        ({"approved_lower": ["much"]}, "Approval rate: “much” can't be read."),
+        ({"joined_upper": ["yesterday"]}, "Joined: “yesterday” can't be read."),
+    ],
 )
-def test_invalid_filters_are_refused(typed):
-    form = OfferForm({"filters": typed}, projects=[])
-    assert "filters" in form.errors
+def test_invalid_filters_are_refused_in_words(typed, reason):
+    assert offered(**typed).errors["filters"] == [reason]
+
+
+def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
+    address = f"/admin/prolific/publication/of/{desk.study.pk}/"
+    page = text_of(admin_client.get(address))
+    assert "Current Country of Residence" in page and "In what country do you currently reside?" in page
+    form = {
+        "name": "Two people share", "description": "You decide.", "places": 5, "minutes": 10, "devices": "desktop",
+        "filters-age-lower": "25", "filters-current-country-of-residence": ["1", "2"],
+    }  # fmt: skip
+    admin_client.post(address, form)
+    (study,) = desk.standin.market.studies.values()
+    assert study["filters"] == [
+        {"filter_id": "age", "selected_range": {"lower": 25}},
+        {"filter_id": "current-country-of-residence", "selected_values": ["1", "2"]},
+    ]
 
 
 class TestAuthenticity:

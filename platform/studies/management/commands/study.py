@@ -16,6 +16,8 @@ from plans.comparing import compare
 from plans.files import loads
 from plans.reading import BadPlan, Reader
 from plans.varying import level_key
+from studies.filing import export_study, import_study
+from studies.models import Study
 
 
 class Command(BaseCommand):
@@ -34,6 +36,11 @@ class Command(BaseCommand):
         differs = deeds.add_parser("diff", help="list what differs between two plans")
         differs.add_argument("first")
         differs.add_argument("second")
+        exports = deeds.add_parser("export", help="write a study to a file")
+        exports.add_argument("slug")
+        exports.add_argument("--to", required=True)
+        imports = deeds.add_parser("import", help="make a draft from a file")
+        imports.add_argument("file")
 
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, f"_{options['deed']}")(options)
@@ -77,6 +84,25 @@ class Command(BaseCommand):
         if changes:
             sys.exit(1)
 
+    def _export(self, options: dict[str, Any]) -> None:
+        study = Study.objects.filter(slug=options["slug"]).first()
+        if study is None:
+            raise CommandError(f"There is no study “{options['slug']}”.", returncode=2)
+        _name, content = export_study(study)
+        try:
+            Path(options["to"]).write_bytes(content)
+        except OSError as error:
+            raise CommandError(f"{options['to']} cannot be written: {error}", returncode=2) from None
+
+    def _import(self, options: dict[str, Any]) -> None:
+        try:
+            study = import_study(_content(options["file"]))
+        except BadPlan as error:
+            for fault in error.faults:
+                self.stderr.write(str(fault))
+            sys.exit(2)
+        self.stdout.write(study.slug)
+
     def _print_faults(self, faults: list[dict[str, Any]], as_json: bool) -> None:
         if as_json:
             self._print({"cells": [], "matches": None, "faults": faults})
@@ -95,8 +121,15 @@ def _document(name: str) -> dict[str, Json]:
         BadPlan, CommandError
     """
     try:
-        return loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        return loads(_content(name).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{name} cannot be read: {error}", returncode=2) from None
+
+
+def _content(name: str) -> bytes:
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
         raise CommandError(f"{name} cannot be read: {error}", returncode=2) from None
 
 

@@ -1,0 +1,39 @@
+"""What a marketplace offers of a study: its announcement, and one reward for everybody."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from marketplaces.kinds import NotPossible
+from plans.pay import PayRule
+from plans.plan import Listing
+from studies.models import Study, Version
+
+
+def listing_of(study: Study, version: Version) -> Listing:
+    """Return the announcement; without one, nothing that names the question: the title is for researchers."""
+    listing = study.entry_rules().listing
+    return Listing(
+        title=listing.title or version.plan.shown_title or _("A decision study"),
+        description=listing.description
+        or _("In this study you make decisions in a game. Its first page says what you can earn."),
+    )
+
+
+def pay_of(version: Version) -> PayRule:
+    """Return the study's pay rule; its base pay and currency hold in every cell.
+
+    Raises:
+        NotPossible: they depend on a factor.
+    """
+    reader = version.reader
+    node = reader.document.get("pay", {})
+    offered = {(pay["base"], pay["currency"]) for pay in (reader.resolved(node, cell.factors) for cell in reader.cells)}
+    if len(offered) > 1:
+        raise NotPossible(
+            _(
+                "The base pay depends on a factor, but the reward must be the same for everybody. Vary the bonus "
+                "instead."
+            )
+        )
+    return version.plan.pay.rule_for()

@@ -1,0 +1,144 @@
+"""What a researcher should have done before launching: each point with its state and the button that does it.
+
+A point is done for the settings that it was done with: it opens again when they change. The audit log keeps who did it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+
+from audit import services as audit
+from audit.actions import Action
+from audit.models import Record
+from games.errors import GameError
+from games.interface import Json
+from llm_agents.endpoints import endpoint
+from llm_agents.errors import AgentError
+from opponents import spending
+from opponents.trying import try_out
+from plans.canonical import canonical, sha256_of, version_hash
+from plans.reading import BadPlan
+from studies.costs import shown_costs
+from studies.launching import version_of
+from studies.models import Study, Version
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the checklist.
+
+    Attributes:
+        detail: what there is to see, such as an amount.
+        button: the words on its button; empty if there is nothing to press.
+        facts: the settings that it concerns.
+        leads_to: the page that the button opens; empty for the study's own.
+    """
+
+    name: str
+    title: str
+    detail: str
+    button: str
+    facts: Json
+    leads_to: str = ""
+    done: bool = False
+
+
+def checklist(study: Study, request: HttpRequest) -> list[Point]:
+    """Return the points of a study whose draft has no faults; none if it has."""
+    try:
+        version = version_of(study)
+        costs = shown_costs(study)
+    except (BadPlan, GameError, AgentError, ValueError):
+        return []
+    page = reverse("admin:studies_study_change", args=[study.pk])
+    models = sorted(
+        {spec for agent in version.agents().values() for spec in agent.specs if not spec.startswith("script:")}
+    )
+    document = canonical(study.draft)
+    consent = next((stage for stage in document["journey"] if stage["stage"] == "consent"), {})
+    points = [
+        Point(
+            "agents",
+            _("Agents answer"),
+            ", ".join(models) or _("Scripted players always answer."),
+            _("Ask them") if models else "",
+            models,
+            done=not models,
+        ),
+        Point(
+            "walk", _("Walk through"), _("As a participant sees it"), _("Walk through"), version.sha256, _walk(study)
+        ),
+        Point(
+            "pilot", _("Pilot"), _("Simulated participants"), _("Go to pilots"), None, f"{page}#pilots", _piloted(study)
+        ),
+        Point("pay", _("Pay"), _pay_in_words(costs), _("Seen"), document.get("pay"), f"{page}#pay"),
+        Point("cost", _("Worst case"), costs.total_sentence if costs else "", _("Seen"), costs and costs.rows, page),
+        Point("ethics", _("Ethics text"), _("The consent page"), _("Read it"), consent, f"{page}#stage/journey.0"),
+    ]
+    if study.status == Study.Status.LAUNCHED:
+        link = request.build_absolute_uri(study.get_absolute_url())
+        points.append(Point("link", _("The link works"), link, _("Open the link"), [study.slug, version.sha256], link))
+    seen = set(
+        Record.objects.filter(action=Action.SEEN, kind=study._meta.label_lower, key=str(study.pk)).values_list(
+            "details__point", "details__sha256"
+        )
+    )
+    return [
+        point if point.done or (point.name, sha256_of(point.facts)) not in seen else _done(point) for point in points
+    ]
+
+
+def tick(study: Study, point: Point, user: AbstractBaseUser | AnonymousUser) -> str:
+    """Record that the user has seen this point; return why it is not done, usually nothing."""
+    problem = _unanswered(point.facts) if point.name == "agents" else ""
+    if not problem and not point.done:
+        audit.record(
+            action=Action.SEEN,
+            user=user,
+            target=study,
+            details={"point": point.name, "sha256": sha256_of(point.facts)},
+        )
+    return problem
+
+
+def _done(point: Point) -> Point:
+    return Point(**{**point.__dict__, "done": True})
+
+
+def _piloted(study: Study) -> bool:
+    return study.pilots.filter(status="done", sha256=version_hash(canonical(study.draft))).exists()
+
+
+def _walk(study: Study) -> str:
+    try:
+        return reverse("walking:start", args=[study.pk, 1])
+    except NoReverseMatch:
+        return ""
+
+
+def _pay_in_words(costs: Any) -> str:
+    return costs.hourly_sentence if costs else ""
+
+
+def _unanswered(models: Any) -> str:
+    """Ask every model a short question; return which did not answer, and why."""
+    if reached := spending.cap_of_today():
+        return str(reached)
+    problems = []
+    for spec in models:
+        name, _colon, model = spec.partition(":")
+        try:
+            trial = try_out(endpoint(name), model)
+        except AgentError as error:
+            problems.append(f"{spec}: {error}")
+        else:
+            problems += [f"{spec}: {trial.problem}"] if trial.problem else []
+    return " ".join(problems)

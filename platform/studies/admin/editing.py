@@ -1,0 +1,454 @@
+"""The editor of a study's plan: what its page needs, checking while someone edits, saving, files and earlier drafts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from audit.actions import Action
+from games import registry
+from games.errors import GameError
+from llm_agents.errors import AgentError
+from opponents.listing import listed_models, priced_models, usable_endpoints
+from plans import files
+from plans.checking import Checked, check
+from plans.comparing import compare
+from plans.plan import Document
+from plans.reading import BadPlan, Fault, Reader
+from plans.schema import plan_controls, seats_of
+from plans.stages import Block, Game
+from recruiters import arrivals
+from rights.admin import MembersPage, trail
+from rights.roles import Role
+from studies import drafting, texts
+from studies.admin.checklist import checklist, tick
+from studies.admin.words import words
+from studies.copying import unused_slug
+from studies.costs import shown_forecast
+from studies.journeys import Outlook
+from studies.models import Draft, Study, configured
+
+MAX_SHOWN_LEVELS = 600
+"""Number of levels of published rows that the editor gets."""
+MAX_SHOWN_CELLS = 200
+MAX_HISTORY = 50
+
+
+def posted_document(request: HttpRequest) -> dict[str, Any]:
+    """Return the plan that the editor sent.
+
+    Raises:
+        BadPlan: it cannot be read.
+    """
+    if "document" not in request.FILES:
+        raise BadPlan([Fault("", _("There is no plan."))])
+    return files.loads(_text_of(request.FILES["document"]))
+
+
+def _text_of(file: Any) -> str:
+    """Return the text of an uploaded file.
+
+    Raises:
+        BadPlan: it is too large, or no text.
+    """
+    if file.size > files.MAX_BYTES:
+        limit = files.MAX_BYTES // 1_000_000
+        raise BadPlan([Fault("", _("The file is too large: at most {most} MB.").format(most=limit))])
+    try:
+        text: str = file.read().decode()
+    except UnicodeDecodeError:
+        raise BadPlan([Fault("", _("This is not a text file."))]) from None
+    return text
+
+
+# ---- what the page needs -----------------------------------------------------------------------------------------
+
+
+def editor_data(study: Study, document: Document, *, may_change: bool, urls: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the editor's scripts need."""
+    return {
+        "plan": document,
+        "edit": study.edit,
+        "slug": study.slug,
+        "may_rename": study.status == Study.Status.DRAFT,
+        "readOnly": not may_change,
+        "unsaved": document is not study.draft,
+        "forms": {
+            **plan_controls(),
+            "entries": [[key, str(title)] for key, title in arrivals.choices()],
+        },
+        "endpoints": [
+            {"name": name, "title": title, "models": priced_models(name)} for name, title in usable_endpoints()
+        ],
+        "words": words(),
+        "urls": urls,
+        "answer": {},
+    }
+
+
+def answer(document: Document, study: Study) -> dict[str, Any]:
+    """Return what the editor shows beside the plan: faults, cells with their figures, and what changed."""
+    checked = check(document)
+    found: dict[str, Any] = {
+        "faults": [fault.as_data() for fault in checked.faults],
+        "cells": [_cell(cell) for cell in checked.cells[:MAX_SHOWN_CELLS]],
+        "all_cells": [{"levels": dict(cell.factors)} for cell in checked.cells[:MAX_SHOWN_CELLS]],
+        "more": max(0, len(checked.cells) - MAX_SHOWN_CELLS),
+        "totals": [],
+        "changes": [],
+        **_of_reader(document, checked),
+    }
+    if not checked.faults:
+        try:
+            found |= _figures(document, study.slug)
+        except (GameError, AgentError, BadPlan, ValueError):
+            pass  # nothing to show until it can be played
+    latest = study.latest_version()
+    if latest is not None and not checked.faults:
+        changes = compare(latest.document, document)
+        found["changes"] = [str(change) for change in changes[:30]]
+        found["new_version"] = any(change.in_hash for change in changes)
+    return found
+
+
+def _cell(cell: Any) -> dict[str, Any]:
+    return {"number": cell.number, "title": " · ".join(map(str, cell.factors.values())), "quota": cell.quota}
+
+
+def _figures(document: Document, slug: str) -> dict[str, Any]:
+    """Return the cells and totals with the forecast's figures."""
+    shown = shown_forecast(document, slug=slug)
+    cells = [
+        {
+            "number": cell["number"],
+            "title": " · ".join(cell["factors"].values()),
+            "quota": cell["quota"],
+            "minutes": str(cell["minutes"]),
+            "pay": cell["pay"],
+            "hourly": _("{amount} per hour").format(amount=cell["hourly"]),
+        }
+        for cell in shown["cells"][:MAX_SHOWN_CELLS]
+    ]
+    totals = [[_("Participants"), f"{shown['places']:,}", ""]]
+    totals += [
+        [str(title), str(expected), _("at most {amount}").format(amount=most) if most != expected else ""]
+        for title, expected, most in shown["rows"]
+    ]
+    return {
+        "cells": cells,
+        "more": max(0, shown["number"] - len(cells)),
+        "totals": totals,
+        "notes": [str(line) for line in (*shown["warnings"], *shown["notes"])],
+    }
+
+
+def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:
+    """Return the levels of published rows, and the seats of every game's stage in the first cell."""
+    try:
+        reader = Reader(document)
+    except BadPlan:
+        return {"levels": {}, "seats": {}}
+    rows = {
+        name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name, factor in reader.factors.items() if factor.rows
+    }
+    seats: dict[str, Any] = {}
+    try:
+        _collect_seats(reader.plan(reader.cells[0].factors).journey, ("journey",), seats)
+    except (BadPlan, IndexError):
+        pass
+    return {"levels": rows, "seats": seats}
+
+
+def _collect_seats(stages: Any, at: tuple[Any, ...], seats: dict[str, Any]) -> None:
+    for index, stage in enumerate(stages):
+        if isinstance(stage, Block):
+            _collect_seats(stage.of, (*at, index, "of"), seats)
+        elif isinstance(stage, Game) and stage.game in registry.keys():
+            try:
+                seats[".".join(map(str, (*at, index)))] = seats_of(configured(stage))
+            except GameError:
+                continue
+
+
+def stage_at(document: Document, at: str) -> tuple[Mapping[str, Any], str]:
+    """Return the stage and the field that a dotted path of the plan as written leads to."""
+    node: Any = document
+    stage: Mapping[str, Any] = {}
+    parts = at.split(".")
+    name = ""
+    for part in parts:
+        try:
+            node = node[int(part)] if isinstance(node, list) else node[part]
+        except (KeyError, IndexError, ValueError, TypeError):
+            node = {}
+        if isinstance(node, Mapping) and "stage" in node:
+            stage, name = node, ""
+        elif not name:
+            name = part
+    return stage, name
+
+
+# ---- the views ---------------------------------------------------------------------------------------------------
+
+
+class PlanEditing(MembersPage):
+    """The views behind the editor."""
+
+    def editing_urls(self) -> list[URLPattern]:
+        """Return the URL patterns of these views."""
+        views = {
+            "check": require_POST(self.check_plan),
+            "save": require_POST(self.save_plan),
+            "text": require_POST(self.default_text),
+            "read": require_POST(self.read_file),
+            "media": require_POST(self.add_media),
+            "tick": require_POST(self.tick),
+            "drafts": require_GET(self.drafts),
+        }
+        routes = [
+            path(f"<path:object_id>/{name}/", self.admin_site.admin_view(view), name=f"studies_study_{name}")
+            for name, view in views.items()
+        ]
+        return [
+            path("models/", self.admin_site.admin_view(self.listed_models), name="studies_study_models"),
+            path("upload/", self.admin_site.admin_view(require_POST(self.upload)), name="studies_study_upload"),
+            path("<path:object_id>/plan.yaml", self.admin_site.admin_view(self.file), name="studies_study_file"),
+            *routes,
+        ]
+
+    def editor_urls(self, study: Study) -> dict[str, str]:
+        """Return the addresses that the editor calls."""
+        names = ("check", "save", "text", "read", "media")
+        return {
+            **{name: reverse(f"admin:studies_study_{name}", args=[study.pk]) for name in names},
+            "models": reverse("admin:studies_study_models"),
+        }
+
+    def editor_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        """Return the context of the editor on the study's page; `?edit=` opens an earlier draft as unsaved changes."""
+        may_change = self.has_change_permission(request, study)
+        earlier = study.drafts.filter(edit=_whole(request.GET.get("edit"))).first() if may_change else None
+        document = earlier.document if earlier is not None else study.draft
+        data = editor_data(study, document, may_change=may_change, urls=self.editor_urls(study))
+        if may_change and study.entry == Study.Entry.CODES:
+            data["entry_note"] = _("Personal codes are created on this page, below the plan.")
+        return {"editor": data, "earlier": earlier, "may_change": may_change}
+
+    def check_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return faults, cells and figures of the plan as edited; saves nothing."""
+        study = self.seen(request, object_id)
+        try:
+            document = posted_document(request)
+        except BadPlan as error:
+            return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+        return JsonResponse(answer(document, study))
+
+    def save_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Save the plan; 409 with the stored one if somebody saved since the edit that this one began from."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        edit = _whole(request.POST.get("edit"))
+        slug = request.POST.get("slug", study.slug)
+        try:
+            document = posted_document(request)
+            with transaction.atomic():
+                if slug != study.slug:
+                    _rename(study, slug)
+                saved = drafting.save(study, document, edit=edit, by=request.user)  # type: ignore[arg-type]
+                self.record_action(request, saved, Action.CHANGED, _("Changed the plan."), {"edit": saved.edit})
+        except BadPlan as error:
+            return JsonResponse({"error": " ".join(fault.what for fault in error.faults)}, status=400)
+        except ValidationError as error:
+            return JsonResponse({"error": " ".join(error.messages)}, status=400)
+        except drafting.Outdated as outdated:
+            latest = outdated.latest
+            by = str(latest.by) if latest is not None and latest.by is not None else _("Somebody")
+            stored = {"edit": outdated.study.edit, "document": outdated.study.draft, "by": by}
+            return JsonResponse(stored, status=409)
+        parts = self.saved_parts(request, saved)
+        return JsonResponse({"edit": saved.edit, "said": _("Saved"), "parts": parts})
+
+    def saved_parts(self, request: HttpRequest, study: Study) -> dict[str, str]:
+        """Return the parts of the page that depend on the saved plan, as HTML by selector."""
+        context = self.study_context(request, study)
+        return {
+            "#study-top": render_to_string("admin/studies/study/top.html", context, request),
+            "#study-checklist": render_to_string("admin/studies/study/checklist.html", context, request),
+        }
+
+    def study_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        """Return the context of everything on the study's page but the editor."""
+        raise NotImplementedError
+
+    def default_text(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return {text}: Parley's own text at a place of the plan, to begin one's own with."""
+        self.seen(request, object_id)
+        try:
+            document = posted_document(request)
+        except BadPlan:
+            return JsonResponse({"text": ""})
+        stage, name = stage_at(document, request.POST.get("at", ""))
+        if stage.get("stage") == "game" and name == "instructions" and stage.get("game") in registry.keys():
+            return JsonResponse({"text": registry.get(stage["game"]).instruction_template()})
+        return JsonResponse({"text": default_consent_of(document) if stage.get("stage") == "consent" else ""})
+
+    def listed_models(self, request: HttpRequest) -> HttpResponse:
+        """Return {models}: the models that `endpoint` lists, for users who may set up a study."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        name = request.GET.get("endpoint", "")
+        is_usable = name in dict(usable_endpoints())
+        return JsonResponse({"models": sorted({*priced_models(name), *listed_models(name)}) if is_usable else []})
+
+    def add_media(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Store an image or video of the study; return {name}."""
+        from pages.files import BadMedia, store
+
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        file = request.FILES.get("file")
+        if file is None:
+            raise Http404
+        try:
+            media = store(study.slug, file.name or "file", file.read())
+        except BadMedia as error:
+            return JsonResponse({"error": str(error)}, status=400)
+        return JsonResponse({"name": media.name})
+
+    # ---- files -------------------------------------------------------------------------------------------
+
+    def file(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return the saved plan as a YAML file."""
+        study = self.seen(request, object_id)
+        headers = {"Content-Disposition": f'attachment; filename="{study.slug}.yaml"'}
+        return HttpResponse(files.dumps(study.draft), content_type="application/yaml; charset=utf-8", headers=headers)
+
+    def read_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return {document, faults} of a file for the editor; saves nothing."""
+        self.seen(request, object_id, role=Role.EDITOR)
+        document, faults = read_upload(request)
+        return JsonResponse({"document": document, "faults": [fault.as_data() for fault in faults]})
+
+    def upload(self, request: HttpRequest) -> HttpResponse:
+        """Create a draft from a file; with any fault, list all of them and create nothing."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        document, faults = read_upload(request)
+        if faults:
+            return self.beginning_page(request, faults=[str(fault) for fault in faults])
+        return self.created(request, document, Action.MADE, _("Made from a file."))
+
+    def beginning_page(self, request: HttpRequest, **context: Any) -> HttpResponse:
+        """Show the ways to begin a study."""
+        raise NotImplementedError
+
+    def created(
+        self, request: HttpRequest, document: Document, action: Action, summary: str, *, slug: str = ""
+    ) -> HttpResponse:
+        """Create a draft with this plan, and open it."""
+        with transaction.atomic():
+            study = Study.objects.create(
+                slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=request.user
+            )
+            self.record_action(request, study, action, summary)
+        return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+
+    # ---- earlier drafts ------------------------------------------------------------------------------------
+
+    def drafts(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """List the saved drafts, each with what it changed."""
+        study = self.seen(request, object_id)
+        saved = list(study.drafts.select_related("by").order_by("-edit")[: MAX_HISTORY + 1])
+        rows = [(draft, _changes(before, draft)) for draft, before in zip(saved, [*saved[1:], None], strict=True)]
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": study,
+            "study": study,
+            **trail(study, here=_("Earlier drafts")),
+            "title": _("Earlier drafts"),
+            "rows": rows[:MAX_HISTORY],
+            "may_change": self.has_change_permission(request, study),
+        }
+        return TemplateResponse(request, "admin/studies/study/drafts.html", context)
+
+    # ---- the checklist -------------------------------------------------------------------------------------
+
+    def tick(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Record that the user has seen one point of the checklist, and go where it leads."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        item = next((item for item in checklist(study, request) if item.name == request.POST.get("item")), None)
+        if item is None:
+            raise Http404
+        problem = tick(study, item, request.user)
+        if problem:
+            self.message_user(request, problem, messages.ERROR)
+        return HttpResponseRedirect(item.leads_to or reverse("admin:studies_study_change", args=[study.pk]))
+
+
+def default_consent_of(document: Document) -> str:
+    """Return the consent text that Parley makes for this plan; empty while the plan has faults."""
+    try:
+        reader = Reader(document)
+        plans = [reader.plan(cell.factors) for cell in reader.cells[:MAX_SHOWN_CELLS]]
+        return texts.default_consent(plans[0], Outlook.of(plans))
+    except (BadPlan, GameError, ValueError, IndexError):
+        return ""
+
+
+def slug_of(document: Document) -> str:
+    """Return a short name for a study with this plan."""
+    return slugify(str(document.get("title", "")))[:50] or "study"
+
+
+def read_upload(request: HttpRequest) -> tuple[dict[str, Any], list[Fault]]:
+    """Return the uploaded plan and everything that is wrong with it."""
+    file = request.FILES.get("file")
+    if file is None:
+        return {}, [Fault("", _("Please choose a file."))]
+    try:
+        document = files.loads(_text_of(file))
+    except BadPlan as error:
+        return {}, error.faults
+    return document, list(check(document).faults)
+
+
+def _rename(study: Study, slug: str) -> None:
+    """Give a draft another short name.
+
+    Raises:
+        ValidationError: it is launched, or the name is taken or not valid.
+    """
+    if study.status != Study.Status.DRAFT:
+        raise ValidationError(_("The short name stays once the study is launched."))
+    study.slug = slug
+    try:
+        study.clean_fields(exclude=["draft"])
+        study.validate_unique()
+    except ValidationError as error:
+        raise ValidationError(_("Short name: {reason}").format(reason=" ".join(error.messages))) from None
+    study.save(update_fields=["slug"])
+
+
+def _changes(before: Draft | None, after: Draft) -> list[str]:
+    if before is None:
+        return []
+    try:
+        return [str(change) for change in compare(before.document, after.document)][:20]
+    except (BadPlan, ValueError, KeyError, TypeError, AttributeError):
+        return [_("These drafts cannot be compared: one of them is not finished.")]
+
+
+def _whole(text: str | None) -> int:
+    """Return a whole number; -1 if it is none."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else -1

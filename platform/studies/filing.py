@@ -1,0 +1,123 @@
+"""Studies as files: the plan as YAML, or a zip with its images and videos."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from llm_agents.endpoints import endpoint_exists
+from pages.files import store
+from pages.models import Media
+from plans.checking import check
+from plans.files import dumps, loads
+from plans.plan import Document
+from plans.reading import BadPlan, Fault, Reader
+from plans.stages import Page
+from recruiters import arrivals
+from studies.copying import unused_slug
+from studies.models import Study
+
+PLAN, MEDIA, INDEX = "study.yaml", "media/", "media.json"
+MAX_BYTES = 300_000_000
+"""Largest total size of a zip file's content."""
+
+
+def export_study(study: Study) -> tuple[str, bytes]:
+    """Return the name and content of the study's file: YAML, or a zip if its pages show images or videos."""
+    text = dumps(study.draft)
+    media = list(Media.objects.filter(study=study.slug, name__in=media_names(study.draft)))
+    if not media:
+        return f"{study.slug}.yaml", text.encode()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(PLAN, text)
+        archive.writestr(INDEX, json.dumps({file.name: file.sha256 for file in media}))
+        for file in media:
+            archive.writestr(f"{MEDIA}{file.sha256}", bytes(file.data))
+    return f"{study.slug}.zip", stream.getvalue()
+
+
+@transaction.atomic
+def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study:
+    """Return a new draft made from a file that `export_study` or a researcher wrote.
+
+    Raises:
+        BadPlan: with every reason; nothing was made.
+    """
+    text, files = _opened(content)
+    document = loads(text)
+    faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
+    if faults:
+        raise BadPlan(faults)
+    study = Study.objects.create(
+        draft=document, slug=unused_slug(slugify(str(document["title"]))[:50] or "study"), created_by=by
+    )
+    for name in media_names(document):
+        store(study.slug, name, files[name])
+    return study
+
+
+def media_of(study: Study, document: Document) -> dict[str, dict[str, str]]:
+    """Return the stored images and videos that a plan shows, by name, as pages show them."""
+    stored = Media.objects.filter(study=study.slug, name__in=media_names(document)).defer("data")
+    return {file.name: file.as_shown() for file in stored}
+
+
+def media_names(document: Document) -> list[str]:
+    """Return the names of the images and videos that a plan's pages show, each once; none if it cannot be read."""
+    try:
+        reader = Reader(document)
+        plans = [reader.plan(cell.factors) for cell in reader.cells]
+    except BadPlan:
+        return []
+    pages = {id(page): page for plan in plans for page in plan.stages() if isinstance(page, Page)}
+    names = [name for page in pages.values() for name in (page.image, page.video) if name]
+    return list(dict.fromkeys(names))
+
+
+def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
+    """Return a file's plan as text, and its images and videos by name."""
+    try:
+        if not zipfile.is_zipfile(io.BytesIO(content)):
+            return content.decode("utf-8"), {}
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
+                raise BadPlan([Fault("", _("The file is too large."))])
+            index: dict[str, str] = json.loads(archive.read(INDEX))
+            files = {}
+            for name, sha256 in index.items():
+                data = archive.read(f"{MEDIA}{sha256}")
+                if hashlib.sha256(data).hexdigest() != sha256:
+                    raise BadPlan([Fault(name, _("This file's content is not what its hash says."))])
+                files[name] = data
+            return archive.read(PLAN).decode("utf-8"), files
+    except (UnicodeDecodeError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError):
+        raise BadPlan([Fault("", _("This is neither a plan nor a zip file made by Parley."))]) from None
+
+
+def _unknown_here(document: Document) -> Iterator[Fault]:
+    """Yield what a plan names that this installation does not have."""
+    agents = document.get("agents")
+    for label, agent in agents.items() if isinstance(agents, dict) else ():
+        endpoint = agent.get("endpoint") if isinstance(agent, dict) else None
+        if isinstance(endpoint, str) and not endpoint_exists(endpoint):
+            what = _("There is no endpoint “{name}” here. Add it first, or choose another.")
+            yield Fault(f"agents.{label}.endpoint", what.format(name=endpoint))
+    entry = document.get("entry")
+    via = entry.get("via", "codes") if isinstance(entry, dict) else "codes"
+    if via not in arrivals.KINDS:
+        yield Fault("entry.via", _("There is no way of entering called “{kind}”.").format(kind=via))
+
+
+def _faults_of_media(document: Document, files: dict[str, bytes]) -> Iterator[Fault]:
+    for name in media_names(document):
+        if name not in files:
+            yield Fault("journey", _("The file “{name}” is missing: import the zip file.").format(name=name))
