@@ -124,9 +124,7 @@ class Group:
     cohort: int | None = None
 
 
-def steps_of(
-    version: Version, cell: Cell, role: Role, *, number: int = 1, together: str = "", start: int = 0
-) -> Steps:
+def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, together: str = "", start: int = 0) -> Steps:
     """Return the frozen steps through this version for a participant in this seat of this cell.
 
     Args:
@@ -305,6 +303,14 @@ def _outlook(identity: _Identity) -> Outlook:
     return Outlook.of(reader.plan(cell.factors) for cell in reader.cells)
 
 
+def every_stage(journey: Iterable[stages.Stage]) -> Iterator[stages.Stage]:
+    """Yield every stage, those of blocks in every pass."""
+    for stage in journey:
+        yield stage
+        if isinstance(stage, stages.Block):
+            yield from chain.from_iterable(every_stage(each.stages) for each in stage.each_pass)
+
+
 def all_games(plan: Plan) -> Iterator[tuple[stages.Game, stages.Lobby]]:
     """Yield every stage that plays a game, in every pass, with the lobby in which its participants wait."""
 
@@ -360,9 +366,13 @@ def consent_of(version: Version) -> str:
 
 @register_steps(stages.Page)
 def _page(stage: stages.Page, way: Way) -> Steps:
-    data = stage.model_dump(mode="json", include={"image", "video", "media_text", "seconds"})
+    files = way.version.frozen.get("media", {})
+    shown = {kind: files[name] for kind in ("image", "video") if (name := getattr(stage, kind)) in files}
+    if stage.media_text:
+        shown = {kind: {**file, "alt": stage.media_text} for kind, file in shown.items()}
     page = {"kind": "page", "name": named(stage, way), "title": way.rendered(stage.title)}
-    return [{**page, "text": way.rendered(stage.text), **data}]
+    before = {"seconds": stage.seconds, "before_game": way.matches == 0}
+    return [{**page, "text": way.rendered(stage.text), **shown, **before}]
 
 
 @register_steps(stages.Questions)
@@ -657,4 +667,3 @@ def has_several_games(plan: Plan) -> bool:
 def lobby_hall(version: Version) -> str:
     """Return the lobby in which the version's participants wait for each other."""
     return f"version-{version.pk}"
-
