@@ -241,7 +241,7 @@ class Outlook:
         lengths: of the first games, in words.
         questions: whether a quiz has several questions.
         reserved: words that are not allowed as names.
-        shown: whether the other players see names in some cell.
+        visible: whether the other players see names in some cell.
         disclosures: what is told about the other players, by what the plan discloses.
     """
 
@@ -251,7 +251,7 @@ class Outlook:
     lengths: tuple[str, ...]
     questions: bool
     reserved: tuple[str, ...]
-    shown: bool
+    visible: bool
     disclosures: Mapping[str, Mapping[str, str]]
 
     @classmethod
@@ -282,7 +282,7 @@ class Outlook:
                 for role in people_in(seats)
             ),
             reserved=tuple(dict.fromkeys([*words, *roles, "parley", "player", "opponent"])),
-            shown=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
+            visible=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
             disclosures={
                 told: disclosure.disclosure_of(
                     found.values(), discloses=told, lobby_after={lobby.otherwise for lobby in in_groups}
@@ -343,7 +343,7 @@ def _consent(stage: stages.Consent, way: Way) -> Steps:
             **({"behaviour": texts.behaviour_counted()} if plan.checks.behaviour else {}),
             **({"demo": True} if plan.purpose == Match.Purpose.DEMO else {}),
         },
-        {"kind": "name", "reserved": list(outlook.reserved), "visible": outlook.shown},
+        {"kind": "name", "reserved": list(outlook.reserved), "visible": outlook.visible},
     ]
 
 
