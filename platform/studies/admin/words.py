@@ -108,7 +108,9 @@ def _varying() -> dict[str, str]:
         "between": _("each participant meets one (between participants)"),
         "within": _("each participant meets all in “{block}” (within participants)"),
         "itself": _("The levels are the values themselves"),
-        "bad_name": _("A name starts with a lower-case letter and has only lower-case letters, digits and underscores."),
+        "bad_name": _(
+            "A name starts with a lower-case letter and has only lower-case letters, digits and underscores."
+        ),
         "taken_name": _("“{name}” is already the name of something, or has a meaning of its own."),
         "two_levels": _("Please enter at least two levels."),
         "level_twice": _("Every level needs a name of its own."),
@@ -157,6 +159,7 @@ def _parts() -> dict[str, str]:
         "default_questions": _("the game's own questions"),
         "own_questions": _("your own questions"),
         "one_per_line": _("one per line"),
+        "more": _("More: conditions and small print"),
         "which_cells": _("Which combinations"),
         "crossed": _("all combinations of levels"),
         "listed": _("only the listed cells"),

@@ -95,7 +95,7 @@ function helpOf(control, value) {
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/[;,]$/, ".");
 
 function varyButton(desk, control, path, options) {
-  if (desk.readOnly || options.literal || desk.fixed.has(path.at(-1)) || !desk.mayVary(path)) return null;
+  if (desk.readOnly || control.kind === "condition" || options.literal || desk.fixed.has(path.at(-1)) || !desk.mayVary(path)) return null;
   return button(desk.words.vary, {
     className: "plan-vary",
     id: `${desk.id(path)}-vary`,
@@ -270,9 +270,24 @@ const rowsFor = (text) => Math.min(24, Math.max(4, Math.ceil((text ?? "").length
 export function fields(desk, control, path, options = {}) {
   const kind = tree.get(desk.plan, [...path, "kind"]);
   const inner = { levels: options.levels, literal: options.literal };
-  return control.fields
-    .filter((each) => each.kind !== "fixed" && !each.only?.includes?.(undefined) && (!each.only || each.only.includes(kind)))
-    .map((each) => field(desk, each, [...path, each.name], inner));
+  const applies = control.fields.filter((each) => each.kind !== "fixed" && (!each.only || each.only.includes(kind)));
+  const draw = (list) => list.map((each) => field(desk, each, [...path, each.name], inner));
+  const more = applies.filter((each) => each.more);
+  return [...draw(applies.filter((each) => !each.more)), more.length ? moreFields(desk, path, more, draw) : null];
+}
+
+// Fields that few studies need, folded until they are asked for.
+function moreFields(desk, path, list, draw) {
+  const at = [...path, "more"];
+  const set = list.filter((each) => tree.get(desk.plan, [...path, each.name])).length;
+  const details = h(
+    "details",
+    { className: "plan-details plan-wide", open: desk.isOpen(at) || list.some((each) => desk.isOpen([...path, each.name])), ontoggle: () => (desk.keepOpen(at, details.open), details.open && unfold()) },
+    h("summary", {}, desk.words.more, set ? h("small", {}, ` ${fill(desk.words.changed, { number: set })}`) : null),
+  );
+  const unfold = () => details.childElementCount < 2 && (details.append(h("div", { className: "plan-fields" }, draw(list))), desk.showFaults());
+  if (details.open) details.append(h("div", { className: "plan-fields" }, draw(list)));
+  return details;
 }
 
 const composite = {
