@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
@@ -111,10 +111,8 @@ def answer(document: Document, study: Study) -> dict[str, Any]:
         **_of_reader(document, checked),
     }
     if not checked.faults:
-        try:
+        with suppress(GameError, AgentError, BadPlan, ValueError):  # nothing to show until it can be played
             found |= _figures(document, study.slug)
-        except (GameError, AgentError, BadPlan, ValueError):
-            pass  # nothing to show until it can be played
     latest = study.latest_version()
     if latest is not None and not checked.faults:
         changes = compare(latest.document, document)
@@ -164,7 +162,7 @@ def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:
         name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name, factor in reader.factors.items() if factor.rows
     }
     seats: dict[str, Any] = {}
-    with contextlib.suppress(BadPlan, IndexError):
+    with suppress(BadPlan, IndexError):
         _collect_seats(reader.plan(reader.cells[0].factors).journey, ("journey",), seats)
     return {"levels": rows, "seats": seats}
 
@@ -282,6 +280,7 @@ class PlanEditing(MembersPage):
         context = self.study_context(request, study)
         return {
             "#study-top": render_to_string("admin/studies/study/top.html", context, request),
+            "#study-below": render_to_string("admin/studies/study/below.html", context, request),
             "#study-checklist": render_to_string("admin/studies/study/checklist.html", context, request),
         }
 

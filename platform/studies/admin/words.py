@@ -85,10 +85,8 @@ def _actions() -> dict[str, str]:
 def _varying() -> dict[str, str]:
     return {
         "vary": _("Vary by…"),
-        "vary_label": _("Vary by…: {label}"),
         "varied_label": _("{label} depends on {factor}"),
         "same_for_all": _("Same for all"),
-        "same_for_all_label": _("Same for all: {label}"),
         "open_factor": _("Open this factor"),
         "depends_on": _("depends on {factor}"),
         "level_itself": _("The level of {factor} itself: {levels}"),
@@ -206,6 +204,8 @@ def _states() -> dict[str, str]:
         "theirs": _("Theirs"),
         "back_to_editing": _("Back to editing"),
         "save_merged": _("Save both"),
+        "save_first": _("Save your changes first; then press the button again."),
+        "copied": _("Copied"),
         "file_read": _("The file is open in the editor. Save to keep it."),
         "file_refused": _("The file was not read"),
         "new_version": _("Changed: launching makes a new version"),
