@@ -167,7 +167,7 @@ def test_saved_values_are_shown_again(client, superuser):
     )
     study = Study.objects.get()
     form = client.get(page_of(study)).context["adminform"].form
-    assert json.loads(form["agents"].value()) == agents_from_specs("script:random")
+    assert json.loads(form["agents"].value()) == "script:random"
     assert form["parameter_rounds_none"].value() is True
     assert form["parameter_complete_information"].value() is False
     assert client.post(page_of(study), form_data(client.get(page_of(study)), title="Renamed")).status_code == 302
@@ -338,7 +338,7 @@ def test_prompts_are_shown_only_to_members(client):
 
 
 def test_launch_and_try_the_link(client, superuser):
-    post_new_study(client, entry="open")
+    post_new_study(client, via="open")
     study = Study.objects.get()
     page = client.get(page_of(study)).content.decode()
     assert "This is a draft." in page and "Launch" in page

@@ -261,7 +261,7 @@ PEOPLE = (
 
 @pytest.fixture(scope="module")
 def join_url(stack) -> str:
-    values = {"title": "Who", "slug": "who", "game": "bargaining", "roles": ["alice"], "entry": "open"}
+    values = {"title": "Who", "slug": "who", "game": "bargaining", "roles": ["alice"], "via": "open"}
     return (
         f"{stack.url}/join/{stack.launch_study({**values, 'agents': agents_from_specs('script:fair'), 'quota': 1000})}"
     )

@@ -11,7 +11,6 @@ import pytest
 
 from config.supervisor import ROOT
 from exports.verify import verify
-from opponents.agents import agents_from_specs
 from tests.examples import executed_blocks
 
 pytestmark = pytest.mark.services
@@ -22,8 +21,8 @@ STUDY = {
     "slug": "api-examples",
     "game": "bargaining",
     "roles": ["alice"],
-    "agents": agents_from_specs("script:fair"),
-    "entry": "open",
+    "agents": "script:fair",
+    "via": "open",
 }
 
 

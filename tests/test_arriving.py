@@ -7,8 +7,6 @@ import asyncio
 import httpx
 import pytest
 
-from opponents.agents import agents_from_specs
-
 pytestmark = pytest.mark.services
 
 ARRIVALS, QUOTA, LATE_ARRIVALS = 120, 20, 30
@@ -24,8 +22,8 @@ def test_quotas_hold_and_released_places_are_refilled(stack):
         "design": {"grid": {"rounds": [1, 12]}},
         "roles": ["alice", "bob"],
         "quota": QUOTA,
-        "entry": "mturk",
-        "agents": agents_from_specs("script:fair"),
+        "via": "mturk",
+        "agents": "script:fair",
     }
     stack.launch_study(study)
     places = 4 * QUOTA

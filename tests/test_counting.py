@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserType, Page, expect
 
-from opponents.agents import agents_from_specs
 from tests import walking
 from tests.researching import PATIENCE, expect_size, go_to_step, sign_in
 
@@ -29,8 +28,8 @@ HIDE = """(hidden) => {
 
 @pytest.fixture(scope="module")
 def study(stack) -> str:
-    values = {"title": "Counting", "slug": "counting", "game": "bargaining", "roles": ["alice"], "entry": "open"}
-    return stack.launch_study({**values, "agents": agents_from_specs("script:fair"), "quota": 1000})
+    values = {"title": "Counting", "slug": "counting", "game": "bargaining", "roles": ["alice"], "via": "open"}
+    return stack.launch_study({**values, "agents": "script:fair", "quota": 1000})
 
 
 def open_first_page(stack, page: Page, study: str) -> str:

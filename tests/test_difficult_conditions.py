@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
-from opponents.agents import agents_from_specs
 from tests import walking
 from tests.photographs import PHONE, photograph
 
@@ -32,8 +31,8 @@ def open_first_turn(stack, page: Page, slug: str, game: str, role: str, agent: s
         "title": game,
         "game": game,
         "roles": [role],
-        "agents": agents_from_specs(agent),
-        "entry": "codes",
+        "agents": agent,
+        "via": "codes",
     }
     stack.launch_study({**study, **fields})
     path = stack.reach_first_turn(slug)
@@ -162,8 +161,8 @@ def test_second_click_does_not_answer_the_next_question(stack, phone: Page):
 
 def test_second_click_on_a_wrong_code_word_is_not_a_second_try(stack, phone: Page):
     slug = "difficult-word"
-    study = {"slug": slug, "title": slug, "game": "bargaining", "roles": ["alice"], "code_word_again": True}
-    stack.launch_study({**study, "agents": agents_from_specs("script:fair")})
+    study = {"slug": slug, "title": slug, "game": "bargaining", "roles": ["alice"], "code_word": {"tries": 2}}
+    stack.launch_study({**study, "agents": "script:fair"})
     phone.goto(stack.url + stack.call("tests.meeting.reach_instructions", slug, 1)[0])
     phone.get_by_label("Which word did").fill("wrong")
     phone.get_by_role("button", name="Start the game").dblclick()

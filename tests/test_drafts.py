@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import agents_from_specs
+from studies.tests import kit
 from tests.photographs import photograph
 
 pytestmark = pytest.mark.browser
@@ -28,8 +28,8 @@ def waiting_path(stack: Any) -> Iterator[str]:
             "game": "persuasion",
             "config": {"message_type": "text"},
             "roles": ["bob"],
-            "agents": agents_from_specs("vllm:model", settings={"appears": "typed", "cap_study": 1.0}),
-            "entry": "open",
+            "agents": {"vllm:model": kit.agent("vllm:model", **{"appears": "typed", "cap_study": 1.0})},
+            "via": "open",
         }
     )
     yield stack.reach_first_turn(slug, role="bob")

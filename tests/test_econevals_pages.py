@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 from conftest import slow_except
 from games import registry
 from games.play import configure
-from opponents.agents import agents_from_specs
 from tests import walking
 from tests.photographs import photograph
 from tests.test_meeting import PHONE, OpenPage, check_page, phone
@@ -104,9 +103,9 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     game = registry.get(key)
     length = {} if key == "patience" else {"periods": PERIODS}
     slug = f"bench-{key.replace('_', '-')}"
-    study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **length}, "entry": "codes"}
+    study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **length}, "via": "codes"}
     roles = configure(game, config).roles()
-    agents = agents_from_specs("script:tit_for_tat") if len(roles) > 1 else {}
+    agents = "script:tit_for_tat" if len(roles) > 1 else {}
     stack.launch_study({**study, "roles": [roles[0]], "agents": agents})
     page = phone(stack.reach_first_turn(slug))
     if config.get("practice"):

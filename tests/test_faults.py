@@ -7,7 +7,7 @@ import time
 import pytest
 from playwright.sync_api import Page
 
-from opponents.agents import agents_from_specs
+from studies.tests import kit
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -28,8 +28,8 @@ def thinking_match(stack, page: Page, request) -> str:
             "game": "bargaining",
             "config": {"rounds": 12},
             "roles": ["alice"],
-            "agents": agents_from_specs("script:fair", delay=AGENT_DELAY),
-            "entry": "codes",
+            "agents": {"script:fair": kit.agent("script:fair", delay=AGENT_DELAY)},
+            "via": "codes",
         }
     )
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")

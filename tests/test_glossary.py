@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GLOSSARY = ROOT / "docs" / "glossary.md"
 FOLDERS = ("deploy", "docs", "games", "llm_agents", "platform", "static", "templates", "tests")
 SUFFIXES = {".css", ".html", ".js", ".json", ".md", ".py", ".sh", ".txt", ".yaml"}
-LEFT_OUT = ("vendor", "migrations", "__pycache__", "format_1", "format_2", "format_3", "format_4")
+LEFT_OUT = ("vendor", "migrations", "__pycache__")
 """Third-party code, and files that never change: old migrations, and datasets in old formats."""
 
 

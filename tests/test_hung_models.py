@@ -10,7 +10,7 @@ import pytest
 from deploy.bench import workers
 from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.misbehaviours import Hang
-from opponents.agents import agents_from_specs
+from studies.tests import kit
 
 pytestmark = pytest.mark.services
 THREADS = 16
@@ -30,8 +30,8 @@ def hung_study(stack) -> Iterator[str]:
                 "title": "Hung",
                 "game": "bargaining",
                 "roles": ["alice"],
-                "agents": agents_from_specs("never:any", settings={"call_seconds": 60.0, "limit_seconds": 120.0}),
-                "entry": "codes",
+                "agents": {"never:any": kit.agent("never:any", **{"call_seconds": 60.0, "limit_seconds": 120.0})},
+                "via": "codes",
             }
         )
         for _person in range(THREADS + 4):

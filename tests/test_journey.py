@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import agents_from_specs
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -26,8 +25,8 @@ def bargaining_study(stack, role: str, **settings) -> str:
         "game": "bargaining",
         "config": {"money": MONEY, "delta_alice": FACTORS["alice"], "delta_bob": FACTORS["bob"], "rounds": 6},
         "roles": [role],
-        "agents": agents_from_specs("script:fair"),
-        "entry": "codes",
+        "agents": "script:fair",
+        "via": "codes",
     }
     return stack.launch_study({**defaults, **settings})
 

@@ -391,7 +391,7 @@ class TestUnresponsivePlayer:
     @pytest.fixture
     def seated(self, stack, phone: OpenPage) -> Callable[..., dict[str, tuple[str, Page]]]:
         def launch_and_seat(slug: str, **fields: object) -> dict[str, tuple[str, Page]]:
-            clock = {"turn_seconds": 6, "extension_seconds": 0, "absence_seconds": 5}
+            clock = {"turn": 6, "extension": 0, "absence": 5}
             launch(stack, slug, human_seats=3, config={"players": 4, "runs": 4}, **clock, **fields)
             arrivals = bring_to_lobby(stack, phone, slug, 3)
             for _path, page in arrivals:
@@ -509,12 +509,12 @@ def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     seats = {"p1": "person", "p2": "person", "p3": "person"}
     clock = {
         "on_timeout": "default",
-        "turn_seconds": 25,
-        "extension_seconds": 0,
-        "absence_seconds": 0,
+        "turn": 25,
+        "extension": 0,
+        "absence": 0,
         "ready_seconds": 0,
     }
-    plain = {"entry": "open", "asks_code_word": False, "asks_quiz": False}
+    plain = {"via": "open", "asks_code_word": False, "asks_quiz": False}
     study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
     stack.launch_study({**study, "lineups": [{"name": "", "seats": seats}]})
     arrivals = bring_to_lobby(stack, phone, "english", 3)

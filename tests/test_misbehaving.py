@@ -26,7 +26,7 @@ from llm_agents.standins.misbehaviours import (
     WrongModel,
     WrongTypes,
 )
-from opponents.agents import agents_from_specs
+from studies.tests import kit
 
 pytestmark = pytest.mark.browser
 GAMES = [key for key in registry.keys() if len(configure(registry.get(key), {}).roles()) > 1]
@@ -85,8 +85,8 @@ def move_against(stack, standins: dict[str, str], game: str, kind: str, **settin
             "title": kind,
             "game": game,
             "roles": list(configure(registry.get(game), {}).roles()[:1]),
-            "agents": agents_from_specs(f"{slug}:any", settings={**SETTINGS, **settings}),
-            "entry": "codes",
+            "agents": {f"{slug}:any": kit.agent(f"{slug}:any", **{**SETTINGS, **settings})},
+            "via": "codes",
         }
     )
     path = stack.reach_first_turn(slug)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from opponents.agents import agents_from_specs
 from tests import walking
 from tests.accessibility import violations
 from tests.photographs import PHONE
@@ -30,8 +29,8 @@ def slug(stack: Any) -> str:
             "game": "bargaining",
             "config": {"money": 1000.0, "rounds": 12},
             "roles": ["alice"],
-            "agents": agents_from_specs("script:fair"),
-            "entry": "open",
+            "agents": "script:fair",
+            "via": "open",
         }
     )
 

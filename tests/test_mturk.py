@@ -16,7 +16,6 @@ from playwright.sync_api import Browser, Frame, Page, expect
 from marketplaces.mturk.standin import Misbehaviour, StandIn
 from marketplaces.mturk.standin.market import Assignment
 from marketplaces.mturk.standin.server import KEY_ID, SECRET
-from opponents.agents import agents_from_specs
 from participants.states import State
 from tests import walking
 from tests.photographs import PHONE
@@ -76,10 +75,10 @@ class Researcher:
             "game": "bargaining",
             "config": {"delta_alice": 0.9, "delta_bob": 0.8},
             "roles": ["alice"],
-            "agents": agents_from_specs("script:fair"),
-            "entry": "mturk",
+            "agents": "script:fair",
+            "via": "mturk",
             "quota": people,
-            "turn_seconds": 3600,
+            "turn": 3600,
         }
         self.slug = self.stack.launch_study(fields)
         sign_in(self.stack, self.page)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import agents_from_specs
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -27,9 +26,9 @@ def enter_game(stack, page: Page, role: str, slug: str, **settings) -> str:
         "amounts": "dollars",
         "config": CONFIG,
         "roles": [role],
-        "agents": agents_from_specs("script:haggler"),
+        "agents": "script:haggler",
     }
-    stack.launch_study({"slug": slug, "entry": "codes", **defaults, **settings})
+    stack.launch_study({"slug": slug, "via": "codes", **defaults, **settings})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
     walking.read_instructions(page)

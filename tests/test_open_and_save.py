@@ -110,7 +110,7 @@ def test_user_with_endpoint_permissions_is_unchanged(client, superuser):
 
 def test_servers_accounts_and_recruitments_are_unchanged(client, superuser):
     client.post(
-        f"{ADD}?game=bargaining", new_form_data(client, f"{ADD}?game=bargaining", title="S", slug="s", entry="mturk")
+        f"{ADD}?game=bargaining", new_form_data(client, f"{ADD}?game=bargaining", title="S", slug="s", via="mturk")
     )
     check_unchanged(client, OtreeServer.objects.create(study="s", addresses="https://otree.example.org"))
     account = Account.objects.create(title="Ours", kind="mturk", place="sandbox")
@@ -121,7 +121,7 @@ def test_servers_accounts_and_recruitments_are_unchanged(client, superuser):
 def test_panels_with_every_check_are_unchanged(client, superuser):
     for number, check in enumerate(Panel.Check.values):
         address, slug = f"{ADD}?game=bargaining", f"panel-{number}"
-        client.post(address, new_form_data(client, address, title=slug, slug=slug, entry="panel"))
+        client.post(address, new_form_data(client, address, title=slug, slug=slug, via="panel"))
         panel = Panel(study=Study.objects.get(slug=slug), preset="any_site", title="Pool", person="id", check_by=check)
         if check == Panel.Check.SIGNED:
             panel.keep_secret("s" * 20)

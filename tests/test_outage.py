@@ -65,7 +65,7 @@ def test_outage_is_logged_as_one_line_a_minute() -> None:
 
 
 def test_people_enter_and_sign_in_while_redis_hangs(client: Client, redis_hangs, caplog):
-    study = launched_study(entry="open")
+    study = launched_study(via="open")
     User.objects.create_superuser("boss", password="a long password")
     with redis_hangs():
         assert client.post(f"/join/{study.slug}/").status_code == 302

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from conftest import slow_except
 from games import registry
 from games.play import configure
-from opponents.agents import agents_from_specs
 from participants.states import ENDINGS
 from plans.starting import first_of_each_kind
+from studies.tests import kit
 from tests import walking
 from tests.accessibility import DARK, violation_lines, violations
 from tests.photographs import DESKTOP, PHONE, photograph
@@ -125,9 +125,9 @@ def bargaining(stack, slug: str, **fields) -> str:
         "title": "Splitting money",
         "game": "bargaining",
         "roles": ["alice"],
-        "agents": agents_from_specs("script:fair"),
+        "agents": "script:fair",
     }
-    return stack.launch_study({"slug": slug, "entry": "codes", "quota": 1000, **defaults, **fields})
+    return stack.launch_study({"slug": slug, "via": "codes", "quota": 1000, **defaults, **fields})
 
 
 @pytest.mark.parametrize("path", ["/p/forged/", "/join/nowhere", "/nothing/"])
@@ -176,7 +176,7 @@ def test_pages_before_admission(stack, page: Page, inspector: Inspector, study: 
         f"{stack.url}/join/{bargaining(stack, 'pages-demo', entry='open', purpose='demo', roles=['alice', 'bob'])}"
     )
     inspector.inspect(page, "welcome to a demonstration")
-    mturk = bargaining(stack, "pages-mturk", entry="mturk")
+    mturk = bargaining(stack, "pages-mturk", via="mturk")
     page.goto(f"{stack.url}/join/{mturk}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H")
     inspector.inspect(page, "preview")
 
@@ -254,7 +254,7 @@ def test_game_and_quiz_pages(stack, page: Page, inspector: Inspector, study: str
 
 
 def test_waiting_page(stack, page: Page, inspector: Inspector):
-    path = stack.reach_first_turn(bargaining(stack, "pages-slow", agents=agents_from_specs("script:fair", delay=120)))
+    path = stack.reach_first_turn(bargaining(stack, "pages-slow", agents={"script:fair": kit.agent("script:fair", delay=120)}))
     page.goto(stack.url + path)
     walking.offer(page, "9000", "1000", role="alice")
     expect(page.locator(".thinking")).to_be_visible()
@@ -265,8 +265,8 @@ def test_waiting_page(stack, page: Page, inspector: Inspector):
 def test_screens_of_every_game(stack, page: Page, inspector: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
     config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}
-    fields = {"game": game, "config": config, "roles": [role], "agents": agents_from_specs("script:random")}
-    stack.launch_study({"slug": slug, "title": game, "entry": "codes", **fields})
+    fields = {"game": game, "config": config, "roles": [role], "agents": "script:random"}
+    stack.launch_study({"slug": slug, "title": game, "via": "codes", **fields})
     path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)
     inspector.inspect(page, f"{game}, {role}, beginning")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from opponents.agents import agents_from_specs
 from tests import researching
 from tests.accessibility import violations
 
@@ -29,8 +28,8 @@ def slug(stack: Any) -> str:
             "title": "Paid",
             "game": "bargaining",
             "roles": ["alice"],
-            "agents": agents_from_specs("script:fair"),
-            "entry": "codes",
+            "agents": "script:fair",
+            "via": "codes",
         }
     )
     return str(slug)

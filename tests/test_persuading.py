@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from opponents.agents import agents_from_specs
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -25,8 +24,8 @@ def enter_game(stack, page: Page, role: str, slug: str, agent: str, **config) ->
         "game": "persuasion",
         "amounts": "dollars",
         "roles": [role],
-        "agents": agents_from_specs(agent),
-        "entry": "codes",
+        "agents": agent,
+        "via": "codes",
     }
     stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **defaults})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")

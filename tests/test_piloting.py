@@ -6,8 +6,6 @@ import time
 
 import pytest
 
-from opponents.agents import agents_from_specs
-
 pytestmark = pytest.mark.services
 PEOPLE, PATIENCE = 10, 240.0
 
@@ -15,7 +13,7 @@ PEOPLE, PATIENCE = 10, 240.0
 @pytest.mark.slow
 def test_pilot_continues_when_its_worker_is_killed(stack):
     study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
-    stack.launch_study({**study, "slug": "piloted", "agents": agents_from_specs("script:haggler")})
+    stack.launch_study({**study, "slug": "piloted", "agents": "script:haggler"})
     number = stack.call("tests.actions.begin_pilot", "piloted", PEOPLE)
     wait_until(stack, number, lambda progress: progress["ended"] >= 3)
     stack.kill("collector")

@@ -18,7 +18,6 @@ from games.play import configure, script_move
 from marketplaces.mturk.arriving import PREVIEW
 from matches import services
 from matches.models import Match, Seat
-from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.states import ENDINGS, State
 from tests.visitors import STEP_KINDS, Visitor, arrived_participant, launched_study
@@ -87,9 +86,9 @@ def test_no_participant_template_has_inline_content(template: Path):
 
 
 def test_pages_before_admission(client: Client):
-    study = launched_study(slug="door", entry="codes")
-    launched_study(slug="open", entry="open")
-    launched_study(slug="mturk", entry="mturk")
+    study = launched_study(slug="door", via="codes")
+    launched_study(slug="open", via="open")
+    launched_study(slug="mturk", via="mturk")
     for path in ("/", "/nothing/", "/p/forged/", "/join/nowhere", "/join/door", "/join/door?code=WRONG", "/join/open"):
         check_policy(client.get(path))
     check_policy(client.get(f"/join/mturk?assignmentId={PREVIEW}&hitId=H"))
@@ -122,7 +121,7 @@ def test_every_last_page(client: Client, state: str):
 @pytest.mark.parametrize(("game", "role"), SEATS)
 def test_screens_and_frames_of_every_game(client: Client, game: str, role: str):
     study = launched_study(
-        slug="seat", game=game, roles=[role], agents=agents_from_specs("script:random"), asks_code_word=True
+        slug="seat", game=game, roles=[role], agents="script:random", asks_code_word=True
     )
     person = arrived_participant(study)
     for position, answer in enumerate(({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word})):

@@ -16,7 +16,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from marketplaces.prolific.standin import TOKEN, StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
-from opponents.agents import agents_from_specs
 from participants.states import ENDED, State
 from tests import reaching, researching, walking
 from tests.photographs import PHONE
@@ -46,9 +45,9 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
             "game": "bargaining",
             "roles": ["alice"],
             "quota": places,
-            "entry": "prolific",
-            "agents": agents_from_specs("script:fair"),
-            "turn_seconds": 3600,
+            "via": "prolific",
+            "agents": "script:fair",
+            "turn": 3600,
         }
     )
     researching.sign_in(stack, page)

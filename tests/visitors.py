@@ -41,6 +41,12 @@ def consented_participant(study: Study, worker: str = "worker") -> Enrolment:
     return answer_step(enrolment_id=enrolment.pk, position=0, data={"agree": "yes"})
 
 
+def placed_participant(study: Study, worker: str = "worker") -> Enrolment:
+    """Let a participant arrive, consent and choose a name, so that their cell is drawn; return the enrolment."""
+    enrolment = consented_participant(study, worker)
+    return answer_step(enrolment_id=enrolment.pk, position=1, data={"name": "Robin"})
+
+
 def text_of(response: HttpResponse) -> str:
     """Return a page's text, without its markup."""
     html = re.sub(r"(?s)<(head|script|style)\b.*?</\1>", " ", response.content.decode())

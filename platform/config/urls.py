@@ -23,6 +23,7 @@ urlpatterns = [
     path("admin/monitor/", include("monitoring.urls")),
     path("admin/pay/", include("paydesk.urls")),
     path("admin/tour/", include("showcase.touring")),
+    path("", include("walking.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     re_path(r"^api/", no_such_operation),

@@ -49,7 +49,7 @@ def collection_matches(
                 unverified=item.unverified,
                 names=tuple(item.names),
                 repetition=_repetition_number(collection, item.number),
-                environment=collection.content.get("environment", ""),
+                environment=collection.document.get("environment", ""),
             )
             yield item, PlayedMatch(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
 
@@ -67,4 +67,4 @@ def cells_of(source: Source) -> dict[str, int]:
 
 def _repetition_number(collection: Collection, number: int) -> int | None:
     """Return the match's repetition of its configuration and line-up, from 1; None for imported matches."""
-    return planned_match(collection, number).repetition if "repetitions" in collection.content else None
+    return planned_match(collection, number).repetition if collection.document else None

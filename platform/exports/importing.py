@@ -96,7 +96,6 @@ def _collection(name: str, family: str) -> Collection:
         source=Collection.Source.GLEE,
         game=family,
         status=Collection.Status.DONE,
-        content={},
         sha256="",
         planned=0,
     )
@@ -153,9 +152,9 @@ def _store(collection: Collection, outcomes: list[Outcome]) -> None:
 
 
 def _freeze(collection: Collection, configurations: list[dict[str, Any]]) -> None:
-    """Freeze the collection's content."""
+    """Freeze where the matches come from, and their configurations."""
     unverified = Item.objects.filter(collection=collection).exclude(unverified="").count()
-    collection.content = {
+    collection.frozen = {
         "game": collection.game,
         "rules_version": registry.get(collection.game).rules_version,
         "configurations": configurations,

@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from checks.models import Verdict
 from collecting.models import Collection
-from collecting.planning import matches_per_configuration
+from collecting.planning import agents_in, matches_per_configuration
 from exports import designs
 from exports.alike import mask
 from exports.csvsafe import compact_json
@@ -21,7 +21,6 @@ from exports.errors import UnknownSource
 from games.interface import Json
 from matches.models import Match
 from opponents.agents import Agent, counted_movers
-from plans.canonical import canonical
 from studies.models import Study, Version
 
 PLAYED_HERE = "parley"
@@ -101,9 +100,8 @@ class StudySource:
         return [{"at": entry.at, "path": entry.path, "before": entry.before, "after": entry.after} for entry in changed]
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        """Yield (game, parameters) of every version; of the draft before the first launch."""
-        versions = self._versions or [Version(study=self.study, document=canonical(self.study.draft))]
-        for version in versions:
+        """Yield (game, parameters) of every version."""
+        for version in self._versions:
             yield from designs.configurations_of(version)
 
     @cached_property
@@ -176,7 +174,7 @@ class CollectionSource:
         played_here = collection.source == Collection.Source.PLAYED
         self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)
         self.origin = PLAYED_HERE if played_here else str(collection.source)
-        agents = agents_in(collection.content).values()
+        agents = agents_in(collection).values()
         self.asks_models = any(not agent.scripted for agent in agents)
         self.counted = counted_movers(agents)
 
@@ -190,14 +188,14 @@ class CollectionSource:
         parent = self.collection
         frozen = (parent.sha256, parent.content, parent.code_revision, parent.created_at)
         games = {parent.game: parent.content["rules_version"]}
-        return [FrozenVersion(1, *frozen, games=games, agents=agents_in(parent.content))]
+        return [FrozenVersion(1, *frozen, games=games, agents=agents_in(parent))]
 
     def changes(self) -> list[dict[str, Any]]:
         return []
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
         stage_configurations = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
-        for configurations in (self.collection.content["configurations"], *stage_configurations):
+        for configurations in (self.collection.configurations, *stage_configurations):
             for config in configurations:
                 yield self.collection.game, config
 

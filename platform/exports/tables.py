@@ -1325,7 +1325,9 @@ def cells(shape: Shape, source: Source) -> Table:
     more_study_columns = [
         cell_column("weight", "integer", "How often the cell is drawn, compared with the others."),
         cell_column(
-            "sha256", "identifier", "Hash of the cell's plan: equal where participants of several versions met the same."
+            "sha256",
+            "identifier",
+            "Hash of the cell's plan: equal where participants of several versions met the same.",
         ),
         cell_column("base_pay", "number", "Base pay.", "the currency"),
         cell_column("announced_average", "number", "The average bonus that participants are told.", "the currency"),

@@ -31,7 +31,7 @@ class Group(models.Model):
     """
 
     hall = models.ForeignKey(Hall, models.CASCADE, related_name="groups")
-    pool = models.CharField(_("pool"), max_length=60)
+    pool = models.CharField(_("pool"), max_length=250)
     number = models.PositiveIntegerField(_("number"), null=True)
     match = models.OneToOneField(Match, models.CASCADE, null=True, related_name="lobby_group")
     made_at = models.DateTimeField(_("created"), default=timezone.now)
@@ -72,7 +72,7 @@ class Place(models.Model):
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="lobby_places")
     step = models.PositiveSmallIntegerField(help_text=_("the number of the lobby's step in the enrolment's path"))
     hall = models.ForeignKey(Hall, models.CASCADE, related_name="places")
-    pool = models.CharField(_("pool"), max_length=60)
+    pool = models.CharField(_("pool"), max_length=250)
     kind = models.CharField(_("kind of seat"), max_length=40)
     since = models.DateTimeField(_("since"), default=timezone.now)
     queued_at = models.DateTimeField(_("queued"), default=timezone.now)

@@ -167,9 +167,9 @@ def _is_due(hall_id: int, pool: str) -> bool:
     places = list(present(hall_id, pool))
     if not places:
         return False
-    if any(has_waited(place) for place in places):
-        return True
     table = table_of(places[0])
+    if any(has_waited(place) for place in places) or _is_gathered(places, table):
+        return True
     return len(places) >= len(table.seats) and find_group(_waiting(places, table), table.needed) is not None
 
 
@@ -182,7 +182,8 @@ def _form_group(hall_id: int, pool: str) -> set[int]:
     while places := {place.pk: place for place in present(hall_id, pool).exclude(pk__in=excluded)}:
         table = table_of(next(iter(places.values())))
         waiting = _waiting(list(places.values()), table)
-        overdue = next((candidate for candidate in waiting if has_waited(places[candidate.key])), None)
+        is_gathered = _is_gathered(list(places.values()), table)
+        overdue = next((candidate for candidate in waiting if is_gathered or has_waited(places[candidate.key])), None)
         group = find_group(waiting, table.needed) or (overdue and partial_group(waiting, table.needed, overdue))
         if not group:
             return set()
@@ -196,6 +197,15 @@ def _form_group(hall_id: int, pool: str) -> set[int]:
         else:
             return _end_wait(members[0])
     return set()
+
+
+def _is_gathered(places: Sequence[Place], table: Table) -> bool:
+    """Return whether everyone who is left of a group that stays together is here, so that nobody else can come."""
+    members = table.lobby.get("members")
+    if not members:
+        return False
+    left = Enrolment.objects.filter(pk__in=members, ended_at=None).values_list("pk", flat=True)
+    return set(left) <= {place.enrolment_id for place in places}
 
 
 def table_of(place: Place) -> Table:
@@ -276,11 +286,13 @@ def _ask(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> set
 
 def _preferred_role(table: Table, place: Place) -> Role:
     """Return the seat that the participant last had at such a table, to keep their number; else the step's."""
+    role: Role = place.enrolment.steps[place.step + 1]["role"]
+    if table.lobby.get("rotates"):
+        return role
     own = Place.objects.filter(enrolment=place.enrolment_id, step__lte=place.step).exclude(role="")
     last_role = own.order_by("-step").values_list("role", flat=True).first()
     if last_role is not None and table.seats.get(last_role) == place.kind:
         return last_role
-    role: Role = place.enrolment.steps[place.step + 1]["role"]
     return role
 
 
@@ -379,11 +391,28 @@ def _open_match(table: Table, group: Group, places: Sequence[Place]) -> None:
     )
     group.save()
     for role, place in seated.items():
+        _keep_together(group, place, [other.enrolment_id for other in seated.values()])
         _move_to_match(place, role, match_step)
     for step in {place.step for place in places}:
         enrolment_ids = [place.enrolment_id for place in places if place.step == step]
         Visit.objects.filter(enrolment__in=enrolment_ids, position=step).update(answered_at=timezone.now())
     group_made.send(Group, group=group, seats={role: place.enrolment for role, place in seated.items()})
+
+
+def _keep_together(group: Group, place: Place, members: Sequence[int]) -> None:
+    """If the group stays together, let the participant's later lobbies gather it again, and mark its matches."""
+    steps = place.enrolment.steps
+    key, is_first = steps[place.step].get("keep"), "members" not in steps[place.step]
+    if key is None or not is_first:
+        return
+    for number, step in enumerate(steps[place.step :], start=place.step):
+        if step.get("keep") != key:
+            continue
+        if step["kind"] == "match":
+            step["cluster"] = f"group {group.pk}"
+        elif number > place.step:
+            own = {"pool": f"{step['pool']}/group {group.pk}", "seed": f"{step['seed']}/group {group.number}"}
+            step.update({**own, "members": list(members), "ready": 0})
 
 
 def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -> None:
@@ -398,6 +427,8 @@ def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -
         if [step.get(name) for name in ("game", "config", "role")] == identity and step is not own_match_step:
             step.update({name: value for name, value in assigned.items() if name in step})
     own_match_step.update(assigned)
+    if "show_if" in own_match_step:
+        own_match_step["shown"] = True  # its lobby was
     enrolment.position = place.step + 1
     enrolment.state = State.PLAYING
     enrolment.save(update_fields=["steps", "position", "state"])

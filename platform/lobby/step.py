@@ -31,6 +31,10 @@ class LobbyStep(Step):
         fill: the label of the agent that takes free seats.
         strangers: whether to keep apart people who have met, in any session, during the first part of the limit.
         seed: the match's seed is derived from this and the group's number.
+        keep: names a group that is formed here, at its first lobby, and then stays together.
+        members: of a group that stays together: the enrolments that gather here again; nobody waits for those who have
+            ended.
+        rotates: whether participants take each other's seats from match to match.
         join: in a demonstration, the URL at which another person can join.
     """
 

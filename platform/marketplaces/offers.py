@@ -11,7 +11,7 @@ from studies.models import Study, Version
 
 
 def listing_of(study: Study, version: Version) -> Listing:
-    """Return the announcement. What a study leaves out says nothing about its question: its title is for researchers."""
+    """Return the announcement; without one, nothing that names the question: the title is for researchers."""
     listing = study.entry_rules().listing
     return Listing(
         title=listing.title or version.plan.shown_title or _("A decision study"),
@@ -32,7 +32,8 @@ def pay_of(version: Version) -> PayRule:
     if len(offered) > 1:
         raise NotPossible(
             _(
-                "The base pay depends on a factor, but the reward must be the same for everybody. Vary the bonus instead."
+                "The base pay depends on a factor, but the reward must be the same for everybody. Vary the bonus "
+                "instead."
             )
         )
     return version.plan.pay.rule_for()

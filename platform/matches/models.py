@@ -55,6 +55,7 @@ class Match(models.Model):
         COLLECTION = "collection", _("collection")
         IMPORTED = "imported", _("imported")
         SIMULATED = "simulated", _("simulated")
+        WALK = "walk", _("walk through")
 
         @property
         def has_ledger(self) -> bool:
@@ -109,12 +110,12 @@ class Match(models.Model):
     @property
     def driven(self) -> bool:
         """Whether one process plays the whole match, instead of a task per turn."""
-        return self.purpose in (self.Purpose.COLLECTION, self.Purpose.SIMULATED)
+        return self.purpose in (self.Purpose.COLLECTION, self.Purpose.SIMULATED, self.Purpose.WALK)
 
     @property
     def simulated(self) -> bool:
         """Whether simulated participants play, who need no server and whose pages do not call."""
-        return self.purpose in (self.Purpose.PILOT, self.Purpose.SIMULATED)
+        return self.purpose in (self.Purpose.PILOT, self.Purpose.SIMULATED, self.Purpose.WALK)
 
     @property
     def blind(self) -> bool:
@@ -123,16 +124,21 @@ class Match(models.Model):
 
     def disclosure(self) -> Disclosure:
         """Return what the participants may learn about who plays."""
-        told, line_up = self.timers.get("told", {}), self.line_up()
+        told, line_up, stand_ins = self.timers.get("told", {}), self.line_up(), self.stand_ins
         return Disclosure(
             self.configured(),
             told=told.get("others", ""),
-            seated=line_up.agents,
-            filling_in=line_up.filling_in,
+            seated={role: agent for role, agent in line_up.agents.items() if role not in stand_ins},
+            filling_in=line_up.filling_in - stand_ins,
             absences=self.absences,
             longest_answer=told.get("longest_answer", 0),
             turn_seconds=self.timers.get("turn_seconds", 0),
         )
+
+    @property
+    def stand_ins(self) -> frozenset[str]:
+        """The seats in which scripts play as if they were participants, in a walk through."""
+        return frozenset(self.timers.get("told", {}).get("stand_ins", ()))
 
     @property
     def paced(self) -> bool:

@@ -38,6 +38,8 @@ ON_TIMEOUT = "end"
 
 "end" the match, play the game's "default" move, or let an "agent" take the seat (`timers["standin"]`).
 """
+AS_TIMEOUT = "as_timeout"
+"""The policy for a lost connection (`timers["on_absence"]`) that is the same as for all whose time is up."""
 
 TOLERANCE = timedelta(seconds=2)
 """How late an answer may be, and how far apart limits may be that are judged together: the time between two sweeps."""
@@ -324,17 +326,26 @@ def _someone_is_late_soon(change: Change, late: Collection[Role]) -> bool:
 def _end_time(change: Change, late: Mapping[Role, Seat]) -> None:
     """Act, once, on all participants whose time is up."""
     endings = {role: _ending_of(change, seat) for role, seat in late.items()}
-    policy = _timeout_policy(change)
-    if policy == "default":
-        asked = {role: change.turns[role].answering for role in late}
-        for role in late:
-            if change.play.awaits_answer(role, asked[role]):
-                change.move_by_clock(role)
-    elif policy == "agent" and _others_play(change, late):
-        for role, ending in endings.items():
+    policies = {role: _policy_of(change, role) for role in late}
+    if not _others_play(change, late):
+        policies = {role: "end" if policy == "agent" else policy for role, policy in policies.items()}
+    if "end" in policies.values():
+        _abandon(change, {role: ending for role, ending in endings.items() if policies[role] == "end"})
+        return
+    asked = {role: change.turns[role].answering for role in late if policies[role] == "default"}
+    for role, answering in asked.items():
+        if change.play.awaits_answer(role, answering):
+            change.move_by_clock(role)
+    for role, ending in endings.items():
+        if policies[role] == "agent":
             _replace(change, late[role], ending)
-    else:
-        _abandon(change, endings)
+
+
+def _policy_of(change: Change, role: Role) -> str:
+    """Return what happens to a participant whose time is up: another policy may hold for lost connections."""
+    own: str = change.match.timers.get("on_absence", AS_TIMEOUT)
+    is_absent = absences.has_lost_connection(change.absences.get(role, {}))
+    return own if is_absent and own != AS_TIMEOUT else _timeout_policy(change)
 
 
 def _ending_of(change: Change, seat: Seat) -> State:

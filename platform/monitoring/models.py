@@ -30,7 +30,9 @@ class CellTally(models.Model):
     released = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "cell_number", "state"], name="one_tally_per_cell_and_state")]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "cell_number", "state"], name="one_tally_per_cell_and_state")
+        ]
 
 
 class OutcomeTally(models.Model):

@@ -19,7 +19,6 @@ from monitoring.models import OutcomeTally
 from monitoring.people import MAX_CELLS_LISTED, People
 from plans.checking import matches_of
 from studies.models import Study, Version
-from studies.participations import may_return
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def preview_of(study: Study, people: People) -> Preview | None:
 
 def _plays_several_matches(version: Version) -> bool:
     """Return whether a person may play several matches of the version, in one session or by coming back."""
-    return matches_of(version.plan.journey) != 1 or may_return(version)
+    return matches_of(version.plan.journey) != 1 or version.study.entry_rules().participations != 1
 
 
 def _positioned(rows: Sequence[tuple[str, Sequence[Any]]], *, intervals: bool) -> list[Estimate]:

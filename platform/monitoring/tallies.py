@@ -132,5 +132,7 @@ def _add_to_rows(model: type[models.Model], key: tuple[str, ...], sums: dict[str
 
 
 def _rows(manager: Any, key: tuple[str, ...], keys: Iterable[tuple[Any, ...]], columns: list[str]) -> Any:
-    rows = manager.filter(**{f"{name}__in": set(values) for name, values in zip(key, zip(*keys), strict=True)})
+    rows = manager.filter(
+        **{f"{name}__in": set(values) for name, values in zip(key, zip(*keys, strict=True), strict=True)}
+    )
     return rows.values_list(*key, *columns)

@@ -39,7 +39,7 @@ def plan_for(
     Args:
         config: its parameters; the game's starting configuration by default.
         roles: the participant's seats, each a cell; the first seat of each kind by default.
-        agents: by label; the game's default script by default. Several are a factor.
+        agents: by label; the game's default script by default. Several that are no others' fallbacks are a factor.
         stage: other settings of the game's stage, such as `seats`, which replaces roles and agents as players.
         parts: further parts of the plan, such as `pay`.
     """
@@ -51,9 +51,10 @@ def plan_for(
     factors: dict[str, Json] = dict(parts.pop("factors", None) or {})
     seats: Json = (stage or {}).get("seats")
     if seats is None:
-        opponent: Json = next(iter(agents), PERSON)
-        if len(agents) > 1:
-            factors["opponent"] = {"levels": list(agents)}
+        opponents = [label for label in agents if not any(label in _fallbacks(other) for other in agents.values())]
+        opponent: Json = next(iter(opponents), PERSON)
+        if len(opponents) > 1:
+            factors["opponent"] = {"levels": opponents}
             opponent = {"by": "opponent"}
         by_role = {role: {role: PERSON, OTHERS: opponent} if agents else {role: PERSON} for role in roles}
         seats = by_role[roles[0]]
@@ -72,3 +73,8 @@ def plan_for(
         ],
         **parts,
     }
+
+
+def _fallbacks(agent: Mapping[str, Json]) -> list[Json]:
+    fallback = agent.get("fallback")
+    return fallback if isinstance(fallback, list) else [fallback]

@@ -12,8 +12,8 @@ from games import pictures, registry
 from matches.models import Match
 from showcase.demo import Variant, variants_of
 from showcase.watching import model_runs
-from studies.models import Study
-from studies.names import two_person_slug
+from studies.enrolling import roles_offered
+from studies.models import Study, configured
 
 SYSTEMS = ("GLEE", "Economics Arena", "AucArena", "CoopEval", "EconEvals")
 """The published systems in the order of the page; games of others follow."""
@@ -64,7 +64,9 @@ def card_of(key: str) -> Card | None:
 
 
 def _cards(keys: Collection[str]) -> list[Card]:
-    studies = {study.slug: study for study in Study.objects.filter(purpose=Match.Purpose.DEMO, game__in=keys)}
+    slugs = [slug for key in keys for variant in variants_of(key) for slug in variant.slugs]
+    demos = Study.objects.filter(draft__purpose=str(Match.Purpose.DEMO), slug__in=slugs)
+    studies = {study.slug: study for study in demos}
     with_model = model_runs()
     return [card for key in keys if (card := _card(key, studies, with_model=with_model))]
 
@@ -86,21 +88,22 @@ def _card(key: str, studies: Mapping[str, Study], *, with_model: bool) -> Card |
         length=_length(studies[main.slug]),
         plays=plays,
         variants=[_entry(variant, studies[variant.slug]) for variant in others if variant.slug in studies],
-        together=two_person_slug(main.slug) in studies,
+        together=main.together_slug in studies,
     )
 
 
 def _entry(variant: Variant, study: Study) -> Entry:
-    game = study.configured()
-    return Entry(study, variant.name, [(role, game.role_label(role)) for role in study.roles])
+    return Entry(study, variant.name, roles_offered(study))
 
 
 def _length(study: Study) -> str:
     version = study.latest_version()
-    minutes = version.content.get("about_minutes") if version else None
+    if version is None:
+        return ""
+    minutes = version.frozen.get("about_minutes")
     about = (
         ngettext("about {minutes} minute", "about {minutes} minutes", minutes).format(minutes=minutes)
         if minutes
         else ""
     )
-    return ", ".join(filter(None, [about, study.configured().length()]))
+    return ", ".join(filter(None, [about, configured(version.plan.games()[0]).length()]))

@@ -16,9 +16,10 @@ from games import grids, registry
 from games.interface import Game, Json
 from games.play import configure
 from matches.models import Match
-from opponents.agents import PERSON, agents_from_specs
+from opponents.agents import PERSON
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
+from plans.starting import plan_for
 from showcase import watching
 from showcase.local_model import LOCAL, LOCAL_MODEL, LOCAL_SETTINGS
 from studies.launching import launch
@@ -53,6 +54,16 @@ class Variant:
         return f"{self.game.title}: {self.name}" if self.name else str(self.game.title)
 
     @property
+    def together_slug(self) -> str:
+        """The short name of the study for two people."""
+        return two_person_slug(self.slug)
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        """The short names of all its studies."""
+        return self.slug, self.together_slug, self.model_slug
+
+    @property
     def model_slug(self) -> str:
         """The short name of the study against the model on this computer."""
         return self.slug.replace("demo-", "demo-llm-", 1)
@@ -80,24 +91,28 @@ def create_demo(model_url: str | None = None) -> Demo:
     return Demo(admin=ADMIN, password=admin_password())
 
 
-def _launch(variant: Variant, slug: str, title: str, **fields: Any) -> None:
+def _launch(variant: Variant, slug: str, title: str, **parts: Any) -> None:
     """Create and launch a demo study unless it exists."""
-    defaults = {
-        "title": title,
-        "game": variant.game.key,
-        "config": dict(variant.config),
-        "purpose": Match.Purpose.DEMO,
-        "entry": Study.Entry.OPEN,
-        "quota": 100_000,
-        **fields,
-    }
-    study, created = Study.objects.get_or_create(slug=slug, defaults=defaults)
-    if created:
-        launch(study)
+    if Study.objects.filter(slug=slug).exists():
+        return
+    plan = plan_for(
+        variant.game.key,
+        title=title,
+        config=variant.config,
+        purpose=str(Match.Purpose.DEMO),
+        cells={"quota": 100_000},
+        entry={"via": str(Study.Entry.OPEN)},
+        **parts,
+    )
+    launch(Study.objects.create(slug=slug, draft=plan))
+
+
+def _script(variant: Variant) -> dict[str, Json]:
+    return {"script": variant.game.default_script, "delay": 1.5}
 
 
 def _launch_against_script(variant: Variant) -> None:
-    agents = agents_from_specs(f"script:{variant.game.default_script}", delay=1.5)
+    agents = {variant.game.default_script: _script(variant)}
     _launch(variant, variant.slug, variant.title, agents=agents, roles=_roles_to_choose(variant))
 
 
@@ -113,18 +128,18 @@ def _launch_for_two(variant: Variant) -> None:
     human_roles = game.people()[:2]
     if len(human_roles) < 2:
         return
-    script = f"script:{variant.game.default_script}"
+    script = variant.game.default_script
     others = {"*": script} if len(game.roles()) > 2 else {}
     _launch(
         variant,
-        two_person_slug(variant.slug),
+        variant.together_slug,
         _("{game} with another person").format(game=variant.title),
-        roles=list(human_roles),
-        agents=agents_from_specs(script, delay=1.5),
-        lineups=[{"name": "", "seats": {**dict.fromkeys(human_roles, PERSON), **others}}],
-        lobby_after="agents",
-        fills_in=script,
-        on_timeout="agent",
+        agents={script: _script(variant)},
+        stage={
+            "seats": {**dict.fromkeys(human_roles, PERSON), **others},
+            "timing": {"on_timeout": "agent", "stand_in": script},
+            "lobby": {"otherwise": "agents", "fill": script},
+        },
     )
 
 
@@ -147,10 +162,9 @@ def _set_up_model(url: str | None) -> None:
     )
     MEMORY.expire()
     for variant in (variants_of(key)[0] for key in registry.keys()):
-        agents = agents_from_specs(
-            f"{LOCAL}:{LOCAL_MODEL}",
-            settings={**LOCAL_SETTINGS, "script": variant.game.default_script, "cap_study": 1.0},
-        )
+        script = variant.game.default_script
+        model = {"endpoint": LOCAL, "model": LOCAL_MODEL, **LOCAL_SETTINGS, "fallback": script, "cap_study": 1.0}
+        agents = {LOCAL_MODEL: model, script: {"script": script}}
         title = _("{game} with a model on this machine").format(game=variant.title)
         _launch(variant, variant.model_slug, title, agents=agents, roles=_roles_to_choose(variant))
 

@@ -29,7 +29,6 @@ from studies.admin.steps import AFTER
 from studies.admin.transcript import Transcript, transcript_of
 from studies.admin.viewer import Addresses, chosen_step, screen_page, sheets_of, step_context
 from studies.models import Study
-from studies.names import two_person_slug
 
 SHARE_COMMAND = "make demo DEMO=--share"
 """How to start the demo so that phones in the same network reach it."""
@@ -76,7 +75,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def friend(request: HttpRequest, game: str) -> HttpResponse:
     """Show the link that two people follow to play together, as a QR code too if phones can reach the demo."""
     card = _card(game)
-    study = get_object_or_404(Study, slug=two_person_slug(variants_of(game)[0].slug), purpose=Match.Purpose.DEMO)
+    study = get_object_or_404(Study, slug=variants_of(game)[0].together_slug, draft__purpose=str(Match.Purpose.DEMO))
     shared = settings.DEMO_SHARED_URL
     link = urljoin(shared, study.get_absolute_url()) if shared else request.build_absolute_uri(study.get_absolute_url())
     context = {

@@ -164,7 +164,7 @@ def late_disclosure(enrolment: Enrolment) -> list[str]:
 
 
 def _describe(seats: Sequence[Seat]) -> str:
-    kinds = Counter("person" if not seat.agent else "script" if is_scripted(seat.agent) else "model" for seat in seats)
+    kinds = Counter("person" if not seat.agent or seat.role in seat.match.stand_ins else "script" if is_scripted(seat.agent) else "model" for seat in seats)
     phrases = {
         "person": ngettext("another participant", "{n} other participants", kinds["person"]),
         "model": ngettext("a language model", "{n} language models", kinds["model"]),

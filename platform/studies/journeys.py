@@ -241,7 +241,7 @@ class Outlook:
         lengths: of the first games, in words.
         questions: whether a quiz has several questions.
         reserved: words that are not allowed as names.
-        shown: whether the other players see names in some cell.
+        visible: whether the other players see names in some cell.
         disclosures: what is told about the other players, by what the plan discloses.
     """
 
@@ -251,7 +251,7 @@ class Outlook:
     lengths: tuple[str, ...]
     questions: bool
     reserved: tuple[str, ...]
-    shown: bool
+    visible: bool
     disclosures: Mapping[str, Mapping[str, str]]
 
     @classmethod
@@ -282,7 +282,7 @@ class Outlook:
                 for role in people_in(seats)
             ),
             reserved=tuple(dict.fromkeys([*words, *roles, "parley", "player", "opponent"])),
-            shown=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
+            visible=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
             disclosures={
                 told: disclosure.disclosure_of(
                     found.values(), discloses=told, lobby_after={lobby.otherwise for lobby in in_groups}
@@ -343,7 +343,7 @@ def _consent(stage: stages.Consent, way: Way) -> Steps:
             **({"behaviour": texts.behaviour_counted()} if plan.checks.behaviour else {}),
             **({"demo": True} if plan.purpose == Match.Purpose.DEMO else {}),
         },
-        {"kind": "name", "reserved": list(outlook.reserved), "visible": outlook.shown},
+        {"kind": "name", "reserved": list(outlook.reserved), "visible": outlook.visible},
     ]
 
 
@@ -582,7 +582,9 @@ class _Play:
                 cohort = f"{way.cell.number}.{(way.number - 1) // group.cohort + 1}"
                 pool += f"/{cohort}"
         together = f"/{way.together}" if way.together else ""
-        seed = f"{way.version.seed}/{way.cell.number}/{where}{together}"
+        pool += together
+        seed = f"{way.version.seed}/{pool}"
+        keep = {"keep": group.key} if group is not None and not group.cohort and not alone else {}
         match_step = {
             "kind": "match",
             "stage": self.name,
@@ -595,24 +597,24 @@ class _Play:
             "budget_of": f"study:{way.version.study.slug}",
             **({"repeat": repeat} if stage.repeats > 1 else {}),
             **({"cluster": cohort} if cohort else {}),
+            **keep,
         }
         if alone:
             return [{**match_step, "seed": Random(f"{seed}/{way.number}").randrange(2**31)}]
         returns = plan.entry.participations != 1
         meets_again = way.matches > 1 or returns
-        keeps = group is not None and not group.cohort
         lobby_step = {
             "kind": "lobby",
             "stage": self.name,
             "hall": lobby_hall(way.version),
-            "pool": pool + together,
+            "pool": pool,
             "limit": lobby.wait,
             "ready": lobby.ready,
             "after": lobby.otherwise,
             "fill": fill,
-            "strangers": stage.partners == "new" and meets_again and not keeps,
-            "seed": seed if cohort == "" else f"{seed}/{cohort}",
-            **({"keep": group.key} if group is not None and keeps else {}),
+            "strangers": stage.partners == "new" and meets_again and not keep,
+            "seed": seed,
+            **keep,
             **({"rotates": True} if stage.roles == "rotate" else {}),
             **({"join": way.version.study.get_absolute_url()} if plan.purpose == Match.Purpose.DEMO else {}),
         }

@@ -60,6 +60,15 @@ def version_of(study: Study) -> Version:
     """
     if faults := check(study.draft).faults:
         raise BadPlan(faults)
+    return draft_version(study)
+
+
+def draft_version(study: Study) -> Version:
+    """Return the draft as a version, unsaved, without checking that everything in it fits together.
+
+    Raises:
+        BadPlan: it cannot be read.
+    """
     document = canonical(study.draft)
     version = Version(
         study=study, number=0, document=document, sha256=version_hash(document), code_revision=code_revision()

@@ -224,7 +224,8 @@ class Recomputed:
 
     def _played(self) -> float:
         """Return how much of the session was played when the enrolment ended."""
-        return sum(match.share_at(self._last_counted(match)) for _seat, match in self.seats) / matches_in(self.enrolment)
+        shares = (match.share_at(self._last_counted(match)) for _seat, match in self.seats)
+        return sum(shares) / matches_in(self.enrolment)
 
     def _last_counted(self, match: ReplayedMatch) -> int:
         """Return the last event that the ending counted: the recorded one, if it lies at the time of the ending."""

@@ -11,7 +11,7 @@
   const check = (event) => {
     const field = event.target;
     if (!field.name || !good(field)) return;
-    const place = field.closest("fieldset")?.id || field.id;
+    const place = field.closest("fieldset[id]")?.id || field.id;
     const line = document.getElementById(`${place}-error`);
     if (line) line.hidden = true;
     field.removeAttribute("aria-invalid");

@@ -25,7 +25,13 @@ FAIR = {"alice_gain": 5000, "bob_gain": 5000}
 
 def new_study(**parts: Any) -> Study:
     """Return a launched bargaining study in which people play alice against a fair script, with a quiz."""
-    defaults = {"title": "Splitting money", "slug": "splitting", "agents": "script:fair", "quota": 100_000, "quiz": True}
+    defaults = {
+        "title": "Splitting money",
+        "slug": "splitting",
+        "agents": "script:fair",
+        "quota": 100_000,
+        "quiz": True,
+    }
     return kit.launched(**{**defaults, **parts})
 
 

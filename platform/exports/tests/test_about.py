@@ -14,9 +14,6 @@ from exports.models import Publication
 from exports.parquet import schema_of
 from exports.tests import building
 from games import registry
-from games.play import configure
-from opponents.agents import agents_from_specs
-from plans.questions import Question
 
 UNITLESS = {"number", "time"}
 """Kinds whose values need a unit, or words that say what they measure."""
@@ -27,10 +24,8 @@ GAME_PREFIXES = ("config_", "move_")
 @pytest.mark.django_db
 @pytest.mark.parametrize("game", registry.keys())
 def test_every_column_of_every_table_is_described(game):
-    study = building.new_study(
-        slug=f"{game.replace('_', '-')}-study", game=game, roles=list(configure(registry.get(game), {}).roles())[:1],
-        agents=agents_from_specs(f"script:{min(registry.get(game).scripts)}"),
-    )  # fmt: skip
+    script = f"script:{min(registry.get(game).scripts)}"
+    study = building.new_study(slug=f"{game.replace('_', '-')}-study", game=game, agents=script, quiz=False)
     all_tables = tables_for(reading_of(study))
     shape = reading_of(study).shape
     game_columns = {*shape.metrics, *shape.seat_metrics, *shape.records}
@@ -46,11 +41,11 @@ def test_every_column_of_every_table_is_described(game):
         assert schema_of(table).names == [column.name for column in table.columns]
 
 
+@pytest.mark.django_db
 def test_survey_questions_are_described_by_their_text():
-    from exports.tables import participants
-
-    question = Question(name="age", kind="number", text="How old are you?", required=True)
-    (column,) = [c for c in participants([], [], [(True, question)]).columns if c.name == "survey_before_age"]
+    study = building.new_study(before=[{"name": "age", "kind": "number", "text": "How old are you?"}])
+    columns = tables_for(reading_of(study))["participants"].columns
+    (column,) = [column for column in columns if column.name == "survey_before_age"]
     assert "How old are you?" in column.meaning
 
 

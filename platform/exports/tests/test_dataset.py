@@ -24,8 +24,7 @@ from matches import services
 from matches.models import Match
 from participants.states import State
 from payouts.models import LedgerRow
-from studies.launching import launch
-from studies.models import Study
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +32,7 @@ FILES = {
     "matches.csv", "decisions.csv", "messages.csv", "participants.csv", "llm_calls.csv", "tool_calls.csv",
     "payments.csv", "excluded.csv",
     "signals.csv", "behaviour.csv", "behaviour.parquet", "flow.csv", "flow.json",
-    "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json",
+    "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json", "plan-v1.yaml",
     "manifest.json", "README.md", "flow.svg",
     "croissant.json", "datacite.json", "psych-ds.sha256", "reporting-checklist.json", "reporting-checklist.md",
     "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",
@@ -159,7 +158,8 @@ def test_headers_depend_on_the_study_not_its_data(tmp_path, finished_dataset):
         assert header(tmp_path / "empty", table) == header(finished_dataset, table)
     assert header(finished_dataset, "matches") == [
         "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
-        "seed", "started_at", "ended_at", "seconds", "session", "repetition", "environment", "ended_how",
+        "seed", "started_at", "ended_at", "seconds", "session",
+        "stage", "pass", "repeat", "cluster", "repetition", "environment", "ended_how",
         "decisions", "messages",
         "player_alice", "agent_alice", "agent_alice_hash", "participant_alice",
         "player_bob", "agent_bob", "agent_bob_hash", "participant_bob",
@@ -244,7 +244,7 @@ def test_a_folder_in_use_is_kept_unless_overwrite_is_set(tmp_path):
 # ---- the gate with real data -----------------------------------------------------------------------------
 
 
-def flow_of(study: Study, folder: Path) -> dict:
+def flow_of(study, folder: Path) -> dict:
     return export(study, folder).model_dump()["flow"]
 
 
@@ -281,16 +281,13 @@ def test_everyone_excluded_is_counted_once_with_the_reason(tmp_path):
     assert len(rows(tmp_path / "d", "excluded")) == 8
 
 
-@pytest.mark.parametrize("purpose", [Match.Purpose.PILOT, Match.Purpose.DEMO])
-def test_matches_before_the_launch_are_excluded(tmp_path, purpose):
-    study = building.new_study(purpose=purpose)
+def test_a_demonstration_before_the_study_is_excluded(tmp_path):
+    study = building.new_study(purpose="demo")
     building.complete(study, worker="A1")
-    study.purpose = Match.Purpose.STUDY
-    study.save()
-    launch(study)
+    building.launch_with(study, purpose="study")
     building.complete(study, worker="A2")
     flow = flow_of(study, tmp_path / "d")
-    assert flow["excluded"] == {str(purpose): 1}
+    assert flow["excluded"] == {"demo": 1}
     assert flow["in_dataset"] == 1
     assert [row["version"] for row in rows(tmp_path / "d", "matches")] == ["2"]
     assert verify(tmp_path / "d") == []
@@ -333,7 +330,7 @@ def test_small_portions_omit_no_one(tmp_path, monkeypatch):
 
 
 def test_a_study_that_was_never_launched_has_an_empty_dataset(tmp_path):
-    study = Study.objects.create(title="Draft", slug="draft", game="bargaining", config={"money": 100.0})
+    study = kit.new_study("draft", config={"money": 100.0})
     assert flow_of(study, tmp_path / "d")["arrived"] == 0
     assert verify(tmp_path / "d") == []
 

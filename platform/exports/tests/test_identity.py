@@ -22,8 +22,8 @@ from exports.tests import building
 from exports.tests.test_dataset import rows, transcripts
 from exports.tests.test_verify import reseal
 from exports.verify import verify
-from opponents.agents import agents_from_specs
-from plans.canonical import sha256_of
+from plans.canonical import version_hash
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 
@@ -124,8 +124,8 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
         title=f"Prices, by {STRANGERS[0]}",
         consent=f"Questions? Write to {strangers}.",
         debriefing=f"Ask {strangers}.",
-        agents=agents_from_specs("script:fair", settings={"persona": f"You are {STRANGERS[0]}."}),
-        survey_before=[
+        agents={"script:fair": kit.agent("script:fair", persona=f"You are {STRANGERS[0]}.")},
+        before=[
             {"name": "how", "kind": "single", "text": f"Write to {STRANGERS[0]}?", "options": list(STRANGERS[:2])},
             {"name": "scale", "kind": "scale", "text": "So?", "low": STRANGERS[0], "high": STRANGERS[1]},
         ],
@@ -146,10 +146,10 @@ def test_researchers_texts_are_scrubbed_and_their_hash_can_be_checked(tmp_path):
     assert rows(tmp_path / "d", "participants")[0]["survey_before_how"] == "[e-mail]"
     frozen = study.versions.get()
     (version,) = json.loads((tmp_path / "d" / "versions.json").read_text())
-    assert version["sha256"] == frozen.sha256 == sha256_of(frozen.content)
-    assert version["content_sha256"] == sha256_of(version["content"])
-    assert "texts.consent" in version["replaced"] and "agents.script:fair.settings.persona" in version["replaced"]
-    assert version["content"]["texts"]["consent"].startswith("Questions? Write to [e-mail] or [address]")
+    assert version["sha256"] == frozen.sha256 == version_hash(frozen.document)
+    assert version["content_sha256"] == version_hash(version["content"])
+    assert {"journey.0.text", "agents.script:fair.persona"} <= set(version["replaced"])
+    assert version["content"]["journey"][0]["text"].startswith("Questions? Write to [e-mail] or [address]")
 
 
 def test_a_changed_version_is_detected(tmp_path):

@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
 
-from analysis.data import load
 from exports.dataset import export
 from exports.tests import building
 from exports.tests.test_dataset import rows
 from exports.tests.test_verify import edit_csv, reseal
-from exports.verify import examine, verify
+from exports.verify import verify
 from matches import services
 from matches.models import Match, Seat
-from opponents.agents import agents_from_specs
 from studies.models import Study
-
-EARLIER = {1: 1, 2: 1, 3: 1, 4: 2}
-"""Number of matches in `format_1` to `format_4`, each written by the last version of Parley that used the format."""
-
-
-def dataset_of_format(number: int) -> Path:
-    return Path(__file__).parent / f"format_{number}"
-
-
-@pytest.mark.parametrize("number", EARLIER)
-def test_a_dataset_of_an_earlier_format_still_verifies(number):
-    verification = examine(dataset_of_format(number))
-    assert (verification.differences, verification.matches) == ([], EARLIER[number])
-
-
-@pytest.mark.parametrize("number", EARLIER)
-def test_a_dataset_of_an_earlier_format_can_be_analysed(number):
-    data = load(dataset_of_format(number))
-    matches, decisions = data.table("matches"), data.table("decisions")
-    assert len(matches) == EARLIER[number] and len(decisions) == matches.decisions.sum() > 0
-    assert data.run("general.outcomes").reason == ""
-
-
-@pytest.mark.parametrize("number", EARLIER)
-def test_a_changed_payoff_is_detected_in_an_earlier_format(number, tmp_path):
-    folder = shutil.copytree(dataset_of_format(number), tmp_path / "d")
-    edit_csv(folder / "matches.csv", "payoffs_alice", lambda value: f"{float(value) + 1}")
-    reseal(folder)
-    assert any("payoffs_alice" in difference for difference in verify(folder))
 
 
 @pytest.mark.django_db
@@ -57,7 +23,7 @@ class TestManySeats:
             slug="contest",
             game="beauty_contest",
             roles=["p1"],
-            agents=agents_from_specs("script:random"),
+            agents="script:random",
             config={"runs": 3},
         )
         person = building.arrive(study, worker="A1WORKER")

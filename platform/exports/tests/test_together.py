@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 def played(**fields: object) -> Study:
     """Return a study in which three people and a script played a match; the clock moved for the third person."""
-    new_study = study(on_timeout="default", extension_seconds=0, **fields)
+    new_study = study(on_timeout="default", extension=0, **fields)
     enrolments = arrive(new_study, 3)
     play_all_but(Match.objects.get(), "p3")
     assert Seat.objects.filter(match__status="finished", enrolment__in=enrolments).count() == 3

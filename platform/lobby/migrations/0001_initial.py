@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
             name='Group',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pool', models.CharField(max_length=60, verbose_name='pool')),
+                ('pool', models.CharField(max_length=250, verbose_name='pool')),
                 ('number', models.PositiveIntegerField(null=True, verbose_name='number')),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
                 ('until', models.DateTimeField(default=django.utils.timezone.now, verbose_name='until')),
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('step', models.PositiveSmallIntegerField(help_text="the number of the lobby's step in the enrolment's path")),
-                ('pool', models.CharField(max_length=60, verbose_name='pool')),
+                ('pool', models.CharField(max_length=250, verbose_name='pool')),
                 ('kind', models.CharField(max_length=40, verbose_name='kind of seat')),
                 ('since', models.DateTimeField(default=django.utils.timezone.now, verbose_name='since')),
                 ('queued_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='queued')),

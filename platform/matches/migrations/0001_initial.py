@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('timers', models.JSONField(default=dict, verbose_name='timers')),
                 ('rules_version', models.PositiveIntegerField(verbose_name='rules version')),
                 ('seed', models.BigIntegerField(verbose_name='seed')),
-                ('purpose', models.CharField(choices=[('study', 'study'), ('pilot', 'pilot'), ('demo', 'demo'), ('collection', 'collection'), ('imported', 'imported'), ('simulated', 'simulated')], default='study', max_length=12, verbose_name='purpose')),
+                ('purpose', models.CharField(choices=[('study', 'study'), ('pilot', 'pilot'), ('demo', 'demo'), ('collection', 'collection'), ('imported', 'imported'), ('simulated', 'simulated'), ('walk', 'walk through')], default='study', max_length=12, verbose_name='purpose')),
                 ('budget_of', models.CharField(blank=True, help_text="what its models' calls are charged to", max_length=200, verbose_name='budget')),
                 ('status', models.CharField(choices=[('live', 'live'), ('finished', 'finished'), ('abandoned', 'ended without a result')], default='live', max_length=12, verbose_name='status')),
                 ('ending', models.CharField(blank=True, max_length=40, verbose_name='why it ended')),

@@ -61,10 +61,11 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('arrived', 'arrived'), ('consented', 'consented'), ('instructed', 'read the instructions'), ('failed_code_word', 'failed the attention check'), ('failed_comprehension', 'failed the comprehension quiz'), ('playing', 'playing'), ('waiting', 'waiting for others'), ('quiz', 'answering the quiz'), ('failed_quiz', 'failed the quiz'), ('completed', 'completed'), ('timed_out', 'ran out of time'), ('dropped_out', 'dropped out'), ('opponent_failed', 'opponent failed'), ('our_outage', 'our outage'), ('partner_left', 'another player left'), ('no_partner', 'found no partner'), ('replaced', 'replaced by a program'), ('screened_out', 'screened out'), ('returned', 'returned the assignment'), ('withdrew', 'withdrew')], max_length=20)),
                 ('number', models.PositiveIntegerField(default=0)),
                 ('released', models.PositiveIntegerField(default=0)),
-                ('cell', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tallies', to='studies.cell')),
+                ('cell_number', models.PositiveIntegerField()),
+                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tallies', to='studies.version')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('cell', 'state'), name='one_tally_per_cell_and_state')],
+                'constraints': [models.UniqueConstraint(fields=('version', 'cell_number', 'state'), name='one_tally_per_cell_and_state')],
             },
         ),
         migrations.CreateModel(

@@ -26,7 +26,7 @@ RULES = st.builds(
     PayRule,
     base=AMOUNTS,
     rule=st.sampled_from(["share", "linear", "fixed"]),
-    announced_average=AMOUNTS,
+    average=AMOUNTS,
     rate=RATES,
     cap=AMOUNTS,
 )
@@ -60,7 +60,7 @@ def test_the_bonus_is_clipped_between_zero_and_the_cap_in_whole_cents(rule, payo
 @example(average=Decimal("0.01"), share=0.25)
 @example(average=Decimal("3.00"), share=0.5)
 def test_the_share_rule_pays_twice_the_average_times_g(average, share):
-    rule = PayRule(rule="share", announced_average=average, cap=Decimal(2) * average)
+    rule = PayRule(rule="share", average=average, cap=Decimal(2) * average)
     assert bonus(rule, payoff=0, share=share) == half_up(2 * Fraction(average) * exactly(share))
 
 
@@ -141,7 +141,7 @@ class TestLedger:
         return visitor.now()
 
     def test_a_finished_enrolment_owes_base_and_bonus_with_their_workings(self):
-        person = self.finish(base="1.50", announced_average="3.00", currency="EUR")
+        person = self.finish(base="1.50", average="3.00", currency="EUR")
         assert ledger() == {"base": Decimal("1.50"), "bonus": Decimal("3.00")}
         for row in LedgerRow.objects.all():
             assert (row.enrolment, row.state, row.currency) == (person, LedgerRow.State.DUE, "EUR")

@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField(verbose_name='number')),
                 ('cell', models.PositiveIntegerField(help_text="its number in the plan", verbose_name='cell')),
-                ('plan', models.CharField(choices=[('finish', 'completes the study'), ('wrong_code', 'types a wrong code word'), ('silent', 'stops answering during the match'), ('leaves', 'leaves during the match'), ('wrong_quiz', 'gives a wrong quiz answer')], default='finish', max_length=12, verbose_name='plan')),
+                ('plan', models.CharField(choices=[('finish', 'completes the study'), ('wrong_code', 'types a wrong code word'), ('silent', 'stops answering during the match'), ('leaves', 'leaves during the match'), ('misreads', 'misunderstands the rules'), ('wrong_quiz', 'gives a wrong quiz answer')], default='finish', max_length=12, verbose_name='plan')),
                 ('status', models.CharField(choices=[('waiting', 'waiting'), ('walking', 'under way'), ('arrived', 'reached an ending'), ('stuck', 'stuck')], default='waiting', max_length=12, verbose_name='status')),
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('pages', models.JSONField(default=list, help_text='pages visited, see piloting.person')),

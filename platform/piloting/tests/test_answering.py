@@ -8,6 +8,8 @@ from typing import get_args
 import pytest
 
 from participants.models import Enrolment
+from participants.services import expiry_after
+from participants.states import State
 from piloting.answering import answers
 from piloting.models import Walker
 from piloting.reading import read
@@ -54,6 +56,25 @@ def test_every_kind_of_question_is_answered(seed):
     posted.pop("position")
     assert visitor.send(**posted).status_code == 302
     assert visitor.now().step["kind"] == "instructions"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "page", "name": "opening", "text": "Hello."},
+        {"kind": "comprehension", "tries": 1, "failed": "end", "questions": None},
+        {"kind": "instructions", "code_word": {"tries": 1}, "examples": "Of {{ 100|money }}."},
+    ],
+)
+def test_other_steps_are_answered(step):
+    game = {"game": "bargaining", "config": {}, "role": "alice"}
+    steps = [{**game, **step}, {"kind": "page", "name": "last"}]
+    visitor = Visitor(Enrolment.objects.create(steps=steps, state=State.CONSENTED, expires_at=expiry_after(30)))
+    page = read(visitor.see().content.decode())
+    posted = answers(page, visitor.enrolment, Walker.Plan.FINISH, Random(1))
+    posted.pop("position")
+    assert visitor.send(**posted).status_code == 302
+    assert visitor.now().step["name"] == "last"
 
 
 def test_numeric_text_fields_are_recognized():

@@ -135,7 +135,7 @@ def test_custom_consent_texts_also_mention_the_counts(db):
 
 
 def test_a_study_without_counts_neither_mentions_nor_accepts_them(db):
-    visitor = Visitor(arrived_participant(launched_study(counts_behaviour=False)))
+    visitor = Visitor(arrived_participant(launched_study(behaviour=False)))
     assert "move the pointer" not in visitor.see().content.decode()
     visitor.send(0, agree="yes")
     page = visitor.see().content.decode()

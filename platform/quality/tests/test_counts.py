@@ -239,7 +239,7 @@ TEXT_QUESTIONS = [{"kind": "long", "text": "Why?", "name": f"w{i}", "required": 
 
 
 def test_repetitions_are_counted_in_the_dataset(tmp_path):
-    study = building.new_study(survey_after=[*SCALE_QUESTIONS, *TEXT_QUESTIONS])
+    study = building.new_study(after=[*SCALE_QUESTIONS, *TEXT_QUESTIONS])
     person = building.arrive(study, worker="A1WORKER")
     building.consent(person)
     building.read_instructions(person)

@@ -30,7 +30,7 @@ def nothing_kept() -> bool:
 class TestLabCodes:
     @pytest.fixture(autouse=True)
     def study(self) -> Study:
-        return launched_study(entry=Study.Entry.CODES)
+        return launched_study(via="codes")
 
     @pytest.fixture
     def code(self) -> str:
@@ -92,7 +92,7 @@ class TestLabCodes:
 class TestMechanicalTurk:
     @pytest.fixture(autouse=True)
     def study(self) -> Study:
-        return launched_study(entry=Study.Entry.MTURK)
+        return launched_study(via="mturk")
 
     def test_complete_link_starts_the_study_and_stores_the_identity(self):
         answer = join(**{**COMPLETE, "workerId": "AWORKER1"}, turkSubmitTo="https://workersandbox.mturk.com")
@@ -158,7 +158,7 @@ class TestMechanicalTurk:
 
 class TestOpenLinks:
     def test_each_browser_is_a_participant_and_resumes_its_enrolment(self):
-        launched_study(entry=Study.Entry.OPEN)
+        launched_study(via="open")
         browser, other_browser = Client(), Client()
         assert browser.get("/join/splitting").status_code == 200
         assert nothing_kept()
@@ -168,7 +168,7 @@ class TestOpenLinks:
         assert not Identity.objects.exists()
 
     def test_demonstration_lets_visitors_choose_their_role(self):
-        launched_study(entry=Study.Entry.OPEN, purpose="demo", roles=["alice", "bob"])
+        launched_study(via="open", purpose="demo", roles=["alice", "bob"])
         for role in ("bob", "bob", "alice"):
             Client().post("/join/splitting", {"role": role})
         roles = Placement.objects.order_by("pk").values_list("cell__role", flat=True)
@@ -176,18 +176,18 @@ class TestOpenLinks:
 
     @pytest.mark.parametrize("role", ["", "carol", "a\x00b"])
     def test_invalid_role_cannot_be_chosen(self, role):
-        launched_study(entry=Study.Entry.OPEN, purpose="demo")
+        launched_study(via="open", purpose="demo")
         assert Client().post("/join/splitting", {"role": role}).status_code == 302
         assert Placement.objects.get().cell.role == "alice"
 
     def test_role_cannot_be_chosen_outside_demonstrations(self):
-        launched_study(entry=Study.Entry.OPEN, roles=["alice", "bob"], quota=1)
+        launched_study(via="open", roles=["alice", "bob"], quota=1)
         for _time in range(2):
             assert Client().post("/join/splitting", {"role": "bob"}).status_code == 302
         assert sorted(Placement.objects.values_list("cell__role", flat=True)) == ["alice", "bob"]
 
     def test_forged_cookie_opens_no_enrolment(self):
-        launched_study(entry=Study.Entry.OPEN)
+        launched_study(via="open")
         participant, forger = Client(), Client()
         token = participant.post("/join/splitting")["Location"].split("/")[2]
         forger.cookies["parley-splitting"] = token

@@ -149,7 +149,7 @@ class TestTaking:
         assert time.monotonic() - started_at < 60
 
     def test_downloaded_file_has_links_and_states_but_no_labels(self):
-        study = launched_study(entry=Study.Entry.CODES)
+        study = launched_study(via="codes")
         self.take(b"code,label\nANTON-01,Anton Meier\nBERTA-02,Berta\n")
         LabCode.objects.create(study=study.slug, code="=1+1")
         client = Client()
@@ -164,7 +164,7 @@ class TestTaking:
         assert rows["BERTA-02"]["link"] == "https://x.example/join/splitting/?code=BERTA-02"
 
     def test_codes_in_use_are_not_deleted(self):
-        study = launched_study(entry=Study.Entry.CODES)
+        study = launched_study(via="codes")
         self.take()
         Client().post("/join/splitting?code=ANTON-01")
         assert lab_codes.delete_unused(study=study.slug, codes=["ANTON-01"]) == 0
@@ -181,7 +181,7 @@ LINK = "/join/splitting?code=ANTON-01"
 class TestOnce:
     @pytest.fixture(autouse=True)
     def code(self) -> LabCode:
-        launched_study(entry=Study.Entry.CODES)
+        launched_study(via="codes")
         return LabCode.objects.create(study="splitting", code="ANTON-01", kind=LabCode.Kind.ONCE)
 
     def test_opening_the_link_starts_nothing(self):
@@ -224,7 +224,7 @@ class TestOnce:
         assert browser.get(LINK).status_code == 403
 
     def test_ended_enrolment_shows_the_last_page_and_starts_no_other_game(self):
-        Study.objects.update(most_participations=None)
+        Study.objects.update(participations=None)
         own_browser = Client()
         visitor = Visitor(Enrolment.objects.get(token=own_browser.post(LINK)["Location"].split("/")[2]))
         visitor.client.post(f"{visitor.url}leave/")
@@ -238,7 +238,7 @@ class TestOnce:
 
 @pytest.mark.django_db
 def test_expired_code_resumes_but_starts_nothing():
-    study = launched_study(entry=Study.Entry.CODES, most_participations=None)
+    study = launched_study(via="codes", participations=None)
     for code in ("ANTON-01", "BERTA-02"):
         LabCode.objects.create(study=study.slug, code=code, expires_at=timezone.now() + timedelta(hours=1))
     address = Client().get(LINK)["Location"]
@@ -254,7 +254,7 @@ def test_expired_code_resumes_but_starts_nothing():
 
 @pytest.mark.django_db
 def test_labels_are_in_no_dataset(tmp_path):
-    study = launched_study(entry=Study.Entry.CODES)
+    study = launched_study(via="codes")
     LabCode.objects.create(study=study.slug, code="ANTON-01", label="Meierchen Zoë")
     Client().get(LINK)
     Visitor(Enrolment.objects.get()).walk_to("quiz").send(loss_rate="10%")

@@ -15,14 +15,12 @@ What they get is a little more than they aim for, because the haggler meets them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from random import Random
 from typing import Any
 
 from games.interface import MoveData, Role
 from games.play import Play
-from matches.models import Match
-from opponents.agents import agents_from_specs
+from plans.plan import FORMAT, FORMAT_VERSION
 from showcase.samples.person import Person, Plan, chance
 from studies.models import Study
 
@@ -106,26 +104,42 @@ QUESTIONS_AFTER: Sequence[Mapping[str, Any]] = (
 
 def new_study() -> Study:
     """Return the study, unsaved."""
-    return Study(
-        slug=SLUG,
-        title=TITLE,
-        purpose=Match.Purpose.SIMULATED,
-        game=GAME,
-        config={"money": 100, "rounds": 12, "delta_bob": PATIENT},
-        design={"grid": {"delta_alice": [PATIENT, IMPATIENT], "messages_allowed": [False, True]}},
-        roles=["alice"],
-        agents=agents_from_specs("script:haggler", delay=2),
-        quota=USABLE_PER_CELL,
-        entry=Study.Entry.CODES,
-        minutes=30,
-        counts_behaviour=False,
-        survey_before=list(QUESTIONS_BEFORE),
-        survey_after=list(QUESTIONS_AFTER),
-        debriefing="Thank you. We compare how patience and words change what people agree on.",
-        base=Decimal("1.50"),
-        announced_average=Decimal("1.00"),
-        cap=Decimal("2.00"),
-    )
+    plan = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "purpose": "simulated",
+        "title": TITLE,
+        "minutes": 30,
+        "factors": {"patience": {"levels": [PATIENT, IMPATIENT]}, "messages": {"levels": [False, True]}},
+        "cells": {"quota": USABLE_PER_CELL, "rule": "emptiest"},
+        "agents": {"haggler": {"script": "haggler", "delay": 2}},
+        "journey": [
+            {"stage": "consent"},
+            {"stage": "questions", "name": "before", "items": list(QUESTIONS_BEFORE)},
+            {
+                "stage": "game",
+                "name": "talk",
+                "game": GAME,
+                "config": {
+                    "money": 100,
+                    "rounds": 12,
+                    "delta_alice": {"by": "patience"},
+                    "delta_bob": PATIENT,
+                    "messages_allowed": {"by": "messages"},
+                },
+                "seats": {"alice": "person", "bob": "haggler"},
+                "quiz": True,
+            },
+            {"stage": "questions", "name": "after", "items": list(QUESTIONS_AFTER)},
+            {
+                "stage": "debriefing",
+                "text": "Thank you. We compare how patience and words change what people agree on.",
+            },
+        ],
+        "checks": {"behaviour": False},
+        "pay": {"base": "1.50", "bonus": {"average": "1.00", "cap": "2.00"}},
+    }
+    return Study(slug=SLUG, draft=plan)
 
 
 def people(study: Study) -> list[Person]:

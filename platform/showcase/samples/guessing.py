@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from decimal import Decimal
 from functools import cached_property
 from random import Random
 
 from games.interface import MoveData, Role
 from games.play import Play
-from matches.models import Match
-from opponents.agents import PERSON, agents_from_specs
+from plans.plan import FORMAT, FORMAT_VERSION
 from showcase.samples.person import Person, Plan, chance
 from studies.models import Study
 
@@ -33,7 +31,7 @@ NOISE = 0.12
 """Standard deviation of the logarithm of a number around what its level says."""
 THOUGHTS = ("Nothing special", "What the others do", "What the others think that I do")
 """Answers by level."""
-STANDIN = "script:adaptive"
+STANDIN = "adaptive"
 PLANS: Mapping[int, Plan] = {9: Plan.VANISHES, 17: Plan.SILENT}
 """Participants, by number, who do not finish. The tenth finds no group."""
 SESSIONS = ((1, 4), (5, 8), (9, 10), (11, 14), (15, 18), (19, 22), (23, 26))
@@ -48,33 +46,40 @@ DESCRIPTION = (
 
 def new_study() -> Study:
     """Return the study, unsaved."""
-    return Study(
-        slug=SLUG,
-        title=TITLE,
-        purpose=Match.Purpose.SIMULATED,
-        game=GAME,
-        config={"players": GROUP_SIZE, "runs": RUNS, "history_depth": RUNS, "prize": 10},
-        design={"grid": {"fraction": list(FRACTIONS)}},
-        agents=agents_from_specs(STANDIN),
-        lineups=[{"name": "", "seats": {"*": PERSON}}],
-        fills_in=STANDIN,
-        on_timeout="agent",
-        returns=False,
-        turn_seconds=60,
-        extension_seconds=30,
-        lobby_seconds=240,
-        lobby_after="leave",
-        quota=GROUPS // len(FRACTIONS),
-        entry=Study.Entry.CODES,
-        minutes=30,
-        counts_behaviour=False,
-        survey_after=[
-            {"name": "thought", "kind": "single", "text": "What did you think about?", "options": list(THOUGHTS)}
+    thought = {"name": "thought", "kind": "single", "text": "What did you think about?", "options": list(THOUGHTS)}
+    plan = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "purpose": "simulated",
+        "title": TITLE,
+        "minutes": 30,
+        "factors": {"fraction": {"levels": list(FRACTIONS)}},
+        "cells": {"quota": GROUPS // len(FRACTIONS), "rule": "emptiest"},
+        "agents": {STANDIN: {"script": STANDIN}},
+        "journey": [
+            {"stage": "consent"},
+            {
+                "stage": "game",
+                "name": "guess",
+                "game": GAME,
+                "config": {
+                    "players": GROUP_SIZE,
+                    "runs": RUNS,
+                    "history_depth": RUNS,
+                    "prize": 10,
+                    "fraction": {"by": "fraction"},
+                },
+                "seats": {"*": "person"},
+                "timing": {"turn": 60, "extension": 30, "on_timeout": "agent", "stand_in": STANDIN, "returns": False},
+                "lobby": {"wait": 240, "otherwise": "leave"},
+                "quiz": True,
+            },
+            {"stage": "questions", "name": "after", "items": [thought]},
         ],
-        base=Decimal("2.00"),
-        announced_average=Decimal("1.00"),
-        cap=Decimal("2.00"),
-    )
+        "checks": {"behaviour": False},
+        "pay": {"base": "2.00", "bonus": {"average": "1.00", "cap": "2.00"}},
+    }
+    return Study(slug=SLUG, draft=plan)
 
 
 def people(study: Study) -> list[Person]:

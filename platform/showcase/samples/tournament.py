@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection
-from games.lineups import Lineups
-from opponents.agents import Agent
+from collecting.planning import make_collection
+from plans.starting_collections import collection_for
 
 SLUG, GAME = "sample-tournament", "social_dilemma"
 DILEMMAS = ("prisoners_dilemma", "trust", "travelers_dilemma")
 ROUNDS = 8
 AGENTS: Mapping[str, str] = {
-    "tit for tat": "script:tit_for_tat",
-    "grim trigger": "script:grim",
-    "always cooperate": "script:always_cooperate",
-    "always defect": "script:always_defect",
-    "equilibrium": "script:nash",
-    "random": "script:random",
+    "tit for tat": "tit_for_tat",
+    "grim trigger": "grim",
+    "always cooperate": "always_cooperate",
+    "always defect": "always_defect",
+    "equilibrium": "nash",
+    "random": "random",
 }
+"""Scripts by label."""
 TITLE = "Sample: a tournament of six scripts (simulated)"
 DESCRIPTION = (
     "Simulated: six scripts with known rules meet in three dilemmas of eight rounds, everybody against everybody and "
@@ -33,16 +33,13 @@ DESCRIPTION = (
 
 def new_collection() -> Collection:
     """Create the collection, ready to start."""
-    config = {"mechanism": "repetition", "rounds": ROUNDS, "answer_with": "action"}
-    return make_collection(
-        Plan(
-            title=TITLE,
-            slug=SLUG,
-            game=GAME,
-            configurations=[{"base_game": game, **config} for game in DILEMMAS],
-            lineups=Lineups(rule="product", agents=tuple(AGENTS)),
-            agents_by_label={label: Agent(spec=spec) for label, spec in AGENTS.items()},
-            seeds="match",
-            seed=1,
-        )
+    config = {"base_game": {"by": "dilemma"}, "mechanism": "repetition", "rounds": ROUNDS, "answer_with": "action"}
+    plan = collection_for(
+        GAME,
+        title=TITLE,
+        configurations=[config],
+        agents={label: {"script": script} for label, script in AGENTS.items()},
+        seeds="match",
+        factors={"dilemma": {"levels": list(DILEMMAS)}},
     )
+    return make_collection(plan, slug=SLUG, seed=1)

@@ -9,9 +9,7 @@ from typing import Any
 
 from games import registry
 from games.play import configure
-from plans.agents import PERSON
 from plans.plan import Plan
-from plans.seats import OTHERS
 from plans.stages import Game, Lobby, Timing
 from plans.starting import plan_for
 from studies.launching import launch
@@ -172,5 +170,3 @@ def _set_text(journey: list[Any], stage: str, text: str) -> None:
         journey.append(node)
     node["text"] = text
 
-
-__all__ = ["OTHERS", "PERSON", "agent", "changed", "document", "launch_again", "launched", "lineups", "new_study", "varied"]

@@ -30,7 +30,7 @@ def form_of(client: Client) -> dict[str, str]:
 
 @override_settings(JOINS_PER_HOUR=2)
 def test_enrolments_per_address_and_hour_are_limited() -> None:
-    launched_study(entry=Study.Entry.OPEN)
+    launched_study(via="open")
     for _person in range(2):
         assert Client().post("/join/splitting").status_code == 302
     response = Client().post("/join/splitting")
@@ -38,7 +38,7 @@ def test_enrolments_per_address_and_hour_are_limited() -> None:
     assert '<meta http-equiv="refresh" content="60">' in response.content.decode()
     assert Enrolment.objects.count() == 2
     assert Client().post("/join/splitting", REMOTE_ADDR="192.0.2.7").status_code == 302
-    Study.objects.update(entry=Study.Entry.MTURK)
+    Study.objects.update(via="mturk")
     invented = {"workerId": "AMADEUP", "assignmentId": "3X", "hitId": "3H"}
     assert Client().get("/join/splitting", invented).status_code == 429
 
@@ -46,7 +46,7 @@ def test_enrolments_per_address_and_hour_are_limited() -> None:
 def test_only_failed_attempts_of_an_address_have_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "FAILURES_PER_MINUTE", 3)
     monkeypatch.setattr(addresses.time, "time", lambda: 1_000_000.0)  # one window
-    launched_study(entry=Study.Entry.CODES)
+    launched_study(via="codes")
     for code in LabCode.objects.bulk_create(LabCode(study="splitting") for _person in range(5)):
         assert Client().get("/join/splitting", {"code": code.code}).status_code == 302
     for wrong in ("/join/splitting?code=WRONG1", "/join/none", "/join/splitting?code=WRONG2"):
@@ -62,7 +62,7 @@ def test_only_failed_attempts_of_an_address_have_to_wait(monkeypatch: pytest.Mon
 
 @override_settings(JOINS_PER_HOUR=0)
 def test_lab_codes_are_exempt_from_the_limit() -> None:
-    launched_study(entry=Study.Entry.CODES)
+    launched_study(via="codes")
     code = LabCode.objects.create(study="splitting").code
     assert Client().get("/join/splitting", {"code": code}).status_code == 302
 
@@ -70,7 +70,7 @@ def test_lab_codes_are_exempt_from_the_limit() -> None:
 @pytest.mark.parametrize("repeat", ["with the cookie", "without it"])
 def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
     """The browser submits the form again; without the cookie, as if the response that set it had been lost."""
-    launched_study(entry=Study.Entry.OPEN)
+    launched_study(via="open")
     browser = Client()
     form = form_of(browser)
     first = browser.post("/join/splitting", form)
@@ -81,7 +81,7 @@ def test_a_repeated_join_leads_to_the_same_enrolment(repeat: str) -> None:
 
 
 def test_lost_response_does_not_use_up_a_code() -> None:
-    launched_study(entry=Study.Entry.CODES)
+    launched_study(via="codes")
     code = LabCode.objects.create(study="splitting", kind=LabCode.Kind.ONCE).code
     address = f"/join/splitting?code={code}"
     page = Client().get(address).content.decode()
@@ -92,7 +92,7 @@ def test_lost_response_does_not_use_up_a_code() -> None:
 
 
 def test_opening_the_link_takes_no_place() -> None:
-    study = launched_study(entry=Study.Entry.OPEN, quota=1)
+    study = launched_study(via="open", quota=1)
     for worker in ("one", "two", "three"):
         arrived_participant(study, worker=worker)
     first, second, _third = (Visitor(enrolment) for enrolment in Enrolment.objects.order_by("pk"))
@@ -102,7 +102,7 @@ def test_opening_the_link_takes_no_place() -> None:
 
 
 def test_cell_that_filled_before_consent_is_replaced() -> None:
-    study = launched_study(entry=Study.Entry.OPEN, quota=1, design={"grid": {"rounds": [1, 6]}})
+    study = launched_study(via="open", quota=1, grid={"rounds": [1, 6]})
     people = [Visitor(arrived_participant(study, worker=str(number))) for number in range(3)]
     for visitor in people:
         visitor.send(agree="yes")
@@ -116,8 +116,8 @@ def test_cell_that_filled_before_consent_is_replaced() -> None:
 
 def test_open_study_with_a_model_needs_a_spending_limit() -> None:
     with pytest.raises(ValidationError, match="set a spending limit"):
-        launched_study(entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m"))
+        launched_study(via="open", agents="openai:m")
     launched_study(
-        entry=Study.Entry.OPEN, agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped"
+        via="open", agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped"
     )
-    launched_study(entry=Study.Entry.CODES, agents=agents_from_specs("openai:m"), slug="by-code")
+    launched_study(via="codes", agents="openai:m", slug="by-code")

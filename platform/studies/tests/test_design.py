@@ -42,7 +42,7 @@ def test_default_design_has_a_cell_per_role():
 
 
 def test_grid_is_combined_with_other_parameters():
-    cells = plan_cells(study(design={"grid": {"rounds": [1, None]}}, config={"money": 50}, roles=["bob"]))
+    cells = plan_cells(study(grid={"rounds": [1, None]}, config={"money": 50}, roles=["bob"]))
     assert [(cell.config["rounds"], cell.config["money"], cell.role) for cell in cells] == [
         (1, 50, "bob"),
         (None, 50, "bob"),
@@ -122,7 +122,7 @@ def test_match_and_announcement_follow_the_cell():
     draft = study(
         design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1.25", "6": "3.50"}}},
         roles=["alice"],
-        asks_code_word=False,
+        code_word=None,
     )
     draft.save()
     version = launch(draft)

@@ -90,7 +90,7 @@ OTHERS = [
 @pytest.mark.parametrize(("lineups", "discloses", "lobby_after", "told", "words"), OTHERS)
 def test_disclosure_is_accurate_for_every_line_up(lineups, discloses, lobby_after, told, words):
     seats = [dict(enumerate(lineup)) for lineup in lineups]
-    disclosure = disclosure_of(seats, discloses=discloses, lobby_after=lobby_after)
+    disclosure = disclosure_of(seats, discloses=discloses, otherwise=lobby_after)
     assert (disclosure.get("told"), disclosure.get("words")) == (told, words)
 
 
@@ -125,7 +125,7 @@ def test_dataset_records_what_each_participant_was_told(tmp_path):
 
 @pytest.mark.django_db
 def test_last_page_discloses_what_was_withheld(client):
-    study = building.new_study(discloses="none")
+    study = building.new_study(others="none")
     player = building.complete(study, worker="A1")
     assert "The other player" not in str(player.steps[0])
     last_page = page(client, player)
@@ -146,7 +146,7 @@ def test_informed_participants_get_no_later_disclosure(client):
 def test_debriefing_names_the_undisclosed_players_of_every_game(game):
     """Models and scripts are named whatever the game; a game for one player has nothing to add."""
     roles = list(registry.get(game)(registry.get(game).Config()).roles())
-    study = building.new_study(discloses="none")
+    study = building.new_study(others="none")
     person = building.arrive(study, worker="A1")
     match = Match.objects.create(game=game, config={}, seed=1, purpose="study", rules_version=1)
     Seat.objects.create(match=match, role=roles[0], enrolment=person, step=2)
@@ -206,7 +206,7 @@ def test_pages_around_a_blind_match_are_alike(client):
     """Consent, name, instructions, leaving and the last page up to the disclosure, for a person, script and model."""
     bobs = ("person", SCRIPT, "vllm:model")
     lineups = [{"name": bob, "seats": {"alice": "person", "bob": bob}} for bob in bobs]
-    study = building.new_study(roles=[], discloses="none", agents=AGENTS, lineups=lineups)
+    study = building.new_study(roles=[], others="none", agents=AGENTS, lineups=lineups)
     version = study.latest_version()
     seen = [pages_of(client, version, cell) for cell in version.cells.order_by("number")]
     assert len(seen) == 3

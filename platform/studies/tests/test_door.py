@@ -47,7 +47,7 @@ def otree_token() -> str:
 
 
 def test_participants_do_not_read_the_game_summary():
-    study = launched_study(entry=Study.Entry.OPEN)
+    study = launched_study(via="open")
     assert registry.get(study.game).summary not in text_of(Client().get("/join/splitting"))
     assert registry.get(study.game).summary not in suggestion(study)["description"]
 
@@ -65,7 +65,7 @@ def test_unknown_study_has_a_clear_page(slug):
     [("draft", "not started yet"), ("paused", "paused at the moment"), ("closed", "has ended")],
 )
 def test_closed_study_explains_why(entry, status, reason):
-    launched_study(entry=entry)
+    launched_study(via=entry)
     Study.objects.update(status=status)
     response = follow_link(entry)
     assert response.status_code == 403
@@ -75,7 +75,7 @@ def test_closed_study_explains_why(entry, status, reason):
 
 
 def test_unlaunched_draft_has_the_same_page():
-    Study.objects.create(title="Splitting", slug="splitting", game="bargaining", entry=Study.Entry.OPEN)
+    Study.objects.create(title="Splitting", slug="splitting", game="bargaining", via="open")
     response = follow_link(Study.Entry.OPEN)
     assert response.status_code == 403
     assert "not started yet" in text_of(response)
@@ -101,7 +101,7 @@ def test_participants_continue_when_the_study_is_paused_or_full():
 
 
 def test_entry_pages_show_no_game_parameters():
-    launched_study(entry=Study.Entry.OPEN, config={"money": 123_457, "delta_bob": 0.123})
+    launched_study(via="open", config={"money": 123_457, "delta_bob": 0.123})
     page = follow_link(Study.Entry.OPEN).content.decode()
     assert "123" not in page
 
@@ -114,7 +114,7 @@ def test_entry_pages_show_no_game_parameters():
     ],
 )
 def test_known_browser_is_told_at_once_that_it_cannot_begin_again(fields, reason):
-    launched_study(entry=Study.Entry.OPEN, **fields)
+    launched_study(via="open", **fields)
     client = Client()
     client.post("/join/splitting", {"form": "f" * 24})
     Enrolment.objects.update(ended_at=timezone.now(), state="completed")
@@ -126,7 +126,7 @@ def test_known_browser_is_told_at_once_that_it_cannot_begin_again(fields, reason
 
 
 def test_known_browser_may_begin_again_where_the_study_allows_it():
-    launched_study(entry=Study.Entry.OPEN, most_participations=None)
+    launched_study(via="open", participations=None)
     client = Client()
     client.post("/join/splitting", {"form": "f" * 24})
     Enrolment.objects.update(ended_at=timezone.now(), state="completed")

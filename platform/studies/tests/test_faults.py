@@ -38,7 +38,7 @@ def monitor_of(study: Study) -> str:
 
 
 def test_entry_is_closed_while_the_model_is_unavailable() -> None:
-    study = launched_study(agents=agents_from_specs("openai:m"))
+    study = launched_study(agents="openai:m")
     circuit = Circuit.objects.create(
         endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
     )
@@ -55,7 +55,7 @@ def test_entry_is_closed_while_the_model_is_unavailable() -> None:
 
 @pytest.mark.parametrize(("pauses", "status"), [(True, Study.Status.PAUSED), (False, Study.Status.LAUNCHED)])
 def test_study_pauses_when_its_model_does_not_answer(pauses, status, django_capture_on_commit_callbacks) -> None:
-    study = launched_study(agents=agents_from_specs("openai:m"), pauses_on_failure=pauses)
+    study = launched_study(agents="openai:m", pause_on_failure=pauses)
     visitor = Visitor(arrived_participant(study)).walk_to("match")
     visitor.move(**EQUAL_SPLIT)
     match = visitor.match()
@@ -70,7 +70,7 @@ def test_study_pauses_when_its_model_does_not_answer(pauses, status, django_capt
 
 def test_manually_ended_match_does_not_pause_the_study(django_capture_on_commit_callbacks) -> None:
     visitor = Visitor(
-        arrived_participant(launched_study(agents=agents_from_specs("openai:m"), pauses_on_failure=True))
+        arrived_participant(launched_study(agents="openai:m", pause_on_failure=True))
     ).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         matches.abandon_match(match_id=visitor.match().pk, reason="stuck")

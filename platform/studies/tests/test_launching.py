@@ -84,8 +84,8 @@ def test_launching_an_edit_makes_a_new_version(edit):
 
 
 def test_unlaunched_edit_does_not_affect_new_participants():
-    study = launched_study(asks_quiz=True)
-    Study.objects.update(asks_quiz=False)
+    study = launched_study(quiz=True)
+    Study.objects.update(quiz=False)
     study.refresh_from_db()
     assert [step["kind"] for step in arrived_participant(study).steps][-1] == "quiz"
 
@@ -94,7 +94,7 @@ def test_enrolled_participants_keep_their_steps():
     study = launched_study(consent="The first text.")
     early = arrived_participant(study, "early")
     before = early.steps
-    Study.objects.filter(pk=study.pk).update(consent="The second text.", asks_quiz=False)
+    Study.objects.filter(pk=study.pk).update(consent="The second text.", quiz=False)
     launch(study)
     study.refresh_from_db()
     late = arrived_participant(study, "late")

@@ -63,7 +63,7 @@ def test_one_participant_among_four_scripts():
 
 def test_line_ups_are_crossed_with_the_grid_and_weighted():
     study = draft_contest(
-        design={"grid": {"players": [3, 5]}},
+        grid={"players": [3, 5]},
         lineups=[
             lineup("alone", p1="person", others="level 1"),
             lineup("pair", 3, p1="person", p2="person", others="calm"),
@@ -78,7 +78,7 @@ def test_default_line_ups_pair_each_role_with_each_agent():
         title="S",
         slug="s",
         game="bargaining",
-        agents=agents_from_specs("script:fair", "openai:m"),
+        agents=[],
         roles=["alice", "bob"],
     )
     assert [(cell.role, cell.lineup) for cell in plan_cells(study)] == [

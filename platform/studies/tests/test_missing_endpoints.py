@@ -82,7 +82,7 @@ def test_deletion_names_every_user_and_offers_to_retire(client, administrator, e
 
 def test_deletion_only_counts_what_the_user_may_not_see(client, endpoint):
     study_with(title="Split it")
-    own = Study.objects.create(title="Mine", slug="mine", game="bargaining", agents=agents_from_specs("lab:m"))
+    own = Study.objects.create(title="Mine", slug="mine", game="bargaining", agents="lab:m")
     user = User.objects.create_user("staff", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(content_type__model="endpoint"))
     give(own, user=user, role=Role.VIEWER, by=None)
@@ -118,7 +118,7 @@ def test_retired_endpoint_serves_what_was_launched_and_nothing_new(client, admin
     launch(study)
     assert "retired" not in text_of(client.get(reverse("admin:collecting_collection_change", args=[collection.pk])))
 
-    other = Study(title="New", slug="new", game="bargaining", agents=agents_from_specs("lab:m"))
+    other = Study(title="New", slug="new", game="bargaining", agents="lab:m")
     with pytest.raises(ValidationError, match="“lab” is retired"):
         other.full_clean()
     with pytest.raises(BadPlan, match="“lab” is retired"):

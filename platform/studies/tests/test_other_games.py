@@ -81,7 +81,7 @@ def play_all(enrolment: Enrolment) -> Enrolment:
 
 
 def test_games_are_played_in_order_with_their_own_rules():
-    steps = steps_for(session(other_game_draft(), pay_rule="share"))
+    steps = steps_for(session(other_game_draft(), rule="share"))
     assert games_of(steps) == ["beauty_contest", "bargaining"]
     instructions = [step for step in steps if step["kind"] == "instructions"]
     assert [step["game"] for step in instructions] == ["beauty_contest", "bargaining"]
@@ -96,7 +96,7 @@ def test_random_order_differs_between_participants():
 
 
 def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
-    launched_study = session(other_game_draft(), session_pays="last")
+    launched_study = session(other_game_draft(), of="last")
     (enrolment,) = arrive(launched_study)
     assert play_all(enrolment).state == State.COMPLETED
     version = launched_study.latest_version()
@@ -113,7 +113,7 @@ def test_every_game_is_paid_and_in_the_dataset(tmp_path: Path):
 def test_those_who_may_meet_play_the_same_games_in_one_order():
     """Also if others arrive in between; other groups play other orders."""
     game = other_game_draft("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR_LINEUP)
-    launched_study = session(game, lineups=PAIR_LINEUP, agents={}, session_partners="any", order="random")
+    launched_study = session(game, lineups=PAIR_LINEUP, agents={}, partners="any", order="random")
     steps_by_group: dict[str, list[list[dict[str, object]]]] = {}
     for number in range(24):
         group = f"group {number % 12}"
@@ -130,7 +130,7 @@ def test_those_who_may_meet_play_the_same_games_in_one_order():
 
 def test_groups_stay_together_across_games(tmp_path: Path):
     game = other_game_draft("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR_LINEUP)
-    launched_study = session(game, lineups=PAIR_LINEUP, agents={}, session_partners="any", order="random")
+    launched_study = session(game, lineups=PAIR_LINEUP, agents={}, partners="any", order="random")
     enrolments = arrive(launched_study, 4)
     assert states(enrolments) == {State.PLAYING: 4}
     for _game in range(2):
@@ -163,7 +163,7 @@ def test_consent_text_describes_the_others_in_all_games():
     consent = session(single_game).latest_version().content["texts"]["consent"]
     assert "wait for the others" not in consent and "people taking part" not in consent
     consent = study(
-        slug="met", session_matches=2, session_order="fixed", session_games=[paired_game.pk], lineups=SINGLE_LINEUP
+        slug="met", repeats=2, session_order="fixed", session_games=[paired_game.pk], lineups=SINGLE_LINEUP
     )
     consent = consent.latest_version().content["texts"]["consent"]
     assert "You may have to wait for the others, for at most 5 minutes." in consent
@@ -181,9 +181,9 @@ def test_forecast_counts_every_game():
 def test_quota_counts_groups_wherever_they_begin(order: str, quotas: list[int]):
     launched_study = study(
         lineups=SINGLE_LINEUP,
-        session_matches=3,
+        repeats=3,
         session_order=order,
-        design={"grid": {"fraction": [0.5, 0.6, 0.7]}},
+        grid={"fraction": [0.5, 0.6, 0.7]},
         quota=6,
     )
     assert list(launched_study.latest_version().cells.values_list("quota", flat=True)) == quotas

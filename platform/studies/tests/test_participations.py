@@ -49,7 +49,7 @@ def study_of_family(slug: str, **fields) -> Study:
 @pytest.mark.django_db
 class TestHowOften:
     def test_study_is_played_once_by_default(self):
-        study = launched_study(entry=Study.Entry.MTURK)
+        study = launched_study(via="mturk")
         follow_assignment_link(study)
         end_all(hours_ago=1000)
         response = follow_assignment_link(study, assignment="A2")
@@ -59,7 +59,7 @@ class TestHowOften:
         assert Enrolment.objects.count() == 1
 
     def test_study_may_allow_several_sessions(self):
-        study = launched_study(entry=Study.Entry.MTURK, most_participations=2)
+        study = launched_study(via="mturk", participations=2)
         for assignment in ("A1", "A2"):
             assert follow_assignment_link(study, assignment=assignment).status_code == 302
             end_all()
@@ -69,7 +69,7 @@ class TestHowOften:
         assert Enrolment.objects.count() == Placement.objects.count() == 2
 
     def test_concurrent_sessions_are_refused(self):
-        study = launched_study(entry=Study.Entry.MTURK, most_participations=None)
+        study = launched_study(via="mturk", participations=None)
         first_url = follow_assignment_link(study)["Location"]
         response = follow_assignment_link(study, assignment="A2")
         assert response.status_code == 403
@@ -78,14 +78,14 @@ class TestHowOften:
         assert follow_assignment_link(study)["Location"] == first_url
 
     def test_finished_assignment_leads_to_its_last_page(self):
-        study = launched_study(entry=Study.Entry.MTURK, most_participations=None)
+        study = launched_study(via="mturk", participations=None)
         first_url = follow_assignment_link(study)["Location"]
         end_all()
         assert follow_assignment_link(study)["Location"] == first_url
         assert Enrolment.objects.count() == 1
 
     def test_enrolment_with_released_place_counts_too(self):
-        study = launched_study(entry=Study.Entry.MTURK)
+        study = launched_study(via="mturk")
         follow_assignment_link(study)
         with transaction.atomic():
             services.end(services.locked(Enrolment.objects.get().pk), State.FAILED_CODE_WORD)
@@ -93,7 +93,7 @@ class TestHowOften:
 
     @pytest.mark.parametrize("purpose", ["pilot", "demo"])
     def test_pilots_and_demos_do_not_count(self, purpose):
-        study = study_of_family("trial", purpose=purpose, most_participations=1)
+        study = study_of_family("trial", purpose=purpose, participations=1)
         for assignment in ("A1", "A2"):
             assert follow_assignment_link(study, assignment=assignment).status_code == 302
         assert follow_assignment_link(study_of_family("serious")).status_code == 302
@@ -105,8 +105,8 @@ class TestHowOften:
         assert follow_assignment_link(study).status_code == 302
 
     def test_frozen_limits_apply(self):
-        study = launched_study(entry=Study.Entry.MTURK, most_participations=2)
-        Study.objects.update(most_participations=1)
+        study = launched_study(via="mturk", participations=2)
+        Study.objects.update(participations=1)
         follow_assignment_link(study)
         end_all()
         assert follow_assignment_link(study, assignment="A2").status_code == 302
@@ -121,7 +121,7 @@ class TestCodesForSeveralGames:
         return LabCode.objects.create(study="splitting").code
 
     def test_entry_page_offers_another_game_and_the_last_page(self, code):
-        launched_study(most_participations=2)
+        launched_study(participations=2)
         first_url = Client().get("/join/splitting", {"code": code})["Location"]
         end_all()
         entry_page = Client().get("/join/splitting", {"code": code})
@@ -134,7 +134,7 @@ class TestCodesForSeveralGames:
         assert list(Identity.objects.order_by("occasion").values_list("occasion", flat=True)) == [1, 2]
 
     def test_double_click_begins_one_game(self, code):
-        launched_study(most_participations=5)
+        launched_study(participations=5)
         Client().get("/join/splitting", {"code": code})
         end_all()
         locations = [Client().post(f"/join/splitting?code={code}", {"again": "yes"})["Location"] for _time in range(2)]
@@ -142,7 +142,7 @@ class TestCodesForSeveralGames:
         assert Enrolment.objects.count() == 2
 
     def test_code_leads_to_the_last_page_if_no_game_is_left(self, code):
-        launched_study(most_participations=1)
+        launched_study(participations=1)
         first_url = Client().get("/join/splitting", {"code": code})["Location"]
         end_all()
         assert Client().get("/join/splitting", {"code": code})["Location"] == first_url
@@ -191,7 +191,7 @@ class TestRestBetweenGames:
     def test_other_kinds_of_game_do_not_count(self):
         follow_assignment_link(study_of_family("small"))
         other = study_of_family(
-            "prices", game="negotiation", roles=["alice"], agents=agents_from_specs("script:random")
+            "prices", game="negotiation", roles=["alice"], agents="script:random"
         )
         assert follow_assignment_link(other, assignment="A2").status_code == 302
 
@@ -260,7 +260,7 @@ class TestSimultaneousArrivals:
         assert Placement.objects.count() == 1
 
     def test_simultaneous_assignments_play_one_game(self):
-        study = launched_study(entry=Study.Entry.MTURK)
+        study = launched_study(via="mturk")
         results = self.arrive_together([(study, Arrival("mturk", "W", f"A{i}/W")) for i in range(6)])
         assert sorted(results, key=str) == [Enrolment.objects.get().pk, *[DifferentParticipant] * 5]
 

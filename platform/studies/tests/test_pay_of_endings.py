@@ -106,12 +106,12 @@ def walk(case: Case) -> Visitor:
     study = launched_study(
         config={"rounds": 2},
         base=BASE,
-        announced_average=AVERAGE,
+        average=AVERAGE,
         cap=CAP,
         rate=RATE,
-        pay_rule=case.rule,
-        session_matches=case.matches,
-        session_pays=case.counts,
+        rule=case.rule,
+        repeats=case.matches,
+        of=case.counts,
         endings={case.ending: case.pays} if case.pays else {},
         **screens,
     )

@@ -38,13 +38,13 @@ def test_consent_states_duration_and_effect_of_absence(endings, pay):
 
 
 def test_study_without_a_quiz_mentions_none():
-    visitor = arrived_visitor(asks_quiz=False)
+    visitor = arrived_visitor(quiz=False)
     assert "answer one question" not in text_of(visitor.see())
     assert "question" not in text_of(visitor.walk_to("match").see()).split("Your pay")[1]
 
 
 def test_new_study_explains_points_by_its_pay_rule():
-    page = text_of(arrived_visitor(announced_average=Decimal("3.00")).walk_to("instructions").see())
+    page = text_of(arrived_visitor(average=Decimal("3.00")).walk_to("instructions").see())
     assert "Points are not money. For example, if you earn 5,000 points, your bonus is $3.00" in page
     assert "$10,000" not in page
 
@@ -95,7 +95,7 @@ def test_problem_report_extends_the_turn_once():
 
 
 def test_reaccepted_task_must_be_returned():
-    study = launched_study(entry="mturk")
+    study = launched_study(via="mturk")
     first = Visitor(enrol(study, Arrival("mturk", worker="W", proof="A1")))
     first.client.post(f"{first.url}leave/")
     assert first.now().state == State.WITHDREW

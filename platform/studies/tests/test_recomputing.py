@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def study():
-    return launched_study(asks_quiz=False)
+    return launched_study(quiz=False)
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ def test_wrong_code_word_has_a_return_code_by_default():
 
 
 def test_lab_code_participants_see_no_assignment():
-    study = launched_study(entry="codes")
+    study = launched_study(via="codes")
     code = LabCode.objects.create(study=study.slug).code
     token = Client().get("/join/splitting", {"code": code})["Location"].split("/")[2]
     visitor = Visitor(Enrolment.objects.get(token=token))
@@ -204,13 +204,13 @@ def test_pay_announcement_and_leaving_page_agree():
 
 
 def test_disabled_checks_are_not_mentioned():
-    page = text_of(Visitor(arrived_participant(launched_study(asks_code_word=False, asks_quiz=False))).see())
+    page = text_of(Visitor(arrived_participant(launched_study(code_word=None, quiz=False))).see())
     assert "code word" not in page and "question" not in page
 
 
 def test_consent_states_the_pay_for_screen_outs():
     page = text_of(
-        Visitor(arrived_participant(launched_study(survey_before=ADULTS, endings={"screened_out": "base"}))).see()
+        Visitor(arrived_participant(launched_study(before=ADULTS, endings={"screened_out": "base"}))).see()
     )
     assert "You get a question after the game wrong $1.00" in page
     assert "Your answers show that the study is not for you $1.00" in page
@@ -253,7 +253,7 @@ def test_defaults_are_among_the_choices():
 
 
 def test_screen_out_keeps_answers_and_frees_the_place():
-    study = launched_study(survey_before=ADULTS, quota=1)
+    study = launched_study(before=ADULTS, quota=1)
     visitor = Visitor(arrived_participant(study))
     screen_out(visitor)
     assert visitor.now().state == State.SCREENED_OUT
@@ -265,7 +265,7 @@ def test_screen_out_keeps_answers_and_frees_the_place():
 
 
 def test_screening_answers_are_not_revealed():
-    visitor = Visitor(arrived_participant(launched_study(survey_before=ADULTS)))
+    visitor = Visitor(arrived_participant(launched_study(before=ADULTS)))
     answer_before_survey(visitor)
     assert "ends" not in visitor.see().content.decode().split("<main")[1].split("</main>")[0]
     visitor.send(question_age="18 or more")

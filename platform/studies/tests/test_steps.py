@@ -206,7 +206,7 @@ def test_move_lists_exactly_its_calls(client, match):
 
 
 def test_unanswered_calls_are_listed_at_the_end(client, boss):
-    study = building.new_study(agents=agents_from_specs("openai:m"))
+    study = building.new_study(agents="openai:m")
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     building.move(live, "alice", building.OFFER)
     store_call(live, 2, error="down")

@@ -120,7 +120,7 @@ class TestPlacing:
             arrive(launched_study)
 
     def test_seats_filled_by_agents_are_not_offered_again(self):
-        launched_study = study(quota=1, lobby_after="agents", fills_in="script:random")
+        launched_study = study(quota=1, otherwise="agents", fill="script:random")
         (single,) = arrive(launched_study)
         Place.objects.update(until=timezone.now())
         lobbies.sweep()
@@ -148,7 +148,7 @@ class TestPay:
         assert single.earnings["lines"][1]["because"] == "for the time that you waited"
 
     def test_partners_of_a_leaver_are_paid_base_and_average(self):
-        leaver, *others = arrive(study(base=Decimal("1.00"), announced_average=Decimal("2.00")), 3)
+        leaver, *others = arrive(study(base=Decimal("1.00"), average=Decimal("2.00")), 3)
         people.withdraw(enrolment_id=leaver.pk)
         assert states(others) == {State.PARTNER_LEFT: 2}
         for enrolment in others:
@@ -158,7 +158,7 @@ class TestPay:
             }
 
     def test_clock_move_frees_only_that_seats_place(self):
-        launched_study = study(on_timeout="default", extension_seconds=0)
+        launched_study = study(on_timeout="default", extension=0)
         enrolments = arrive(launched_study, 3)
         match = Match.objects.get()
         silent = Seat.objects.get(match=match, role="p3")
@@ -187,7 +187,7 @@ class TestSessions:
     ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
 
     def test_repeated_games_have_different_seeds(self):
-        (enrolment,) = arrive(study(lineups=self.ALONE, session_matches=3))
+        (enrolment,) = arrive(study(lineups=self.ALONE, repeats=3))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
             enrolment = leave_match_page(enrolment)
@@ -197,7 +197,7 @@ class TestSessions:
     @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
     def test_counted_matches_are_paid_and_recorded(self, pays: str, counts: list[bool]):
         launched_study = study(
-            lineups=self.ALONE, session_matches=2, session_pays=pays, config={"players": 2, "runs": 1}
+            lineups=self.ALONE, repeats=2, of=pays, config={"players": 2, "runs": 1}
         )
         (enrolment,) = arrive(launched_study)
         for answer in (100, 0):
@@ -210,7 +210,7 @@ class TestSessions:
         assert workings["share"] == pytest.approx(sum(expected) / len(expected))
 
     def test_randomly_drawn_match_stays_the_same(self):
-        (enrolment,) = arrive(study(lineups=self.ALONE, session_matches=3, session_pays="random"))
+        (enrolment,) = arrive(study(lineups=self.ALONE, repeats=3, of="random"))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
             enrolment = leave_match_page(enrolment)
@@ -218,7 +218,7 @@ class TestSessions:
         assert drawn.count(True) == 1
 
     def test_instructions_state_the_number_of_games_and_pay(self):
-        launched_study = study(lineups=self.ALONE, session_matches=3, session_pays="random")
+        launched_study = study(lineups=self.ALONE, repeats=3, of="random")
         steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
         (instructions,) = [step for step in steps if step["kind"] == "instructions"]
         assert (
@@ -229,7 +229,7 @@ class TestSessions:
     @pytest.mark.parametrize("order", ["fixed", "random"])
     def test_other_configurations_are_explained_before_play(self, order: str):
         launched_study = study(
-            lineups=self.ALONE, session_matches=3, session_order=order, design={"grid": {"fraction": [0.5, 0.6, 0.7]}}
+            lineups=self.ALONE, repeats=3, session_order=order, grid={"fraction": [0.5, 0.6, 0.7]}
         )
         steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
         fractions = [step["config"]["fraction"] for step in steps if step["kind"] == "match"]
@@ -242,7 +242,7 @@ class TestSessions:
         launched_study = study(
             lineups=[{"name": "", "seats": {"p1": "person", "p2": "person"}}],
             config={"players": 2, "runs": 1},
-            session_matches=2,
+            repeats=2,
         )
         enrolments = arrive(launched_study, 4)
         for match in Match.objects.all():

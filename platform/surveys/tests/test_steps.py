@@ -7,6 +7,7 @@ import csv
 import pytest
 from django.urls import reverse
 
+from checks.models import Verdict
 from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
@@ -16,6 +17,7 @@ from participants.states import ENDINGS, State
 from studies.launching import launch
 from studies.models import Study
 from surveys.models import Response
+from surveys.posted import posted_as
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +34,7 @@ AFTER = [
 
 @pytest.fixture
 def study() -> Study:
-    return launched_study(survey_before=BEFORE, survey_after=AFTER, debriefing="## What it was about\n\n<b>Prices</b>.")
+    return launched_study(before=BEFORE, after=AFTER, debriefing="## What it was about\n\n<b>Prices</b>.")
 
 
 @pytest.fixture
@@ -106,13 +108,13 @@ def test_debriefing_is_shown_only_after_the_game_started(visitor):
 
 
 def test_new_version_does_not_change_running_surveys(study, visitor):
-    Study.objects.update(survey_before=[{"kind": "long", "name": "why", "text": "Why?"}])
+    Study.objects.update(before=[{"kind": "long", "name": "why", "text": "Why?"}])
     launch(Study.objects.get())
     assert "How old are you?" in text_of(visitor.see())
 
 
 def test_exported_answers_are_anonymous_and_spreadsheet_safe(tmp_path):
-    study = building.new_study(survey_before=AFTER)
+    study = building.new_study(before=AFTER)
     person = building.arrive(study, worker="A1WORKER")
     building.consent(person, name="Robin")
     building.answer(person, question_fair="5", question_more="=Robin A1WORKER said hello")
@@ -133,6 +135,44 @@ def test_exported_answers_are_anonymous_and_spreadsheet_safe(tmp_path):
     assert "Was it fair?" in codebook["survey_before_fair"]["meaning"]
     assert codebook["survey_before_fair"]["values"] == "1 not at all to 5 very"
     assert verify(tmp_path / "data") == []
+
+
+def test_every_kind_of_answer_is_exported(tmp_path):
+    options = {"options": ["tea", "milk"]}
+    rows = [{"name": "home", "text": "At home"}, {"name": "work", "text": "At work"}]
+    study = building.new_study(
+        survey_before=[
+            {"kind": "multiple", "name": "likes", "text": "What do you like?", **options},
+            {"kind": "ranking", "name": "best", "text": "Which is best?", **options, "random_options": True},
+            {"kind": "matrix", "name": "place", "text": "Where?", **options, "rows": rows, "required": False},
+            {"kind": "slider", "name": "warm", "text": "How warm?", "min": 0, "max": 1, "step": 0.5, "unit": "°"},
+            {"kind": "date", "name": "born", "text": "When?"},
+            {"kind": "text", "name": "city", "text": "Where?", "show_if": "warm > 0.5"},
+        ]
+    )
+    person = building.consent(building.arrive(study, worker="A1WORKER"), name="Robin")
+    step = people.show_step(enrolment_id=person.pk)[1]
+    answers = {"likes": ["tea", "milk"], "best": ["milk", "tea"], "place": {"work": "tea"}, "warm": 0.5}
+    answers["born"] = "2000-02-29"
+    fields = [posted_as(question, answers.get(question.name)) for question in step.questions()]
+    building.answer(person, **{name: value for each in fields for name, value in each.items()})
+    building.read_instructions(person)
+    building.play(person)
+    building.answer_quiz(person)
+    Verdict.objects.create(enrolment=person, check_name="comprehension", stage="talk", shown={}, answered={"q1": "a"},
+                           passed=False, tries=[{"q1": "b"}, {"q1": "a"}])  # fmt: skip
+    export(study, tmp_path / "data", ["csv", "parquet"])
+    assert verify(tmp_path / "data") == []
+    (row,) = csv.DictReader((tmp_path / "data" / "participants.csv").open())
+    assert {name.removeprefix("survey_before_"): row[name] for name in row if name.startswith("survey_")} == {
+        "likes": "tea; milk", "best": "milk; tea", "place_home": "", "place_work": "tea", "warm": "0.5",
+        "born": "2000-02-29", "city": "",
+    }  # fmt: skip
+    assert row["in_dataset"] == "TRUE" and row["check_comprehension_passed"] == "FALSE"
+    assert row["check_comprehension_tries"] == "2" and row["check_comprehension_answered"] == '[{"q1":"b"},{"q1":"a"}]'
+    codebook = {entry["column"]: entry for entry in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
+    assert codebook["survey_before_place_work"]["meaning"].endswith("Where? – At work")
+    assert codebook["survey_before_warm"]["unit"] == "°"
 
 
 def test_responses_are_read_only_in_the_admin(visitor, admin_client):

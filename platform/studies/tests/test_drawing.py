@@ -1,0 +1,118 @@
+"""The draw of a cell: balance within blocks, probabilities, and that every draw can be repeated from its record."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from participants import services as people
+from participants.models import Enrolment
+from recruiters.arrivals import Arrival
+from studies import drawing
+from studies.drawing import Block, Open
+from studies.enrolling import enrol
+from studies.models import Placement, Study
+from studies.tests.kit import launched, varied
+from tests.visitors import placed_participant
+
+cells = st.lists(
+    st.builds(Open, st.just(0), st.integers(1, 4), st.floats(0, 1), st.booleans()), min_size=1, max_size=6
+).map(lambda found: [Open(number, cell.weight, cell.share, cell.forming) for number, cell in enumerate(found, 1)])
+AGE = {"name": "age", "kind": "number", "text": "How old are you?", "ends_if": "age < 18"}
+WORDING = {"factors": {"wording": {"levels": ["give", "take"]}}, "instructions": varied("wording", give="G", take="T")}
+
+
+@given(cells, st.sampled_from(["blocks", "random", "emptiest"]), st.integers(0, 1000))
+def test_probabilities_sum_to_1_and_the_record_repeats_the_draw(found, rule, seed):
+    record = drawing.draw(found, rule=rule, number=1, seed=str(seed))
+    assert sum(record["open"].values()) == pytest.approx(1)
+    assert drawing.drawn(record) == drawing.drawn(dict(record))
+    assert record["open"][str(drawing.drawn(record))] > 0
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(0, 1000))
+def test_every_block_holds_each_cell_as_often_as_its_weight(weights, seed):
+    found = [Open(number, weight) for number, weight in enumerate(weights, 1)]
+    block, used = 0, Counter()
+    for number in range(3 * sum(weights)):
+        record = drawing.draw(found, rule="blocks", number=number, seed=f"{seed}/{number}", block=Block(block, used))
+        if record["block"] != block:
+            assert used == dict(enumerate(weights, 1))
+            block, used = record["block"], Counter()
+        used[drawing.drawn(record)] += 1
+    assert block == 2
+    assert used == dict(enumerate(weights, 1))
+
+
+@given(cells)
+def test_groups_that_are_forming_are_completed_first(found):
+    record = drawing.draw(found, rule="random", number=1, seed="s")
+    forming = {str(cell.number) for cell in found if cell.forming}
+    assert not forming or set(record["open"]) <= forming
+    assert bool(forming) == record.get("completes", False)
+
+
+def test_emptiest_draws_among_the_least_full():
+    record = drawing.draw([Open(1, 1, 0.5), Open(2, 9, 0.25), Open(3, 1, 0.25)], rule="emptiest", number=1, seed="s")
+    assert record["open"] == {"2": 0.5, "3": 0.5}
+
+
+@pytest.mark.django_db
+class TestStudies:
+    def answered(self, study: Study, worker: str, age: int = 30) -> Enrolment:
+        person = placed_participant(study, worker)
+        return people.answer_step(enrolment_id=person.pk, position=2, data={"question_age": str(age)})
+
+    def test_what_screens_precedes_the_draw(self):
+        study = launched(before=[AGE], **WORDING)
+        child = self.answered(study, "child", age=12)
+        assert (child.state, child.placement.cell, child.placement.draw) == ("screened_out", None, {})
+        adult = self.answered(study, "adult")
+        assert adult.placement.cell.factors["wording"] in ("give", "take")
+        assert [step["kind"] for step in adult.steps] == ["consent", "name", "questions", "instructions", "match"]
+
+    def test_pay_that_varies_is_drawn_before_consent_names_it(self):
+        study = launched(
+            factors={"pay": {"levels": ["low", "high"]}}, base=varied("pay", low="1.00", high="9.00"), before=[AGE]
+        )
+        person = enrol(study, Arrival("codes", worker="w", proof="w"))
+        expected = "$1.00" if person.placement.cell.factors["pay"] == "low" else "$9.00"
+        assert expected in person.steps[0]["text"]
+
+    def test_every_draw_is_recorded_and_can_be_repeated(self):
+        study = launched(before=[AGE], quota=3, **WORDING)
+        for number in range(6):
+            self.answered(study, f"w{number}")
+        placements = Placement.objects.order_by("pk")
+        assert [placement.draw["number"] for placement in placements] == [1, 2, 3, 4, 5, 6]
+        assert [placement.draw["block"] for placement in placements] == [0, 0, 1, 1, 2, 2]
+        for placement in placements:
+            assert drawing.drawn(placement.draw) == placement.cell.number
+            assert sum(placement.draw["open"].values()) == 1
+        assert Counter(placement.cell.number for placement in placements) == {1: 3, 2: 3}
+
+    def test_strata_have_blocks_of_their_own(self):
+        kind = {"name": "kind", "kind": "single", "text": "Which?", "options": ["a", "b"]}
+        study = launched(before=[kind], strata=["kind"], **WORDING)
+        for number, answer in enumerate(["a", "a", "b", "a", "b", "a"]):
+            person = placed_participant(study, f"w{number}")
+            people.answer_step(enrolment_id=person.pk, position=2, data={"question_kind": answer})
+        counts = Counter(
+            (placement.draw["stratum"], placement.cell.number) for placement in Placement.objects.select_related("cell")
+        )
+        assert counts == {('["a"]', 1): 2, ('["a"]', 2): 2, ('["b"]', 1): 1, ('["b"]', 2): 1}
+
+    def test_cell_that_a_link_names_is_marked(self):
+        study = launched(before=[AGE], **WORDING)
+        placement = enrol(study, Arrival("otree", worker="w", proof="w", cell=2)).placement
+        assert (placement.cell.number, placement.draw["forced"]) == (2, True)
+        assert placement.draw["open"] == {"2": 1.0}
+
+    def test_nobody_reaches_the_draw_without_a_place(self):
+        study = launched(before=[AGE], quota=1, **WORDING)
+        for number in range(2):
+            self.answered(study, f"w{number}")
+        assert Counter(Placement.objects.values_list("cell__number", flat=True)) == {1: 1, 2: 1}

@@ -1,0 +1,212 @@
+"""The pages of walks: a start page for researchers and one behind the co-authors' link, and the walk itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_update
+from django.contrib import admin, messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from audit.actions import Action
+from plans.reading import BadPlan
+from rights.roles import Role
+from studies.launching import draft_version
+from studies.models import Cell, Study
+from walking import services
+from walking.models import Link, Walk
+from walking.outline import ending_in, stages_of
+
+MAX_LISTED = 200
+"""A plan with more cells is asked for a cell's number."""
+View = Callable[..., HttpResponse]
+
+
+def of_study(role: Role) -> Callable[[View], View]:
+    """Pass the view the study from its URL, if the user has this role in it."""
+
+    def decorate(view: View) -> View:
+        def checked(request: HttpRequest, study_id: int) -> HttpResponse:
+            page = admin.site.get_model_admin(Study)
+            return view(request, page.seen(request, str(study_id), role=role))
+
+        @wraps(view)
+        def guarded(request: HttpRequest, study_id: int) -> HttpResponse:
+            return admin.site.admin_view(checked)(request, study_id)
+
+        return guarded
+
+    return decorate
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+@of_study(Role.VIEWER)
+def start(request: HttpRequest, study: Study) -> HttpResponse:
+    """Let a researcher choose a cell and a seat (GET, with `cell` and `role` chosen already), or begin (POST)."""
+    may_change = admin.site.get_model_admin(Study)._allowed(request, study, Role.EDITOR)
+    if request.method == "POST":
+        return _begin(request, study, real_models=may_change and "models" in request.POST)
+    return _start_page(request, study, may_change=may_change)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def shared(request: HttpRequest, token: str) -> HttpResponse:
+    """Let a co-author without an account do the same with the newest draft."""
+    link = Link.objects.select_related("study").filter(token=token).first()
+    if link is None:
+        return render(request, "walking/gone.html", status=404)
+    if request.method == "POST":
+        return _begin(request, link.study, link=link)
+    return _start_page(request, link.study, link=link)
+
+
+@require_POST
+@of_study(Role.EDITOR)
+def change_link(request: HttpRequest, study: Study) -> HttpResponse:
+    """Make the link for co-authors, or revoke it (`revoke`)."""
+    page = admin.site.get_model_admin(Study)
+    with transaction.atomic():
+        if "revoke" in request.POST:
+            deleted, _rows = Link.objects.filter(study=study).delete()
+            if deleted:
+                page.record_action(request, study, Action.REVOKED, "Link for co-authors revoked.")
+        elif Link.objects.get_or_create(study=study, defaults={"created_by": request.user})[1]:
+            page.record_action(request, study, Action.MADE, "Link for co-authors created.")
+    return redirect("walking:start", study.pk)
+
+
+def _begin(request: HttpRequest, study: Study, *, link: Link | None = None, real_models: bool = False) -> HttpResponse:
+    try:
+        walk = services.begin(
+            study,
+            cell=_number(request.POST.get("cell"), 1),
+            role=request.POST.get("role", ""),
+            link=link,
+            real_models=real_models,
+        )
+    except services.CannotWalk as refusal:
+        return _start_page(request, study, link=link, faults=refusal.faults)
+    return redirect(walk)
+
+
+def _start_page(
+    request: HttpRequest,
+    study: Study,
+    *,
+    link: Link | None = None,
+    may_change: bool = False,
+    faults: Any = (),
+) -> HttpResponse:
+    cells: list[Cell] = []
+    number = 0
+    try:
+        version = draft_version(study)
+        number = len(version.reader.cells)
+        cells = [Cell.planned(version, cell.number) for cell in version.reader.cells[:MAX_LISTED]]
+        has_models = any(not agent.scripted for agent in version.agents().values())
+    except BadPlan as error:
+        faults, has_models = error.faults, False
+    except (ValueError, LookupError) as error:
+        faults, has_models = [str(error)], False
+    own_link = link or Link.objects.filter(study=study).first()
+    context = {
+        "study": study,
+        "link": own_link,
+        "address": request.build_absolute_uri(own_link.get_absolute_url()) if own_link and not link else "",
+        "shared": link is not None,
+        "may_change": may_change,
+        "faults": faults,
+        "cells": cells,
+        "number": number,
+        "listed": number <= MAX_LISTED,
+        "cell": _number(request.POST.get("cell") or request.GET.get("cell"), 1),
+        "role": request.POST.get("role") or request.GET.get("role", ""),
+        "roles": list(dict.fromkeys(role for cell in cells for role in cell.people)),
+        "has_models": has_models and may_change,
+    }
+    return render(request, "walking/start.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _number(text: str | None, default: int) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 7 else default
+
+
+# ---- the walk ---------------------------------------------------------------------------------------------
+
+
+def of_walk(view: View) -> View:
+    """Pass the view the walk from its URL; one that is over gets a page that says so."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, key: str) -> HttpResponse:
+        found = Walk.objects.select_related("study", "enrolment", "link").filter(key=key).first()
+        if found is None or found.enrolment is None:
+            return render(request, "walking/gone.html", status=404)
+        return view(request, found)
+
+    return never_cache(checked)
+
+
+@require_GET
+@of_walk
+@csp_update({"frame-src": [SELF]})
+def walk(request: HttpRequest, walk: Walk) -> HttpResponse:
+    """Show the stages, and beside them the participant's page in a frame as large as a phone."""
+    _keep(walk)
+    back = walk.link.get_absolute_url() if walk.link else ""
+    return render(request, "walking/walk.html", {**_context(walk), "back": back})
+
+
+@require_GET
+@of_walk
+def stages(request: HttpRequest, walk: Walk) -> HttpResponse:
+    """Return the list of stages, which changes while the visitor goes on."""
+    _keep(walk)
+    return render(request, "walking/stages.html", _context(walk))
+
+
+@require_POST
+@of_walk
+def jump(request: HttpRequest, walk: Walk) -> HttpResponse:
+    """Go to the step at `position`."""
+    if reason := services.jump(walk, _number(request.POST.get("position"), 0)):
+        messages.info(request, reason)
+    return redirect(walk)
+
+
+@require_POST
+@of_walk
+def leave(request: HttpRequest, walk: Walk) -> HttpResponse:
+    """Delete the walk; if its page was only closed or loaded again (`closed`), a little later."""
+    if "closed" in request.POST:
+        services.note_left(walk)
+        return HttpResponse(status=204)
+    back = walk.link.get_absolute_url() if walk.link else ""
+    study = walk.study_id
+    walk.delete()
+    return redirect(back) if back else redirect("walking:start", study)
+
+
+def _keep(walk: Walk) -> None:
+    if walk.left_at is not None:
+        Walk.objects.filter(pk=walk.pk).update(left_at=None)
+
+
+def _context(walk: Walk) -> dict[str, Any]:
+    assert walk.enrolment is not None
+    return {
+        "walk": walk,
+        "enrolment": walk.enrolment,
+        "cell": walk.planned_cell,
+        "stages": stages_of(walk.enrolment),
+        "ending": ending_in(walk.enrolment),
+    }
