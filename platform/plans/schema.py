@@ -128,6 +128,8 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         found["optional"] = True
     if "default" in schema:
         found["default"] = schema["default"]
+    if schema.get("more"):
+        found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):
         found["unit"] = schema["unit"]
     return {**found, **_parts(found, schema, inner, definitions)}
