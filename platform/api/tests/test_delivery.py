@@ -103,7 +103,7 @@ def study(db, otree) -> Study:
     server = OtreeServer(study="splitting", addresses=otree.url)
     server.keep_rest_key(KEY)
     server.save()
-    return building.new_study(entry="otree")
+    return building.new_study(via="otree")
 
 
 def create_ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
@@ -213,7 +213,7 @@ def test_hanging_server_delays_only_one_attempt(study, otree, monkeypatch):
 
 
 def test_silent_server_does_not_delay_other_studies(study, otree):
-    other_study = building.new_study(slug="other", entry="otree")
+    other_study = building.new_study(slug="other", via="otree")
     silent = StandIn()
     server = OtreeServer(study="other", addresses=silent.url)
     server.keep_rest_key(KEY)
@@ -309,7 +309,7 @@ def test_a_proxy_without_otree_is_retried(study, otree):
 
 
 def test_error_in_one_study_does_not_delay_others(study, otree):
-    other_study = building.new_study(slug="other", entry="otree")
+    other_study = building.new_study(slug="other", via="otree")
     server = OtreeServer(study="other", addresses=otree.url)
     server.keep_rest_key(KEY)
     server.save()

@@ -22,7 +22,6 @@ from exports.tests.test_dataset import rows
 from lobby import services as lobby
 from lobby.models import Place
 from matches.models import Match, Seat
-from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -42,7 +41,7 @@ RESULT, PROGRESS, CONNECTION = (
 @pytest.fixture
 def study(db):
     OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab/\nhttps://other.example")
-    return building.new_study(entry="otree", roles=["alice", "bob"], agents=agents_from_specs("script:fair"))
+    return building.new_study(via="otree", roles=["alice", "bob"])
 
 
 def sign_token(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
@@ -84,7 +83,7 @@ def test_link_opens_the_study_at_the_current_step(study):
 
 
 def test_every_round_is_a_separate_enrolment_of_the_same_person(study, tmp_path):
-    building.launch_with(study, most_participations=2)
+    building.launch_with(study, participations=2)
     for round_of_app in ("parley/1", "parley/2"):
         assert join(sign_token(round=round_of_app, role="alice")).status_code == 302
         finish(Enrolment.objects.latest("pk"))
@@ -104,7 +103,7 @@ def test_one_session_per_participant_stops_a_second_round(study):
 
 
 def test_a_person_sent_on_too_early_can_finish_the_earlier_game(study):
-    building.launch_with(study, most_participations=2)
+    building.launch_with(study, participations=2)
     join(sign_token())
     refused = join(sign_token(round="parley/2"))
     assert refused.status_code == 403
@@ -112,7 +111,7 @@ def test_a_person_sent_on_too_early_can_finish_the_earlier_game(study):
 
 
 def test_a_link_chooses_the_treatment(study):
-    building.launch_with(study, design={"grid": {"rounds": [3, 6, 9]}})
+    building.launch_with(study, grid={"rounds": [3, 6, 9]})
     for number in (6, 1):
         join(sign_token(sub=f"person{number}", cell=number))
         assert Enrolment.objects.latest("pk").placement.cell.number == number
@@ -125,10 +124,8 @@ def test_a_link_chooses_the_treatment(study):
 @pytest.fixture
 def pairs(study):
     """Two treatments in which alice and bob are participants."""
-    pair = {"name": "a pair", "seats": {"alice": "person", "bob": "person"}}
-    changes = {"lineups": [pair], "agents": {}, "design": {"grid": {"rounds": [3, 6]}}, "most_participations": 2}
-    changes["ready_seconds"] = 0
-    building.launch_with(study, **changes)
+    people_only = {"factors": {}, "agents": {}, "seats": {"*": "person"}, "grid": {"rounds": [3, 6]}}
+    building.launch_with(study, **people_only, participations=2, ready=0)
     return study
 
 
@@ -175,7 +172,7 @@ class TestMeeting:
 
     @pytest.mark.parametrize("partners", ["new", "any"])
     def test_partners_of_an_earlier_round_count_as_the_study_says(self, pairs, partners):
-        building.launch_with(pairs, session_partners=partners)
+        building.launch_with(pairs, partners=partners)
         for code in ("a1", "a2"):
             wait_in_lobby(code)
         assert group_in_lobby() == ["a1+a2"]
@@ -356,7 +353,7 @@ def test_the_outcome_is_pending_until_the_enrolment_ends(study):
 
 
 def test_all_matches_of_a_session_come_back(study):
-    building.launch_with(study, session_matches=3)
+    building.launch_with(study, repeats=3)
     join(sign_token(role="alice"))
     person = Enrolment.objects.get()
     building.consent(person)
@@ -389,7 +386,7 @@ def test_an_enrolment_that_ended_early_has_an_outcome_too(study):
 
 def test_a_demonstration_shows_what_would_be_paid(db):
     OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab")
-    building.new_study(entry="otree", purpose="demo")
+    building.new_study(via="otree", purpose="demo")
     join(sign_token())
     finish(Enrolment.objects.get())
     result = outcome(result_token()).json()
@@ -457,11 +454,14 @@ def test_a_session_that_could_not_work_is_refused_with_the_reason(study, claims,
     ("changes", "problem"),
     [
         ({"status": "paused"}, "not open"),
-        ({"entry": "codes"}, "choose “an oTree experiment”"),
+        ({"via": "codes"}, "choose “an oTree experiment”"),
     ],
 )
 def test_a_study_that_admits_no_one_is_named(study, changes, problem):
-    Study.objects.update(**changes)
+    if "via" in changes:
+        building.launch_with(study, **changes)
+    else:
+        Study.objects.update(**changes)
     (said,) = call_api("connection", **TESTED).json()["problems"]
     assert problem in said
 

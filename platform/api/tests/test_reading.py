@@ -10,7 +10,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from api.status import status_of
 from api.tests.calling import call, issue_token
 from exports.dataset import export
 from exports.tests import building
@@ -18,6 +17,7 @@ from matches.models import Match
 from participants.models import Enrolment
 from participants.states import State
 from studies.models import Study
+from studies.tests import kit
 
 NAME = "Rosalind"
 WORKER = "A1WORKERID77"
@@ -51,19 +51,20 @@ def test_the_study_returns_its_status(study, completed, read_token):
     assert arrived.token not in json.dumps(status)
 
 
-def test_session_cells_hold_participants_from_earlier_cells(db):
-    study = building.new_study(
-        slug="twice", design={"grid": {"rounds": [2, 3, 4]}}, session_matches=2, session_order="fixed", quota=3
-    )
+def test_cells_say_what_varies_and_participants_have_none_before_the_draw(study, read_token):
+    question = {"name": "age", "kind": "number", "text": "How old are you?"}
+    building.launch_with(study, grid={"rounds": [2, 3]}, before=[question])
     building.arrive(study, worker="A1")
-    cells = status_of(study).cells
-    assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "no one reaches the last cell"
+    cells = get("/studies/splitting", read_token)["cells"]
+    assert [(cell["factors"], cell["config"]["rounds"], cell["held"]) for cell in cells] == [
+        ({"rounds": "2"}, 2, 0), ({"rounds": "3"}, 3, 0),
+    ]  # fmt: skip
+    (result,) = get("/studies/splitting/results", read_token)["results"]
+    assert (result["cell"], result["factors"], result["version"]) == (None, {}, 2)
 
 
 def test_unlaunched_draft_has_no_version_and_no_cells(owner):
-    secret = issue_token(
-        Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=owner), owner, "read"
-    )
+    secret = issue_token(Study.objects.create(slug="draft", draft=kit.document(), created_by=owner), owner, "read")
     status = get("/studies/draft", secret)
     assert (status["state"], status["version"], status["cells"]) == ("draft", None, [])
     assert get("/studies/draft/matches", secret)["matches"] == []

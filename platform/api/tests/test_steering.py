@@ -18,6 +18,7 @@ from exports.tests import building
 from exports.verify import verify
 from studies.enrolling import NotOpen
 from studies.models import Study
+from studies.tests import kit
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ def test_dataset_of_a_crashed_writer_can_be_requested_again(study, export_token)
 
 
 def test_a_study_that_was_never_launched_has_nothing_to_export(owner):
-    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=owner)
+    draft = Study.objects.create(slug="draft", draft=kit.document(), created_by=owner)
     refused = post("/studies/draft/datasets", issue_token(draft, owner, "export"))
     assert refused.status_code == 409 and not Dataset.objects.exists()
 

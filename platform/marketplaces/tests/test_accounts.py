@@ -104,7 +104,7 @@ def test_account_in_use_is_not_deleted(desk):
 
 
 def new_recruitment():
-    return Recruitment.objects.create(study=building.new_study(slug="asked", entry="mturk"), account=new_account())
+    return Recruitment.objects.create(study=building.new_study(slug="asked", via="mturk"), account=new_account())
 
 
 @pytest.fixture

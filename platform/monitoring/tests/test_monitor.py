@@ -19,7 +19,6 @@ from monitoring.models import HandEnding, SpendTally
 from monitoring.people import WINDOWS
 from monitoring.status import StudyStatus, status_of
 from monitoring.tallies import tally_everything
-from opponents.agents import agents_from_specs
 from opponents.models import Call, Circuit
 from participants.models import Enrolment
 from participants.states import ENDED, State
@@ -27,6 +26,7 @@ from payouts.models import LedgerRow
 from rights.members import give
 from rights.roles import Role
 from studies.models import Placement, Study
+from studies.tests import kit
 from uptime import services as uptime
 from uptime.models import Heartbeat, Outage
 
@@ -86,22 +86,24 @@ def test_each_participant_is_counted_once_tallied_or_not(tallied):
     assert "3 participants arrived and 1 completed" in bars
 
 
-@pytest.mark.parametrize(
-    ("order", "cells"),
-    [
-        ("fixed", {1: (3, 1, 1), 2: (3, 1, 1)}),  # two games each: no one ever reaches the third configuration
-        ("random", {1: (2, 1, 1), 2: (2, 0, 0), 3: (2, 0, 0)}),
-    ],
-)
-def test_session_fills_every_cell_it_visits(order, cells):
-    study = building.new_study(design={"grid": {"rounds": [2, 3, 4]}}, quota=3, session_matches=2, session_order=order)
-    first = study.latest_version().cells.get(number=1)
-    completed, _other = building.arrive(study, worker="A1"), building.arrive(study, worker="A2")
-    Placement.objects.update(cell=first)
-    Enrolment.objects.filter(pk=completed.pk).update(state=State.COMPLETED, ended_at=timezone.now())
-    people = current_status(study).people
-    assert {cell.number: (cell.quota, cell.completed, cell.live) for cell in people.cells} == cells
-    assert (people.quota, people.filled) == (3 if order == "fixed" else 6, 1), "nobody is counted twice"
+def test_participants_before_the_draw_and_of_equal_cells_of_earlier_versions_are_counted():
+    question = {"name": "age", "kind": "number", "text": "How old are you?"}
+    study = building.new_study(grid={"rounds": [1, 12]}, before=[question], quota=3)
+    waiting = building.consent(building.arrive(study, worker="A1"))
+    assert waiting.placement.cell is None
+    drawn = building.arrive(study, worker="A2")
+    building.consent(drawn)
+    building.answer(drawn, question_age="30")
+    building.launch_with(study, grid={"rounds": [1, 12, 99]})
+    for tallied in (False, True):
+        if tallied:
+            Enrolment.objects.update(state=State.COMPLETED, ended_at=timezone.now())
+            tally_everything()
+        people = current_status(study).people
+        counts = {cell.title: (cell.completed, cell.live) for cell in people.cells}
+        own = drawn.placement.cell or Placement.objects.get(enrolment=drawn).cell
+        assert counts.pop(own.title) == ((1, 0) if tallied else (0, 1))
+        assert set(counts.values()) == {(0, 0)} and (people.arrived, people.version) == (2, 2)
 
 
 def test_only_ended_enrolments_are_tallied():
@@ -118,14 +120,13 @@ def test_only_ended_enrolments_are_tallied():
 
 
 def test_cell_titles_name_what_differs():
-    study = building.new_study(design={"grid": {"rounds": [1, 12]}}, roles=["alice"], quota=3)
+    study = building.new_study(grid={"rounds": [1, 12]}, quota=3)
     titles = [cell.title for cell in current_status(study).people.cells]
-    assert [title.split()[0] for title in titles] == ["alice", "alice"]
-    assert titles[0].endswith(" 1") and titles[1].endswith(" 12")
+    assert titles == ["rounds 1", "rounds 12"]
 
 
 def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, owner):
-    study = building.new_study(design={"grid": {"rounds": list(range(1, 31))}}, quota=1)
+    study = building.new_study(grid={"rounds": list(range(1, 31))}, quota=1)
     status = current_status(study)
     assert len(status.cell_map.squares) == 30
     assert len(status.people.emptiest) == 16
@@ -191,7 +192,7 @@ def test_model_health_uses_only_this_studys_calls():
 @pytest.mark.parametrize("tallied", [False, True])
 def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
     settings.SPEND_CAP_PER_DAY = "5.00"
-    study = building.new_study(agents=agents_from_specs("openai:m", settings={"cap_study": 0.10, "cap_match": 0.05}))
+    study = building.new_study(agents={"m": kit.agent("openai:m", cap_study=0.10, cap_match=0.05)})
     match = playing(study, "A1")
     for days in (0, 0, 2):
         add_call(match, ago=timedelta(days=days))
@@ -246,7 +247,8 @@ def test_refreshed_part_has_no_inline_script_or_style(client, owner):
 
 def test_paused_study_admits_no_one_and_resumes_as_launched(client, owner):
     study = building.new_study()
-    Study.objects.filter(pk=study.pk).update(quota=7)
+    study.draft |= {"minutes": 7}
+    study.save()
     page = client.post(url("pause", study), follow=True).content.decode()
     study.refresh_from_db()
     assert study.status == "paused" and "Paused: closed to new participants" in page and "Resume" in page

@@ -26,7 +26,7 @@ def preview(study: Study) -> Preview | None:
 
 
 def test_finished_match_counts_once_in_its_cell():
-    study = building.new_study(design={"grid": {"rounds": [1, 12]}}, roles=["alice"], quota=3)
+    study = building.new_study(grid={"rounds": [1, 12]}, quota=3)
     assert preview(study) is None, "nothing before the first match is over"
     people = [building.complete(study, worker=f"A{number}") for number in range(4)]
     building.arrive(study, worker="A9")
@@ -57,7 +57,7 @@ def test_match_with_an_incomplete_participant_does_not_count():
 
 
 def test_matches_of_the_same_people_have_no_interval(client):
-    study = building.new_study(most_participations=2)
+    study = building.new_study(participations=2)
     for number in range(4):
         building.complete(study, worker=f"A{number}")
     assert [estimate.interval for outcome in preview(study).outcomes for estimate in outcome.estimates] == [""] * 5

@@ -19,7 +19,7 @@ from django.db import OperationalError, connection
 from config.logs import OneLine
 from conftest import KIND
 from monitoring import alive, restarts
-from studies.models import Study
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 
@@ -146,7 +146,7 @@ def test_metrics_require_the_token(client, settings):
 
 def test_monitor_reports_missing_workers(client):
     client.force_login(get_user_model().objects.create_superuser("boss", password="…"))
-    study = Study.objects.create(slug="watched", title="Watched", game="bargaining")
+    study = kit.new_study("watched")
     assert 'id="m-no-worker"' in client.get(f"/admin/monitor/{study.pk}/").content.decode()
     alive.send_heartbeat("worker")
     assert 'id="m-no-worker"' not in client.get(f"/admin/monitor/{study.pk}/").content.decode()

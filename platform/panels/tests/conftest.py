@@ -27,7 +27,7 @@ def panel_of(db: None) -> Iterator[Callable[..., Any]]:
         ) -> tuple[Panel, StandIn]:
             preset = presets.get(key)
             existing = Study.objects.filter(slug="splitting").first()
-            panel_study = existing or building.new_study(entry="panel", **(study or {}))
+            panel_study = existing or building.new_study(via="panel", **(study or {}))
             standin = stack.enter_context(StandIn(preset, study="http://testserver/join/splitting"))
             copied_names = ("person", "task", "session", "pays", "columns", "lasting")
             defaults = {name: getattr(preset, name) for name in copied_names} | destinations_at(key, standin)

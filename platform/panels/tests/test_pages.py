@@ -34,7 +34,7 @@ def form_values(form, **instead: str) -> dict[str, str]:
 
 @pytest.fixture
 def study(db):
-    return building.new_study(entry="panel")
+    return building.new_study(via="panel")
 
 
 @pytest.mark.parametrize("key", [preset.key for preset in presets.every()])

@@ -27,6 +27,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.models import Study
 from studies.names import is_referenced
+from studies.tests import kit
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
@@ -196,7 +197,7 @@ def test_null_characters_are_removed_from_notes(client, study, owner, standin: S
 
 
 def test_a_limit_belongs_to_its_study_and_is_deleted_with_it(client, owner):
-    draft = Study.objects.create(title="Prices", slug="prices", game="bargaining")
+    draft = kit.new_study("prices")
     give(draft, user=owner, role=Role.OWNER, by=None)
     assert not is_referenced(draft)
     client.post(path(draft, "limit"), {"currency": "USD", "most": "50"})

@@ -142,8 +142,10 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
         for cell in shown["cells"][:MAX_SHOWN_CELLS]
     ]
     totals = [[_("Participants"), f"{shown['places']:,}", ""]]
-    totals += [[str(title), str(expected), _("at most {amount}").format(amount=most) if most != expected else ""]
-               for title, expected, most in shown["rows"]]
+    totals += [
+        [str(title), str(expected), _("at most {amount}").format(amount=most) if most != expected else ""]
+        for title, expected, most in shown["rows"]
+    ]
     return {
         "cells": cells,
         "more": max(0, shown["number"] - len(cells)),
@@ -158,7 +160,9 @@ def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:
         reader = Reader(document)
     except BadPlan:
         return {"levels": {}, "seats": {}}
-    rows = {name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name, factor in reader.factors.items() if factor.rows}
+    rows = {
+        name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name, factor in reader.factors.items() if factor.rows
+    }
     seats: dict[str, Any] = {}
     try:
         _collect_seats(reader.plan(reader.cells[0].factors).journey, ("journey",), seats)

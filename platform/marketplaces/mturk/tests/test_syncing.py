@@ -259,7 +259,7 @@ class TestRestQualification:
     def hit(self, standin, db):
         from marketplaces.mturk.tests.staged import staged_at
 
-        self.staged = staged_at(standin, slug="resting", rest_hours=12, most_participations=None)
+        self.staged = staged_at(standin, slug="resting", rest_hours=12, participations=None)
         return self.staged.published(demands={"rest_hours": 12})
 
     def test_task_is_hidden_during_the_rest_period(self, hit):

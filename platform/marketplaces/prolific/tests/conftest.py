@@ -32,7 +32,7 @@ def study(account: Any) -> Any:
     from exports.tests import building
     from marketplaces.models import Recruitment
 
-    created = building.new_study(entry="prolific", quota=20)
+    created = building.new_study(via="prolific", quota=20)
     Recruitment.objects.create(study=created, account=account)
     return created
 

@@ -117,7 +117,7 @@ def test_prolific_study_is_linked_to_one_study_only(desk):
     adopt(desk, prolific_id)
     with pytest.raises(NotPossible, match="already on Prolific"):
         adopt(desk, new_prolific_study(desk))
-    other_study = building.new_study(slug="other", entry="prolific")
+    other_study = building.new_study(slug="other", via="prolific")
     Recruitment.objects.create(study=other_study, account=desk.publication.account)
     link = f"http://testserver/join/other/{PARAMETERS}"
     desk.standin.market.studies[prolific_id]["external_study_url"] = link

@@ -126,7 +126,7 @@ def test_unready_study_is_not_published(desk, fields, expected_text):
 
 
 def test_launched_version_determines_the_offer(account):
-    launched = building.new_study(entry="prolific", slug="trial", purpose="pilot")
+    launched = building.new_study(via="prolific", slug="trial", purpose="pilot")
     Recruitment.objects.create(study=launched, account=account)
     Study.objects.update(purpose="study")
     with pytest.raises(NotPossible, match="trial"):

@@ -414,7 +414,7 @@ class TestAuthenticity:
 
 
 def test_each_treatment_address_leads_to_its_cell(desk):
-    building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
+    building.launch_with(desk.study, grid={"rounds": [1, 12]}, quota=2)
     publication = desk.publish(by_treatment=True)
     addresses = desk.standin.market.studies[publication.prolific_id]["access_details"]
     assert [address["total_allocation"] for address in addresses] == [2, 2] and publication.places == 4
@@ -429,7 +429,7 @@ def test_each_treatment_address_leads_to_its_cell(desk):
 
 
 def test_treatment_address_cannot_be_guessed(desk):
-    building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
+    building.launch_with(desk.study, grid={"rounds": [1, 12]}, quota=2)
     publication = desk.publish(by_treatment=True)
     worker = desk.worker()
     own_key = worker.submission.address.rpartition("t=")[2]
