@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
+from studies.tests import kit
 from tests.photographs import photograph
 from tests.researching import sign_in
 from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone, press_ready
