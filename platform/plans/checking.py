@@ -248,7 +248,7 @@ def _condition_problems(text: str, at: Path, names: _Names) -> list[Problem]:
 
 def _question_problems(stage: Questions, at: Path, names: _Names) -> Iterator[Problem]:
     """Yield the faults of a page of questions; its names become known one after the other."""
-    for index, setting, what in question_faults(stage.items, order=stage.order):
+    for index, setting, what in question_faults(stage.items, order=stage.order, may_end=not names.games):
         yield (*at, "items", index, setting), what
     together = {item.name for item in stage.items} if stage.order == "random" else set()
     earlier: set[str] = set()
