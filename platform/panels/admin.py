@@ -124,7 +124,7 @@ class PanelAdmin(PartAdmin):
 
     def _choose(self, request: HttpRequest) -> HttpResponse:
         study = self._new_study(request)
-        open_to = parts.visible(request.user, Study.objects.filter(panel=None).order_by("title"), role=Role.EDITOR)
+        open_to = parts.visible(request.user, Study.objects.filter(panel=None).order_by("draft__title"), role=Role.EDITOR)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
