@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count
@@ -19,8 +20,8 @@ from api import tokens
 from api.outcomes import outcome_of
 from collecting import services as collecting
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection
 from collecting.progress import progress as collecting_progress
+from collecting.tests.kit import new_collection
 from exports.dataset import export
 from games.play import replay_events, script_move
 from llm_agents.replaying import differences
@@ -50,6 +51,8 @@ from studies.launching import version_of
 from studies.models import Placement, Study
 from studies.tests import kit
 from surveys.steps import answers_of
+from walking.models import Link, Walk
+from walking.services import delete_old
 
 
 def launch_study(parts: dict[str, Any]) -> str:
@@ -359,9 +362,9 @@ def open_tool_match(agent: str, periods: int) -> str:
 
 def start_tool_collection(slug: str, agent: str, periods: int) -> str:
     """Start a collection of one match of a model with tools; return its short name."""
-    settings = AgentSettings(strategy="tools", limit_seconds=600)
-    fields = {"game": "pricing", "configurations": [{"periods": periods}], "agents": [agent], "settings": settings}
-    collecting.start(make_collection(Plan(title=slug, slug=slug, seed=1, **fields)))
+    asking = {"strategy": "tools", "limit_seconds": 600}
+    fields = {"configurations": [{"periods": periods}], "agents": [agent], "asking": asking}
+    collecting.start(new_collection(slug, game="pricing", seed=1, **fields))
     return slug
 
 
@@ -387,3 +390,43 @@ def summarise_tool_match(match_uid: str) -> dict[str, Any]:
         "replayed": replay_events(match.configured(), log).payoffs() == match.payoffs,
         "differences": differences(match.configured(), log, records_of(match.uid)),
     }
+
+
+def draft_walk() -> tuple[int, str]:
+    """Save a draft to walk through; return its key and the path of its link for co-authors."""
+    contest = kit.document(
+        "beauty_contest",
+        config={"players": 3, "runs": 1},
+        seats={"*": "person"},
+        factors={"wording": {"levels": ["give", "take"]}},
+    )
+    offer = kit.document("bargaining", config={"rounds": 2}, roles=["alice"])
+    consent, contest_stage = contest["journey"]
+    why = {"name": "why", "kind": "long", "text": "Why did you take?"}
+    contest["journey"] = [
+        consent,
+        {"stage": "page", "name": "opening", "title": "Before you start", "text": "You {{ wording }} something."},
+        {**contest_stage, "name": "contest"},
+        {**offer["journey"][1], "name": "offer"},
+        {"stage": "questions", "name": "after", "show_if": "wording == 'take'", "items": [why]},
+    ]
+    Study.objects.filter(slug="walked").delete()
+    study = kit.new_study("walked", plan={**contest, "title": "Giving and taking", "agents": offer["agents"]})
+    return study.pk, Link.objects.create(study=study).get_absolute_url()
+
+
+def row_counts() -> dict[str, int]:
+    """Return the number of rows of every table but those of sessions, heartbeats and tasks."""
+    models = apps.get_models(include_auto_created=True)
+    kept = [model for model in models if model._meta.app_label not in ("sessions", "uptime", "axes")]
+    return {model._meta.label: model._default_manager.count() for model in kept}
+
+
+def end_closed_walks() -> None:
+    """Wait until the pages of all walks have said that they were closed, and let the time for calling again pass."""
+    end = time.monotonic() + 15
+    while Walk.objects.filter(left_at=None).exists():
+        assert time.monotonic() < end, "a closed page did not say so"
+        time.sleep(0.1)
+    Walk.objects.update(left_at=timezone.now() - timedelta(minutes=1))
+    delete_old()

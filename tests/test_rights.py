@@ -27,7 +27,7 @@ from django.utils import timezone
 from api import tokens
 from audit.models import Record
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from conftest import slow_except
 from exports.models import Dataset
 from exports.tests import building
@@ -428,12 +428,7 @@ class SampleData:
         tokens.issue(study=study, name=f"program that is {label}", scopes=["read"], expires_at=tomorrow, by=creator)
         pilots.begin(study, people=1)
         building.save_call(building.match_of(person), messages=[{"role": "user", "content": f"words that are {label}"}])
-        collection = make_collection(
-            Plan(
-                title=f"Title that is {label}", slug=f"{label}-collection", game="bargaining",
-                configurations=[{}], agents=["script:fair"],
-            )
-        )  # fmt: skip
+        collection = new_collection(f"{label}-collection", title=f"Title that is {label}", agents=["script:fair"])
         match = building.match_of(person)
         match.pk, match.uid, match.purpose = None, uuid.uuid4(), Match.Purpose.COLLECTION
         match.save(force_insert=True)

@@ -72,11 +72,11 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     from django.utils import timezone
 
     from collecting.models import Collection, Item
-    from collecting.planning import Plan, content_of
+    from collecting.planning import planned
     from games.grids import published
     from matches.bulk import write_logs
     from matches.models import Match, Seat
-    from plans.canonical import sha256_of
+    from plans.starting_collections import collection_for
 
     rng = Random(f"{seed}/{family}")
     table = published(family).TABLES["glee"]
@@ -87,13 +87,10 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     configurations = list({repr(config): config for config, *_rest in plays}.values())
     agents = sorted({agent for _config, _seed, players, *_rest in plays for agent in players.values()})
     repetitions = ceil(number / (len(configurations) * len(agents)))  # at least as many as planned
-    content = content_of(
-        Plan(title=slug, slug=slug, game=family, configurations=configurations, agents=agents, repetitions=repetitions)
-    )
-    collection = Collection.objects.create(
-        title=slug, slug=slug, game=family, content=content, sha256=sha256_of(content), planned=number,
-        status=Collection.Status.DONE,
-    )  # fmt: skip
+    plan = collection_for(family, title=slug, configurations=configurations, agents=agents, repetitions=repetitions)
+    collection = planned(plan, slug=slug)
+    collection.planned, collection.status = number, Collection.Status.DONE
+    collection.save()
     now = timezone.now()
     decisions = 0
     for start in range(0, number, CHUNK):

@@ -13,7 +13,7 @@ from collecting.services import finish_if_played
 def undriven() -> list[int]:
     """Return running collections with matches to play and too few drivers; close those with nothing left."""
     undriven_keys = []
-    for collection in Collection.objects.filter(status=Collection.Status.RUNNING).defer("content"):
+    for collection in Collection.objects.filter(status=Collection.Status.RUNNING).defer("document", "frozen"):
         if not has_matches_left(collection.pk):
             finish_if_played(collection)
             continue

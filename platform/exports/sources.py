@@ -188,7 +188,7 @@ class CollectionSource:
         parent = self.collection
         frozen = (parent.sha256, parent.content, parent.code_revision, parent.created_at)
         games = {parent.game: parent.content["rules_version"]}
-        return [FrozenVersion(1, *frozen, games=games, agents=agents_in(parent.content))]
+        return [FrozenVersion(1, *frozen, games=games, agents=agents_in(parent))]
 
     def changes(self) -> list[dict[str, Any]]:
         return []

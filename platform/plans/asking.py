@@ -280,7 +280,8 @@ class AgentSettings(Asking):
         problems = {}
         roles = [game.role_title(role) for role in game.roles()]
         try:
-            check_persona(self.persona, roles=roles)
+            if self.persona:
+                check_persona(self.persona, roles=roles)
         except BadText as error:
             problems["persona"] = str(error)
         for name, text in self.prompts.items():

@@ -248,9 +248,10 @@ def _condition_problems(text: str, at: Path, names: _Names) -> list[Problem]:
 
 def _question_problems(stage: Questions, at: Path, names: _Names) -> Iterator[Problem]:
     """Yield the faults of a page of questions; its names become known one after the other."""
-    for index, setting, what in question_faults(stage.items, order=stage.order):
+    for index, setting, what in question_faults(stage.items, order=stage.order, may_end=not names.games):
         yield (*at, "items", index, setting), what
     together = {item.name for item in stage.items} if stage.order == "random" else set()
+    earlier: set[str] = set()
     for index, item in enumerate(stage.items):
         for setting, condition in item.conditions().items():
             known = _Names(names.values - together | ({item.name} if setting != "show_if" else set()), names.games)
@@ -258,7 +259,28 @@ def _question_problems(stage: Questions, at: Path, names: _Names) -> Iterator[Pr
                 if not known.knows(reference):
                     what = _("“{name}” is not known at this point of the journey.")
                     yield (*at, "items", index, setting), what.format(name=".".join(reference))
+        if item.show_if and _compares_hidden(Condition.parse(item.show_if).tree, earlier):
+            what = _(
+                "This compares an answer on the page with something that participants may not see. Ask the question on "
+                "a later page."
+            )
+            yield (*at, "items", index, "show_if"), what
         names.values.add(item.name)
+        earlier.add(item.name)
+
+
+def _compares_hidden(tree: Any, on_page: set[str]) -> bool:
+    """Return whether a condition computes with an answer on its page and something else at once.
+
+    The page's script would have to know both. Parts joined by `and` and `or` are judged apart.
+    """
+    kind, *operands = tree
+    if kind in ("value", "name"):
+        return False
+    if kind in ("and", "or", "not"):
+        return any(_compares_hidden(operand, on_page) for operand in operands)
+    names = {path[0] for path in Condition(tree).references()}
+    return bool(names & on_page) and bool(names - on_page)
 
 
 def _order_problems(plan: Plan) -> Iterator[Problem]:

@@ -117,10 +117,10 @@ def with_models(document: Mapping[str, Json], specs: Sequence[str]) -> dict[str,
     """Return the plan with these agents in place of its models, in order; the last one takes the remaining places."""
     models = [label for label, agent in document.get("agents", {}).items() if agent.get("model")]
     named = {label: specs[min(place, len(specs) - 1)] for place, label in enumerate(models)}
-    agents = {
-        label: agent_like(agent, named[label]) if label in named else agent
-        for label, agent in document.get("agents", {}).items()
-    }
+    before = document.get("agents", {})
+    agents = {label: agent_like(agent, named[label]) if label in named else agent for label, agent in before.items()}
+    unused = _fallbacks_in(before) - _fallbacks_in(agents)
+    agents = {label: agent for label, agent in agents.items() if label not in unused}
     return {**document, "agents": agents} if agents else dict(document)
 
 
@@ -151,11 +151,17 @@ def _with_pool(document: dict[str, Json], specs: Sequence[str], counted: str) ->
     pool = [] if stage["seats"].get("rule") == "listed" else specs[len(fixed) :]
     if stage["seats"].get("rule") == "together" and not counted:
         pool = pool[: len(models) - len(fixed)]
-    others = {label: agent for label, agent in document["agents"].items() if label not in models}
     agents = {spec: agent_like(next(iter(models.values())), spec) for spec in (*named.values(), *pool)}
+    unused = _fallbacks_in(models) - _fallbacks_in(agents)
+    others = {label: agent for label, agent in document["agents"].items() if label not in {*models, *unused}}
     seats = _renamed(stage["seats"], named)
     config = {**stage["config"], **({counted: len(pool)} if counted else {})}
     return {**document, "agents": {**agents, **others}, "journey": [{**stage, "seats": seats, "config": config}]}
+
+
+def _fallbacks_in(agents: Mapping[str, Mapping[str, Json]]) -> set[str]:
+    named = [agent["fallback"] for agent in agents.values() if agent.get("fallback")]
+    return {label for fallback in named for label in ([fallback] if isinstance(fallback, str) else fallback)}
 
 
 def _renamed(node: Json, names: Mapping[str, str]) -> Json:

@@ -22,7 +22,20 @@ from plans.questions import Question
 from plans.reading import LITERAL
 from plans.stages import Stage, kinds
 
-HINTS = ("text", "condition", "game", "agent", "agents", "media", "entry", "seats", "config", "strategy", "endings", "payoffs")
+HINTS = (
+    "text",
+    "condition",
+    "game",
+    "agent",
+    "agents",
+    "media",
+    "entry",
+    "seats",
+    "config",
+    "strategy",
+    "endings",
+    "payoffs",
+)
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})
 """Fields that no factor may vary: they decide what else there is."""
@@ -58,7 +71,9 @@ def plan_controls() -> dict[str, Any]:
     sections = control_of(Plan)["fields"]
     return {
         "sections": {field["name"]: field for field in sections if field["name"] not in ("journey", "agents")},
-        "stages": {name: {**control_of(kind), "label": kind.label, "named": kind.needs_name} for name, kind in kinds().items()},
+        "stages": {
+            name: {**control_of(kind), "label": kind.label, "named": kind.needs_name} for name, kind in kinds().items()
+        },
         "agent": control_of(PlannedAgent),
         "games": {key: game_controls(registry.get(key)) for key in registry.keys()},
         "literal": list(LITERAL),
@@ -96,9 +111,7 @@ def game_controls(game: type[Game[Any, Any]]) -> dict[str, Any]:
 def seats_of(game: Game[Any, Any]) -> list[dict[str, Any]]:
     """Return each seat of a configured game: its role, its title, and whether a participant may take it."""
     people = game.people()
-    return [
-        {"role": role, "title": str(game.role_title(role)), "person": role in people} for role in game.roles()
-    ]
+    return [{"role": role, "title": str(game.role_title(role)), "person": role in people} for role in game.roles()]
 
 
 def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Control:
@@ -115,6 +128,8 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         found["optional"] = True
     if "default" in schema:
         found["default"] = schema["default"]
+    if schema.get("more"):
+        found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):
         found["unit"] = schema["unit"]
     return {**found, **_parts(found, schema, inner, definitions)}

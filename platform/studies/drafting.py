@@ -31,7 +31,9 @@ def save(study: Study, document: Mapping[str, Any], *, edit: int, by: AbstractBa
     if edit != study.edit:
         raise Outdated(study)
     if not study.drafts.exists():
-        Draft.objects.create(study=study, edit=study.edit, document=study.draft, by=study.created_by, at=study.created_at)
+        Draft.objects.create(
+            study=study, edit=study.edit, document=study.draft, by=study.created_by, at=study.created_at
+        )
     study.draft, study.edit = dict(document), study.edit + 1
     study.save(update_fields=["draft", "edit"])
     Draft.objects.create(study=study, edit=study.edit, document=study.draft, by=by)

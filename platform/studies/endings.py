@@ -251,9 +251,7 @@ class Result:
     share: float
 
 
-def counted_matches(
-    results: Sequence[Result], of: str, *, seed: int
-) -> tuple[float | None, float | None, list[int]]:
+def counted_matches(results: Sequence[Result], of: str, *, seed: int) -> tuple[float | None, float | None, list[int]]:
     """Return the payoff and share that the bonus is computed from, and the numbers of the matches that count.
 
     Args:

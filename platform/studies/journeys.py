@@ -241,7 +241,7 @@ class Outlook:
         lengths: of the first games, in words.
         questions: whether a quiz has several questions.
         reserved: words that are not allowed as names.
-        shown: whether the other players see names in some cell.
+        visible: whether the other players see names in some cell.
         disclosures: what is told about the other players, by what the plan discloses.
     """
 
@@ -251,7 +251,7 @@ class Outlook:
     lengths: tuple[str, ...]
     questions: bool
     reserved: tuple[str, ...]
-    shown: bool
+    visible: bool
     disclosures: Mapping[str, Mapping[str, str]]
 
     @classmethod
@@ -282,7 +282,7 @@ class Outlook:
                 for role in people_in(seats)
             ),
             reserved=tuple(dict.fromkeys([*words, *roles, "parley", "player", "opponent"])),
-            shown=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
+            visible=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
             disclosures={
                 told: disclosure.disclosure_of(
                     found.values(), discloses=told, lobby_after={lobby.otherwise for lobby in in_groups}
@@ -301,6 +301,14 @@ def outlook_of(version: Version) -> Outlook:
 def _outlook(identity: _Identity) -> Outlook:
     reader = identity.version.reader
     return Outlook.of(reader.plan(cell.factors) for cell in reader.cells)
+
+
+def every_stage(journey: Iterable[stages.Stage]) -> Iterator[stages.Stage]:
+    """Yield every stage, those of blocks in every pass."""
+    for stage in journey:
+        yield stage
+        if isinstance(stage, stages.Block):
+            yield from chain.from_iterable(every_stage(each.stages) for each in stage.each_pass)
 
 
 def all_games(plan: Plan) -> Iterator[tuple[stages.Game, stages.Lobby]]:
@@ -343,7 +351,7 @@ def _consent(stage: stages.Consent, way: Way) -> Steps:
             **({"behaviour": texts.behaviour_counted()} if plan.checks.behaviour else {}),
             **({"demo": True} if plan.purpose == Match.Purpose.DEMO else {}),
         },
-        {"kind": "name", "reserved": list(outlook.reserved), "visible": outlook.shown},
+        {"kind": "name", "reserved": list(outlook.reserved), "visible": outlook.visible},
     ]
 
 
@@ -356,15 +364,26 @@ def consent_of(version: Version) -> str:
     return text
 
 
+def media_in(reader: Reader) -> set[str]:
+    """Return the names of the images and videos that a plan's pages show in any cell."""
+    pages: dict[int, stages.Page] = {}
+    for cell in reader.cells:
+        found = every_stage(reader.plan(cell.factors).journey)
+        pages |= {id(stage): stage for stage in found if isinstance(stage, stages.Page)}
+    return {name for page in pages.values() for name in (page.image, page.video) if name}
+
+
 @register_steps(stages.Page)
 def _page(stage: stages.Page, way: Way) -> Steps:
-    media = way.version.frozen.get("media", {})
-    files = {kind: media.get(getattr(stage, kind) or "") for kind in ("image", "video")}
-    shown = {kind: {**file, "alt": stage.media_text} for kind, file in files.items() if file}
+    files = way.version.frozen.get("media", {})
+    shown = {
+        kind: {**files[name], "alt": stage.media_text}
+        for kind in ("image", "video")
+        if (name := getattr(stage, kind)) in files
+    }
     page = {"kind": "page", "name": named(stage, way), "title": way.rendered(stage.title)}
-    return [
-        {**page, "text": way.rendered(stage.text), "seconds": stage.seconds, "before_game": way.matches == 0, **shown}
-    ]
+    before = {"seconds": stage.seconds, "before_game": way.matches == 0}
+    return [{**page, "text": way.rendered(stage.text), **shown, **before}]
 
 
 @register_steps(stages.Questions)

@@ -15,12 +15,13 @@ from games import registry
 from opponents.agents import agent_problem, problems_in
 from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
+from pages.models import Media
 from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
 from plans.reading import BadPlan, Fault
 from recruiters import arrivals
-from studies.filing import media_names, media_of
 from studies.forecast import minutes_of
+from studies.journeys import media_in
 from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
 
 
@@ -73,15 +74,13 @@ def draft_version(study: Study) -> Version:
     version = Version(
         study=study, number=0, document=document, sha256=version_hash(document), code_revision=code_revision()
     )
-    media = media_of(study, document)
-    if missing := [name for name in media_names(document) if name not in media]:
-        raise BadPlan([Fault("journey", _("Please upload “{name}”.").format(name=name)) for name in missing])
     kinds = [registry.get(game) for game in version.games]
+    files = Media.objects.filter(study=study.slug, name__in=media_in(version.reader)).defer("data")
     version.frozen = {
         "rules_versions": {kind.key: kind.rules_version for kind in kinds},
         "instructions": {kind.key: kind.instruction_template() for kind in kinds},
-        **({"media": media} if media else {}),
         "about_minutes": minutes_of(version.reader),
+        "media": {file.name: file.as_shown() for file in files},
     }
     return version
 
@@ -95,6 +94,8 @@ def refuse_unplayable(study: Study, version: Version) -> None:
         if version.plan.entry.via in arrivals.KINDS
         else [_("There is no way of entering called “{kind}”.").format(kind=version.plan.entry.via)],
     }
+    missing = sorted(media_in(version.reader) - version.frozen["media"].keys())
+    problems["journey"] = [_("This study has no file “{name}”. Add it first.").format(name=name) for name in missing]
     if any(problems.values()):
         raise ValidationError({name: messages for name, messages in problems.items() if messages})
 

@@ -192,7 +192,8 @@ class Version(models.Model):
 
     Attributes:
         document: the plan in canonical form, as it was when this version was first launched.
-        frozen: what the plan takes from the code: {rules_versions, instructions: by game, about_minutes: expected}.
+        frozen: what the plan takes from the code: {rules_versions and instructions by game, about_minutes, media by
+            name (`pages.models.Media.as_shown`)}.
     """
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="versions")

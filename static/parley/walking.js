@@ -2,7 +2,10 @@
 const form = document.getElementById("stages");
 const rows = document.getElementById("rows");
 const list = form.closest("details");
-if (matchMedia("(max-width: 56rem)").matches) list.open = false;
+const narrow = matchMedia("(max-width: 56rem)");
+const fold = () => { list.open = !narrow.matches; };
+narrow.addEventListener("change", fold);
+fold();
 
 async function refresh() {
   if (document.hidden) return;

@@ -28,7 +28,7 @@ from plans.reading import BadPlan, Fault
 from plans.schema import collection_controls, seats_of
 from plans.starting_collections import collection_for
 from rights.admin import MembersPage
-from studies.admin.beginnings import picture_of
+from studies.admin.beginnings import games_offered, picture_of
 from studies.admin.editing import MAX_SHOWN_CELLS, MAX_SHOWN_LEVELS, posted_document, read_upload
 from studies.admin.words import words
 
@@ -53,7 +53,7 @@ class PlanEditing(MembersPage):
             context["editor"] = self._editor_data(slug, document)
             return TemplateResponse(request, "admin/collecting/collection/plan_editor.html", context)
         context |= {
-            "games": [(registry.get(key), picture_of(key)) for key in registry.keys()],
+            "games": games_offered(),
             "ready_made": [(preset, picture_of(preset.game)) for preset in ready_made("collections").values()],
         }
         return TemplateResponse(request, "admin/collecting/collection/begin.html", context)
@@ -124,6 +124,12 @@ class PlanEditing(MembersPage):
     def _refuse_others(self, request: HttpRequest) -> None:
         if not self.has_add_permission(request):
             raise PermissionDenied
+
+
+def _shown(key: str) -> dict[str, Any]:
+    """Return a game as the page offers it: templates would call its class."""
+    game = registry.get(key)
+    return {"key": key, "title": game.title, "summary": game.summary, "picture": picture_of(key)}
 
 
 def _begun(request: HttpRequest) -> tuple[str, dict[str, Json]] | None:

@@ -238,7 +238,7 @@ def _unusable(collection: Collection) -> str:
 
 def _cap_of_today(collection: Collection) -> str:
     played = collection.source == Collection.Source.PLAYED
-    return str(cap_of_today() or "") if played and planning.models_of(collection.content) else ""
+    return str(cap_of_today() or "") if played and planning.models_of(planning.agents_in(collection).values()) else ""
 
 
 def allowed_actions(collection: Collection, current: CollectionStatus) -> set[str]:

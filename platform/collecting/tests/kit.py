@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from collecting.models import Collection
@@ -16,33 +17,44 @@ def document(
     game: str = "bargaining",
     *,
     configurations: Sequence[Mapping[str, Any]] = ({},),
-    agents: Mapping[str, Any] | Sequence[str] = ("script:fair", "script:haggler"),
+    agents: Mapping[str, Any] | Sequence[str] | None = None,
     lineups: Lineups | None = None,
     same: bool = True,
     asking: Mapping[str, Any] | None = None,
+    fallback: str | Sequence[str] = (),
     delay: float = 0,
     **parts: Any,
 ) -> dict[str, Any]:
     """Return a plan in which every agent plays against every agent.
 
     Args:
-        asking: how models are asked; a fallback is named by its specification.
+        agents: by label, or specifications; those of the line-ups, or two scripts, by default.
+        asking: how models are asked; `fallback` names their fallback agents by specification.
         delay: seconds that scripts wait.
     """
-    asking = asking or {}
-    by_label = dict(agents) if isinstance(agents, Mapping) else {spec: agent_like(asking, spec) for spec in agents}
-    if fallback := asking.get("fallback"):
-        by_label.setdefault(fallback, agent_like({}, fallback))
+    if agents is None:
+        agents = lineups.labels() if lineups else ("script:fair", "script:haggler")
+    others = [fallback] if isinstance(fallback, str) else list(fallback)
+    how = {**(asking or {}), **({"fallback": others} if others else {})}
+    by_label = dict(agents) if isinstance(agents, Mapping) else {spec: agent_like(how, spec) for spec in agents}
+    by_label = {**{spec: agent_like(asking or {}, spec) for spec in others}, **by_label}
     if delay:
         by_label = {
             label: {**agent, "delay": delay} if "script" in agent else agent for label, agent in by_label.items()
         }
     rule = lineups or Lineups(agents=tuple(agents), same=same)
     seats = rule.model_dump(mode="json", exclude_defaults=True)
-    return collection_for(game, configurations=configurations, agents=by_label, seats=seats, **parts)
+    return collection_for(game, configurations=configurations, agents=by_label, seats=seats, **_plain(parts))
 
 
 def new_collection(slug: str = "scripts", *, seed: int | None = None, by: Any = None, **parts: Any) -> Collection:
     """Return a collection that is ready to start; `document` says what the other arguments do."""
     plan = parts.pop("plan", None) or document(**parts)
     return make_collection(plan, slug=slug, seed=seed, by=by)
+
+
+def _plain(node: Any) -> Any:
+    """Return amounts as a plan writes them."""
+    if isinstance(node, Mapping):
+        return {key: _plain(value) for key, value in node.items()}
+    return str(node) if isinstance(node, Decimal) else node

@@ -18,14 +18,14 @@ from collecting import driver, leases, playing, services, sweeps
 from collecting.admin.status import status_of
 from collecting.errors import LeaseLost, WrongState
 from collecting.models import Collection, Driver, Item
-from collecting.planning import Plan, make_collection, planned_match
+from collecting.planning import planned_match
 from collecting.progress import failures, progress
+from collecting.tests.kit import new_collection
 from games.play import start, submit
 from llm_agents.standins.server import Failure, Hang, OpenAIStandIn
 from matches.models import Event, Match
 from matches.sweeps import requeue_waiting
 from opponents.models import Call
-from plans.asking import AgentSettings
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Status = Collection.Status
@@ -48,7 +48,7 @@ def running(**changes) -> Collection:
         "repetitions": 5,
         "seed": 3,
     }
-    return services.start(make_collection(Plan(**{**plan, **changes})))
+    return services.start(new_collection(**{**plan, **changes}))
 
 
 def drive(collection: Collection) -> Collection:
@@ -144,7 +144,7 @@ def test_budget_stops_the_collection_until_raised(monkeypatch):
             repetitions=40,
             concurrency=20,
             prices={"openai:m": {"input": 0, "output": 100}},
-            settings=AgentSettings(max_tokens=16, limit_seconds=1800),
+            asking={"max_tokens": 16, "limit_seconds": 1800},
             budget=Decimal("0.01"),
         )
         drive(collection)
@@ -186,7 +186,7 @@ def test_hung_model_does_not_slow_the_rest(monkeypatch):
     with OpenAIStandIn([Hang(60)]) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
-        collection = running(agents=["openai:m", "script:fair"], repetitions=4, settings=AgentSettings(call_seconds=3))
+        collection = running(agents=["openai:m", "script:fair"], repetitions=4, asking={"call_seconds": 3})
         thread = in_background(collection)
         finished = Item.objects.filter(collection=collection, status=Item.Status.FINISHED)
         until(lambda: finished.count() == 4, seconds=2.5)

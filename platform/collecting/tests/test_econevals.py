@@ -12,8 +12,7 @@ import pytest
 
 from collecting import driver, services
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection
-from collecting.presets import load
+from collecting.tests.kit import new_collection
 from exports.dataset import export
 from exports.verify import verify
 from games import registry
@@ -25,6 +24,7 @@ from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.player import answer
 from matches.models import Event, Match
 from opponents.models import Call
+from plans.library import ready_made
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 AGENTS = {
@@ -76,7 +76,9 @@ def drive(collection: Collection) -> Collection:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("key", AGENTS)
 def test_twelve_instances_are_collected_exported_and_verified(tmp_path, key: str, level: str):
-    (collection,) = load(f"econevals-{key}-{level}", agents=AGENTS[key], seed=1)
+    plan = ready_made("collections")[f"econevals-{key}"].adapted(AGENTS[key])
+    plan["factors"]["level"]["levels"] = [level]
+    collection = new_collection("instances", plan=plan, seed=1)
     with Cost(f"{key} {level}: collect {collection.planned}"):
         assert drive(collection).status == "done"
     matches = Match.objects.filter(status="finished")
@@ -92,16 +94,13 @@ def test_twelve_instances_are_collected_exported_and_verified(tmp_path, key: str
 
 @pytest.mark.parametrize("key", LENGTHS)
 def test_a_model_plays_the_full_length_with_tools(monkeypatch, tmp_path, key: str):
-    settings = {"strategy": "plain" if key == "patience" else "tools", "cap_study": 100.0}
-    plan = Plan(
-        title="Whole", slug="whole", game=key, configurations=[{"level": "basic"} if key in AGENTS else {}],
-        agents=["openai:m"], settings=settings, seed=1,
-    )  # fmt: skip
+    asking = {"strategy": "plain" if key == "patience" else "tools"}
+    plan = {"game": key, "configurations": [{"level": "basic"} if key in AGENTS else {}], "agents": ["openai:m"]}
     with OpenAIStandIn(lambda request: answer(request, seed=2)) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         with Cost(f"{key}: {LENGTHS[key]} periods by a model"):
-            collection = drive(make_collection(plan))
+            collection = drive(new_collection("whole", asking=asking, seed=1, **plan))
     match = Match.objects.get()
     problem = collection.items.get().problem
     assert (match.status, problem) == ("finished", "")

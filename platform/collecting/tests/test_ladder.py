@@ -13,11 +13,11 @@ from django.core.management import CommandError, call_command
 
 from collecting import driver, services
 from collecting.admin.status import status_of
-from collecting.errors import BadPlan, WrongState
-from collecting.formats import agents_in
+from collecting.errors import WrongState
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection, models_of
+from collecting.planning import agents_in, models_of
 from collecting.previewing import preview_source
+from collecting.tests.kit import new_collection
 from exports.dataset import export
 from games import registry
 from games.lineups import Lineups
@@ -27,6 +27,7 @@ from llm_agents.standins.server import AnthropicStandIn, BothStandIn, Failure, O
 from matches.models import Event, Match
 from opponents.models import Call
 from plans.asking import AgentSettings
+from plans.reading import BadPlan
 from studies.previewing import Selection, preview
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -53,11 +54,11 @@ def planned(**changes) -> Collection:
         "agents": ["openai:m"],
         "seed": 3,
     }
-    return make_collection(Plan(**{**plan, **changes}))
+    return new_collection(**{**plan, **changes})
 
 
 def settings_in(collection: Collection, label: str = "openai:m") -> AgentSettings:
-    return agents_in(collection.content)[label].settings
+    return agents_in(collection)[label].settings
 
 
 def use_standin(monkeypatch, *standins) -> None:
@@ -87,8 +88,7 @@ def movers() -> list[str | None]:
 def test_fallback_model_is_flagged(monkeypatch):
     with OpenAIStandIn([Failure(500)]) as failing, AnthropicStandIn(legal) as fallback:
         use_standin(monkeypatch, failing, fallback)
-        settings = AgentSettings(retries=1, fallbacks=("anthropic:n",))
-        collection = drive(planned(settings=settings))
+        collection = drive(planned(asking={"retries": 1}, fallback="anthropic:n"))
     assert collection.status == Status.DONE
     assert movers() == ["anthropic:n", "anthropic:n"]
     records = [call.record for call in Call.objects.filter(role="alice").order_by("pk")]
@@ -98,7 +98,7 @@ def test_fallback_model_is_flagged(monkeypatch):
 def test_fallback_script_is_flagged(monkeypatch):
     with OpenAIStandIn(["I would rather not."]) as standin:
         use_standin(monkeypatch, standin)
-        collection = drive(planned(settings=AgentSettings(tries_after_first=1, script="fair")))
+        collection = drive(planned(asking={"tries_after_first": 1}, fallback="script:fair"))
     assert (collection.status, set(movers())) == (Status.DONE, {"script:fair"})
     assert Item.objects.get().status == Item.Status.FINISHED
     assert len(standin.requests) == 2 * len(movers()), "each was asked once more before"
@@ -107,27 +107,27 @@ def test_fallback_script_is_flagged(monkeypatch):
 def test_match_without_a_fallback_fails_with_a_reason(monkeypatch):
     with OpenAIStandIn(["I would rather not."]) as standin:
         use_standin(monkeypatch, standin)
-        drive(planned(settings=AgentSettings(tries_after_first=0)))
+        drive(planned(asking={"tries_after_first": 0}))
     assert "No legal move in its only try." in Item.objects.get().problem
 
 
 @pytest.mark.parametrize("strategy", ["plain", "chain_of_thought", "conversation", "fresh"])
 @pytest.mark.parametrize("agent", ["openai:m", "anthropic:m"])
 def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
-    settings = AgentSettings(
-        strategy=strategy,
-        persona="You are {{ role }}, a trader.",
-        prompt_question="{{ news }}\n{{ question }}",
-        max_tokens=99,
-    )
-    collection = planned(agents=[agent], settings=settings, instructions="Rules for {{ you }}.")
+    asking = {
+        "strategy": strategy,
+        "persona": "You are {{ role }}, a trader.",
+        "prompt_question": "{{ news }}\n{{ question }}",
+        "max_tokens": 99,
+    }
+    collection = planned(agents=[agent], asking=asking, instructions="Rules for {{ you }}.")
     assert settings_in(collection, agent).prompt_question == "{{ news }}\n{{ question }}"
     assert collection.sha256 != planned(slug="other", agents=[agent], instructions="Rules for {{ you }}.").sha256
     with BothStandIn(legal) as standin:
         use_standin(monkeypatch, standin)
         drive(collection)
     (first, _second) = standin.requests
-    previewed = preview(preview_source(collection.content), Selection(agent, 1, "alice", 1, 1)).sent
+    previewed = preview(preview_source(collection), Selection(agent, 1, "alice", 1, 1)).sent
     assert {name: json.dumps(value) for name, value in previewed.body.items()} == {
         name: json.dumps(value) for name, value in first.items()
     }
@@ -136,24 +136,24 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
 
 
 @pytest.mark.parametrize(
-    ("settings", "expected_text"),
+    ("changes", "expected_text"),
     [
-        (AgentSettings(prompt_system="{{ nobody }}"), "no variable “nobody”"),
-        (AgentSettings(fallbacks=("nowhere:m",)), "nowhere:m"),
-        (AgentSettings(script="nobody"), "no scripted player “nobody”"),
+        ({"asking": {"prompt_system": "{{ nobody }}"}}, "no variable “nobody”"),
+        ({"fallback": "nowhere:m"}, "nowhere:m"),
+        ({"fallback": "script:nobody"}, "no script “nobody”"),
     ],
 )
-def test_invalid_settings_make_no_collection(settings, expected_text):
+def test_invalid_settings_make_no_collection(changes, expected_text):
     with pytest.raises(BadPlan, match=expected_text):
-        planned(settings=settings)
+        planned(**changes)
     assert not Collection.objects.exists()
 
 
-@pytest.mark.parametrize(("budget", "cap"), [(Decimal(1), None), (None, 1.0)])
+@pytest.mark.parametrize(("budget", "cap"), [("1", None), (None, 1.0)])
 def test_spending_limit_needs_prices_of_fallbacks(budget, cap):
     prices = {"openai:m": {"input": 1, "output": 1}}
     with pytest.raises(BadPlan, match="the price of anthropic:n"):
-        planned(budget=budget, prices=prices, settings=AgentSettings(fallbacks=("anthropic:n",), cap_match=cap))
+        planned(budget=budget, prices=prices, asking={"cap_match": cap}, fallback="anthropic:n")
 
 
 def test_paid_answer_counts_if_another_player_fails(monkeypatch):
@@ -162,44 +162,29 @@ def test_paid_answer_counts_if_another_player_fails(monkeypatch):
     plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
     with OpenAIStandIn(['{"answer": 20}']) as standin, AnthropicStandIn(["I would rather not."]) as refusing:
         use_standin(monkeypatch, standin, refusing)
-        drive(planned(**plan, same=False, settings=AgentSettings(tries_after_first=0)))
+        drive(planned(**plan, same=False, asking={"tries_after_first": 0}))
     assert Match.objects.count() == 2
     for match in Match.objects.all():
         assert match.status == Match.Status.ABANDONED
         assert [event.kind for event in match.log()][-2:] == ["move", "abandoned"]
 
 
-def test_old_collection_without_settings_continues(monkeypatch):
-    collection = planned()
-    new_keys = ("format", "environment", "cycle", "roles", "agents", "lineups", "seeds", "stages")
-    old_content = {key: value for key, value in collection.content.items() if key not in new_keys}
-    old_keys = {"assignments": [{"alice": "openai:m", "bob": "openai:m"}], "delay": 0, "tries_after_first": 1}
-    Collection.objects.update(content={**old_content, **old_keys, "call_seconds": 30})
-    collection.refresh_from_db()
-    settings = settings_in(collection)
-    assert (settings.tries_after_first, settings.call_seconds, settings.structured) == (1, 30, False)
-    with OpenAIStandIn(legal) as standin:
-        use_standin(monkeypatch, standin)
-        assert drive(collection).status == Status.DONE
-    assert "response_format" not in standin.requests[0]
-
-
 def collect(*options: str) -> None:
-    defaults = ("--game", "bargaining", "--agents", "script:fair", "--no-wait")
+    defaults = ("--game", "bargaining", "--agents", "openai:m", "--no-wait")
     call_command("collect", "mine", *defaults, *options, stdout=io.StringIO())
 
 
 @pytest.mark.parametrize("from_file", [False, True])
 def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
-    asking = {"persona": "A trader.", "fallbacks": ["anthropic:n"], "script": "fair", "tries_after_first": 1}
+    asking = {"persona": "A trader.", "fallback": ["anthropic:n", "script:fair"], "tries_after_first": 1}
     argument = json.dumps(asking)
     if from_file:
         (tmp_path / "asking.json").write_text(argument)
         argument = str(tmp_path / "asking.json")
     collect("--asking", argument)
-    saved = settings_in(Collection.objects.get(), "script:fair")
-    assert {name: saved.model_dump(mode="json")[name] for name in asking} == asking
-    assert saved.limit_seconds == 1800
+    saved = settings_in(Collection.objects.get())
+    assert (saved.persona, saved.tries_after_first, saved.limit_seconds) == ("A trader.", 1, 1800)
+    assert (saved.fallbacks, saved.script) == (("anthropic:n",), "fair")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +192,7 @@ def test_command_reads_settings_from_json_or_file(tmp_path, from_file):
     [
         ('{"personality": "kind"}', "personality"),
         ('{"prompt_system": "{{ nobody }}"}', "no variable “nobody”"),
-        ('{"appears": "typed"}', "appears can be used only in studies"),
+        ('{"appears": "typed"}', "no setting appears in collections"),
         ('{"tries_after_first": "many"}', "tries_after_first"),
         ('{"persona"', "is not valid JSON"),
         ("nowhere.json", "a readable file"),
@@ -225,8 +210,9 @@ def test_command_refuses_unknown_settings(argument, expected_text):
 def test_match_cap_triggers_the_fallback_script(monkeypatch):
     with OpenAIStandIn(legal) as standin:
         use_standin(monkeypatch, standin)
-        settings = AgentSettings(script="fair", cap_match=3.0, max_tokens=16)
-        collection = drive(planned(repetitions=2, prices={"openai:m": DOLLAR_A_CALL}, settings=settings))
+        asking = {"cap_match": 3.0, "max_tokens": 16}
+        plan = planned(repetitions=2, prices={"openai:m": DOLLAR_A_CALL}, asking=asking, fallback="script:fair")
+        collection = drive(plan)
     assert collection.status == Status.DONE
     assert [movers().count(by) for by in (None, "script:fair")] == [2, 2], "one call in each match"
     assert Call.objects.count() == len(standin.requests) == 2
@@ -235,7 +221,7 @@ def test_match_cap_triggers_the_fallback_script(monkeypatch):
 def test_match_cap_without_a_script_ends_the_match(monkeypatch):
     with OpenAIStandIn(legal) as standin:
         use_standin(monkeypatch, standin)
-        drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=3.0, max_tokens=16)))
+        drive(planned(prices={"openai:m": DOLLAR_A_CALL}, asking={"cap_match": 3.0, "max_tokens": 16}))
     item = Item.objects.get()
     assert item.status == Item.Status.FAILED and "its limit is $3.00. $2.0000 is left" in item.problem
     assert (Call.objects.count(), item.cost) == (1, 1)
@@ -245,7 +231,7 @@ def test_daily_cap_pauses_a_collection_until_there_is_room(monkeypatch, settings
     settings.SPEND_CAP_PER_DAY = "1"
     with OpenAIStandIn(legal) as standin:
         use_standin(monkeypatch, standin)
-        collection = planned(settings=AgentSettings(script="fair"))
+        collection = planned(fallback="script:fair")
         services.start(collection)
         Call.objects.create(match_uid=uuid.uuid4(), role="x", answering=1, record={}, cost="1.25")
         driver.drive(collection, slot=0)
@@ -267,8 +253,8 @@ def test_daily_cap_pauses_a_collection_until_there_is_room(monkeypatch, settings
 def test_scripted_players_ignore_caps(settings):
     settings.SPEND_CAP_PER_DAY = "1"
     Call.objects.create(match_uid=uuid.uuid4(), role="x", answering=1, record={}, cost="1.25")
-    collection = planned(agents=["script:fair"], settings=AgentSettings(fallbacks=()))
-    assert models_of(collection.content) == []
+    collection = planned(agents=["script:fair"])
+    assert models_of(agents_in(collection).values()) == []
     assert drive(collection).status == Status.DONE
     assert status_of(collection).notice == ""
 
@@ -280,7 +266,8 @@ CONTEST = {
     "configurations": [{"players": 2, "runs": 2}],
     "agents": ["openai:m", "script:rational"],
     "lineups": Lineups(rule="each", agents=("openai:m",), fixed={"p2": "script:rational"}),
-    "settings": AgentSettings(tries_after_first=0, retries=0, script="no_answer", script_counts=True),
+    "asking": {"tries_after_first": 0, "retries": 0, "script_counts": True},
+    "fallback": "script:no_answer",
 }
 """A model among rational scripts, asked as in Economics Arena."""
 
@@ -303,7 +290,7 @@ def test_unusable_answer_is_a_foul_and_data(monkeypatch, tmp_path):
 def test_unavailable_endpoint_is_not_a_foul(monkeypatch):
     with OpenAIStandIn([Failure(500)]) as standin:
         use_standin(monkeypatch, standin)
-        drive(planned(**{**CONTEST, "settings": CONTEST["settings"].model_copy(update={"limit_seconds": 3})}))
+        drive(planned(**{**CONTEST, "asking": {**CONTEST["asking"], "limit_seconds": 3}}))
     item = Item.objects.get()
     assert (item.status, item.match.metrics) == (Item.Status.FAILED, None)
     assert "script:no_answer" not in movers()

@@ -162,9 +162,7 @@ def test_configurations_may_differ_in_their_seats():
 def test_cycles_rotate_configurations_and_seats():
     rule = Lineups(rule="together", agents=("script:random", "script:rational"), rotate=True)
     limits = [{"players": 2, "upper": upper} for upper in (11, 12, 13, 101, 102, 103)]
-    collection = collection_of(
-        game="beauty_contest", configurations=limits, lineups=rule, agents=rule.agents, cycle=3, repetitions=3
-    )
+    collection = collection_of(game="beauty_contest", configurations=limits, lineups=rule, cycle=3, repetitions=3)
     played = [planned_match(collection, number) for number in range(1, collection.planned + 1)]
     assert [match.config["upper"] for match in played] == [11, 101, 12, 102, 13, 103]
     assert [match.players["p1"].label for match in played] == [rule.agents[r % 2] for r in (0, 0, 1, 1, 2, 2)]

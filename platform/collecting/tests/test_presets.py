@@ -2,92 +2,105 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 from django.core.management import CommandError, call_command
 
-from collecting import services
-from collecting.errors import BadPlan
+from collecting import driver, planning, services
 from collecting.models import Collection
-from collecting.presets import load, study_presets
+from collecting.presets import load, names
+from games import registry
+from plans.canonical import canonical
+from plans.files import dumps, loads
+from plans.library import ready_made
+from plans.reading import BadPlan
 from studies.launching import launch
 from studies.models import Cell, Study
 
 pytestmark = pytest.mark.django_db
-CELLS = {"bargaining": 78, "negotiation": 60, "persuasion": 57}
+STUDIES, COLLECTIONS = ready_made("studies"), ready_made("collections")
+SCRIPTS = 5
+"""The agents given to collections of any number of agents."""
 
 
-def test_glee_llm_covers_every_configuration_and_ordered_pair():
-    collections = load("glee-llm", agents=["script:random"])
-    assert {c.game: c.planned for c in collections} == {"bargaining": 384, "negotiation": 576, "persuasion": 360}
-    assert services.start(collections[0]).status == Collection.Status.RUNNING
+@pytest.mark.parametrize(("game", "planned"), [("bargaining", 384), ("negotiation", 576), ("persuasion", 360)])
+def test_glee_with_models_covers_every_configuration_and_ordered_pair(game, planned):
+    assert load(f"glee-llm-{game}").planned == planned * 4
+    Collection.objects.all().delete()
+    assert load(f"glee-llm-{game}", agents=["script:random"]).planned == planned
 
 
-def test_glee_llm_has_default_models():
-    assert [c.planned for c in load("glee-llm")] == [384 * 4, 576 * 4, 360 * 4]
-
-
-@pytest.mark.parametrize("game", CELLS)
-def test_glee_human_launches_with_the_published_cells_and_pay(game):
-    load("glee-human", agents=["script:random"], seed=3)
-    study = Study.objects.get(game=game)
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_is_the_same_as_its_file(name):
+    study = load(name)
+    assert canonical(loads(dumps(study.draft))) == canonical(loads(STUDIES[name].text))
     assert study.status == Study.Status.DRAFT
+
+
+@pytest.mark.parametrize("name", [name for name in STUDIES if "table" not in name])
+def test_a_study_can_be_launched(name):
+    study = load(name, agents=["script:random"])
     version = launch(study)
-    cells = Cell.objects.filter(version=version)
-    assert cells.count() == CELLS[game]
-    hours = Decimal(20 if game == "persuasion" else 10) / 60
-    by_stake = {(c.announced_average, _stake(version, c)) for c in cells}
-    assert by_stake == {(round(hourly * hours, 2), stake) for hourly, stake in [(3, 1e2), (6, 1e4), (9, 1e6)]}
-    assert study.base == round(6 * hours, 2)
+    people = {"one": 1, "several": 2, "people": None}
+    for cell in Cell.objects.filter(version=version):
+        seated = [player for player in cell.seats.values() if player == "person"]
+        wanted = people.get(cell.factors.get("company"), 1)
+        assert len(seated) == (len(cell.seats) if wanted is None else wanted)
 
 
-def _stake(version, cell) -> float:
-    config = version.content["configurations"][cell.configuration]
-    return next(config[key] for key in ("money", "scale", "price") if key in config)
+def test_a_second_copy_has_a_name_of_its_own():
+    assert [load("aucarena-human").slug for _copy in range(2)] == ["aucarena-human", "aucarena-human-2"]
 
 
-@pytest.mark.parametrize("name", study_presets())
-def test_ready_made_studies_can_be_launched(name):
-    """Participants take the preset's seats, and the agent all others."""
-    _game, preset = study_presets()[name]
-    for study, table in zip(load(name, agents=["script:random"]), preset.tables.values(), strict=True):
-        for cell in Cell.objects.filter(version=launch(study)):
-            people = list(table.values()).count("person")
-            assert list(cell.seats.values()).count("person") == (
-                len(cell.seats) if table.get("*") == "person" else people
-            )
-            assert set(cell.seats.values()) <= {"person", "script:random"}
-        assert 2 * study.base == study.cap
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_a_collection_can_be_played_by_scripts(name):
+    game = COLLECTIONS[name].game
+    scripts = [f"script:{script}" for script in sorted(registry.get(game).scripts)][:SCRIPTS]
+    if name == "aucarena-objectives":
+        scripts = scripts[:2]
+    collection = load(name, agents=scripts, seed=2)
+    assert (collection.slug, collection.seed) == (name, 2)
+    first, last = planning.planned_match(collection, 1), planning.planned_match(collection, collection.planned)
+    assert first.repetition == 1 and last.repetition == planning.configured(collection).plan.repetitions
 
 
-def test_auction_preset_with_a_person():
-    (study,) = load("aucarena-human", agents=["openai:a", "openai:b"])
-    cells = Cell.objects.filter(version=launch(study))
-    orders = [cell.version.content["configurations"][cell.configuration]["order"] for cell in cells]
-    assert sorted(orders) == ["ascending", "descending", "random"]
-    assert {cell.quota for cell in cells} == {4}
-    assert {tuple(cell.seats.values()) for cell in cells} == {("person", "openai:a", "openai:b")}
-    settings = study.agents["openai:b"]["settings"]
-    assert settings["strategy"] == "adaptive" and settings["temperature"] == 0
+@pytest.mark.django_db(transaction=True)
+def test_six_seat_collection_is_played_to_the_end():
+    scripts = [f"script:{s}" for s in ("random", "rational", "level_1", "level_2", "level_3", "level_4")]
+    collection = services.start(load("econarena-contest-melee-history", agents=scripts, seed=3))
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    assert (collection.status, collection.planned) == ("done", 30)
+    matches = [item.match for item in collection.items.select_related("match")]
+    assert {match.status for match in matches} == {"finished"}
+    seats = {seat.label for match in matches for seat in match.seats.filter(role="p1")}
+    assert seats == set(scripts), "seats rotate with the sessions"
 
 
-def test_same_seed_draws_the_same_cells():
-    load("glee-human", agents=["script:random"], seed=3)
-    study = Study.objects.get(game="bargaining")
-    drawn = plan_cells(study)
-    study.design["seed"] = 4
-    assert drawn != plan_cells(study)
-    study.design["seed"] = 3
-    assert drawn == plan_cells(study)
+@pytest.mark.django_db(transaction=True)
+def test_command_plays_a_published_collection(capsys):
+    options = ["--preset", "econarena-sealed-self", "--agents", "script:truthful,script:random"]
+    call_command("collect", "sealed", *options, "--no-wait")
+    assert Collection.objects.get(slug="sealed").document["environment"] == "self"
+    assert "running" in capsys.readouterr().out
 
 
-def test_invalid_preset_loads_are_refused(capsys):
-    call_command("load_preset", "glee-llm", "--agents", "script:random")
+def test_command_plays_a_plan_from_a_file(tmp_path):
+    file = tmp_path / "plan.yaml"
+    file.write_text(COLLECTIONS["econevals-duopoly"].text)
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("collect", "mine", "--plan", str(tmp_path / "missing.yaml"))
+    call_command("collect", "mine", "--plan", str(file), "--budget", "3.50", "--no-wait")
+    collection = Collection.objects.get()
+    assert (collection.planned, str(collection.budget)) == (42, "3.50")
+
+
+def test_invalid_loads_are_refused(capsys):
+    call_command("load_preset", "glee-llm-persuasion", "--agents", "script:random")
     assert "glee-llm-persuasion: 360 matches" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="loaded before"):
-        call_command("load_preset", "glee-llm")
-    for name, agents in [("moon", []), ("glee-human", ["script:nobody"])]:
+    with pytest.raises(CommandError, match="Short name"):
+        call_command("load_preset", "glee-llm-persuasion")
+    for name, agents in [("moon", []), ("aucarena-human", ["script:nobody"]), ("aucarena-standard", ["script:rule"])]:
         with pytest.raises(BadPlan):
             load(name, agents=agents)
     assert not Study.objects.exists()
+    assert {"aucarena-human", "glee-llm-bargaining"} <= set(names())

@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from collecting import driver, services
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection
 from collecting.ratings import ratings_of
+from collecting.tests.kit import new_collection
 from exports.dataset import export
 from games.lineups import Lineups
 
@@ -37,7 +37,7 @@ def played(**changes) -> Collection:
         "repetitions": REPETITIONS,
         "seed": 5,
     }
-    collection = services.start(make_collection(Plan(**{**plan, **changes})))
+    collection = services.start(new_collection(**{**plan, **changes}))
     driver.drive(collection, slot=0)
     collection.refresh_from_db()
     assert collection.status == Collection.Status.DONE

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from collecting import driver, services
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from games.errors import LogMismatch
 from games.play import replay_events
 from games.procurement import optimum
@@ -47,21 +47,21 @@ def test_participants_optimum_is_computed_once_without_locks(solved):
 
 
 def test_collections_optima_are_computed_once_without_locks(solved):
-    plan = Plan(
+    plan = dict(
         title="Two", slug="two", game="procurement", agents=["script:greedy", "script:random"], seed=1, repetitions=1,
         configurations=[{"periods": 2, "instance_seed": number} for number in range(2)],
     )  # fmt: skip
-    driver.drive(services.start(make_collection(plan)), slot=0)
+    driver.drive(services.start(new_collection(**plan)), slot=0)
     assert Match.objects.filter(status="finished").count() == 4
     assert solved == [False, False]
 
 
 def test_replay_detects_a_wrong_optimum():
-    plan = Plan(
+    plan = dict(
         title="One", slug="one", game="procurement", agents=["script:greedy"], seed=1, repetitions=1,
         configurations=[{"periods": 1, "instance_seed": 1}],
     )  # fmt: skip
-    driver.drive(services.start(make_collection(plan)), slot=0)
+    driver.drive(services.start(new_collection(**plan)), slot=0)
     match = Match.objects.get()
     log = match.log()
     replay_events(match.configured(), log)

@@ -6,7 +6,8 @@ import pytest
 
 from collecting import driver, services
 from collecting.models import Stage
-from collecting.planning import Plan, make_collection, planned_match
+from collecting.planning import planned_match
+from collecting.tests.kit import new_collection
 from games.registry import get
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,11 +21,11 @@ def test_later_stage_is_created_from_earlier_results(monkeypatch):
         return [{"money": 100 * stage + len(results)}]
 
     monkeypatch.setattr(get("bargaining"), "stage_configurations", classmethod(stage_configurations))
-    plan = Plan(
+    plan = dict(
         title="In stages", slug="stages", game="bargaining", configurations=[{"rounds": 1}, {"rounds": 2}],
         agents=["script:fair"], repetitions=2, stages=3, seed=1,
     )  # fmt: skip
-    collection = services.start(make_collection(plan))
+    collection = services.start(new_collection(**plan))
     while collection.status == "running":
         driver.drive(collection, slot=0)
         collection.refresh_from_db()

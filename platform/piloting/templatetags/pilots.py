@@ -17,12 +17,13 @@ MAX_SHOWN = 5
 @register.inclusion_tag("admin/piloting/of_study.html", takes_context=True)
 def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[str, Any]:
     """Return the context of the card that starts a pilot and lists the latest ones."""
-    game = registry.get(study.game)
+    kinds = [registry.get(key) for key in study.games if key in registry.keys()]
+    scripts = [kind.default_script for kind in kinds[:1]] + [name for kind in kinds for name in sorted(kind.scripts)]
     return {
         "study": study,
         "may_change": may_change,
         "pilots": study.pilots.all()[:MAX_SHOWN],
-        "scripts": sorted(game.scripts, key=lambda name: (name != game.default_script, name)),
+        "scripts": list(dict.fromkeys(scripts)),
         "most": MAX_PEOPLE,
         "request": context.get("request"),
         "csrf_token": context.get("csrf_token"),

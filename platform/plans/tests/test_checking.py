@@ -108,3 +108,12 @@ def test_a_question_knows_only_what_was_asked_before_it():
 def test_the_plan_of_a_new_study_has_no_fault():
     for roles in (None, ["alice"]):
         assert faults_of(plan_for("bargaining", roles=roles)) == []
+
+
+def test_a_page_s_script_never_learns_a_factor():
+    document = framing()
+    later = {**QUESTION, "name": "height"}
+    document["journey"][2]["items"] = [QUESTION, {**later, "show_if": "wording == 'take' and age > 30"}]
+    assert faults_of(document) == []
+    document["journey"][2]["items"] = [{**QUESTION, "kind": "text"}, {**later, "show_if": "age == wording"}]
+    assert faults_of(document) == [("journey.2.items.1.show_if", {})]

@@ -5,7 +5,6 @@ A point is done for the settings that it was done with: it opens again when they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +27,7 @@ from plans.canonical import canonical, sha256_of, version_hash
 from plans.reading import BadPlan
 from studies.costs import shown_costs
 from studies.launching import version_of
-from studies.models import Study, Version
+from studies.models import Study
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,9 @@ def checklist(study: Study, request: HttpRequest) -> list[Point]:
     except (BadPlan, GameError, AgentError, ValueError):
         return []
     page = reverse("admin:studies_study_change", args=[study.pk])
-    models = sorted({spec for agent in version.agents().values() for spec in agent.specs if not spec.startswith("script:")})
+    models = sorted(
+        {spec for agent in version.agents().values() for spec in agent.specs if not spec.startswith("script:")}
+    )
     document = canonical(study.draft)
     consent = next((stage for stage in document["journey"] if stage["stage"] == "consent"), {})
     points = [
@@ -71,8 +72,12 @@ def checklist(study: Study, request: HttpRequest) -> list[Point]:
             models,
             done=not models,
         ),
-        Point("walk", _("Walk through"), _("As a participant sees it"), _("Walk through"), version.sha256, _walk(study)),
-        Point("pilot", _("Pilot"), _("Simulated participants"), _("Go to pilots"), None, f"{page}#pilots", _piloted(study)),
+        Point(
+            "walk", _("Walk through"), _("As a participant sees it"), _("Walk through"), version.sha256, _walk(study)
+        ),
+        Point(
+            "pilot", _("Pilot"), _("Simulated participants"), _("Go to pilots"), None, f"{page}#pilots", _piloted(study)
+        ),
         Point("pay", _("Pay"), _pay_in_words(costs), _("Seen"), document.get("pay"), f"{page}#pay"),
         Point("cost", _("Worst case"), costs.total_sentence if costs else "", _("Seen"), costs and costs.rows, page),
         Point("ethics", _("Ethics text"), _("The consent page"), _("Read it"), consent, f"{page}#stage/journey.0"),

@@ -85,10 +85,8 @@ def _actions() -> dict[str, str]:
 def _varying() -> dict[str, str]:
     return {
         "vary": _("Vary by…"),
-        "vary_label": _("Vary by…: {label}"),
         "varied_label": _("{label} depends on {factor}"),
         "same_for_all": _("Same for all"),
-        "same_for_all_label": _("Same for all: {label}"),
         "open_factor": _("Open this factor"),
         "depends_on": _("depends on {factor}"),
         "level_itself": _("The level of {factor} itself: {levels}"),
@@ -108,7 +106,9 @@ def _varying() -> dict[str, str]:
         "between": _("each participant meets one (between participants)"),
         "within": _("each participant meets all in “{block}” (within participants)"),
         "itself": _("The levels are the values themselves"),
-        "bad_name": _("A name starts with a lower-case letter and has only lower-case letters, digits and underscores."),
+        "bad_name": _(
+            "A name starts with a lower-case letter and has only lower-case letters, digits and underscores."
+        ),
         "taken_name": _("“{name}” is already the name of something, or has a meaning of its own."),
         "two_levels": _("Please enter at least two levels."),
         "level_twice": _("Every level needs a name of its own."),
@@ -157,6 +157,7 @@ def _parts() -> dict[str, str]:
         "default_questions": _("the game's own questions"),
         "own_questions": _("your own questions"),
         "one_per_line": _("one per line"),
+        "more": _("More: conditions and small print"),
         "which_cells": _("Which combinations"),
         "crossed": _("all combinations of levels"),
         "listed": _("only the listed cells"),
@@ -203,6 +204,8 @@ def _states() -> dict[str, str]:
         "theirs": _("Theirs"),
         "back_to_editing": _("Back to editing"),
         "save_merged": _("Save both"),
+        "save_first": _("Save your changes first; then press the button again."),
+        "copied": _("Copied"),
         "file_read": _("The file is open in the editor. Save to keep it."),
         "file_refused": _("The file was not read"),
         "new_version": _("Changed: launching makes a new version"),

@@ -169,4 +169,3 @@ def _set_text(journey: list[Any], stage: str, text: str) -> None:
         node = {"stage": stage}
         journey.append(node)
     node["text"] = text
-

@@ -109,8 +109,8 @@ def test_entry_pages_show_no_game_parameters():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"most_participations": 1}, "each person can take part once"),
-        ({"most_participations": None, "rest_hours": 5}, "within the last 5 hours"),
+        ({"participations": 1}, "each person can take part once"),
+        ({"participations": None, "rest_hours": 5}, "within the last 5 hours"),
     ],
 )
 def test_known_browser_is_told_at_once_that_it_cannot_begin_again(fields, reason):

@@ -19,8 +19,8 @@ from tests.visitors import EQUAL_SPLIT, Visitor, arrived_participant, heading_of
 pytestmark = pytest.mark.django_db
 
 QUESTION = {"kind": "long", "text": "What did you think about?", "name": "thoughts"}
-LAST_STEP = {"asks_quiz": False}
-SURVEY_AFTER = {"asks_quiz": False, "survey_after": [QUESTION]}
+LAST_STEP = {"quiz": False}
+SURVEY_AFTER = {"quiz": False, "after": [QUESTION]}
 
 
 def player(**fields: object) -> Visitor:

@@ -1,4 +1,4 @@
-"""Launching freezes a version, and participants keep the steps they began with."""
+"""Launching freezes a plan into a version, and participants keep the steps they began with."""
 
 from __future__ import annotations
 
@@ -7,86 +7,126 @@ import re
 import pytest
 from django.core.exceptions import ValidationError
 
-from opponents.agents import agents_from_specs
-from plans.canonical import sha256_of
+from plans.canonical import version_hash
+from plans.reading import BadPlan
 from studies.launching import launch
-from studies.models import Study, Version
+from studies.models import LogEntry, Study, Version
+from studies.tests.kit import agent, launch_again, launched, new_study, varied
 from tests.visitors import arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db
+
+
+def logged() -> list[tuple[str, object, object]]:
+    """Return the changes that were logged after the first launch."""
+    changes = LogEntry.objects.exclude(before=None).values_list("path", "before", "after")
+    return list(changes)
 
 
 def test_launched_study_is_hashed_with_a_cell_per_role():
     study = launched_study(roles=["alice", "bob"], quota=7)
     version = Version.objects.get()
     assert (study.status, version.number) == (Study.Status.LAUNCHED, 1)
-    assert version.sha256 == sha256_of(version.content)
+    assert version.sha256 == version_hash(study.draft)
     assert re.fullmatch(r"[0-9a-f]{64}", version.sha256)
     assert [(cell.number, cell.role, cell.quota) for cell in version.cells.all()] == [(1, "alice", 7), (2, "bob", 7)]
-    assert [cell.seats for cell in version.cells.all()] == [
-        {"alice": "person", "bob": "script:fair"},
-        {"alice": "script:fair", "bob": "person"},
+    assert [(cell.factors, cell.seats) for cell in version.cells.all()] == [
+        ({"seat": "alice"}, {"alice": "person", "bob": "script:fair"}),
+        ({"seat": "bob"}, {"alice": "script:fair", "bob": "person"}),
     ]
 
 
-def test_content_contains_all_that_enrolments_depend_on():
-    content = launched_study(config={"rounds": 6}).versions.get().content
-    assert content["configurations"][0]["rounds"] == 6
-    assert content["configurations"][0]["money"] == 10_000
-    assert content["texts"]["consent"]
-    assert content["texts"]["instructions"]
-    assert set(content) >= {"game", "rules_version", "cells", "purpose", "checks", "timers", "pay", "entry"}
+def test_version_has_every_default_written_out():
+    version = launched_study(config={"rounds": 6}).versions.get()
+    game = version.document["journey"][1]
+    assert (game["config"]["rounds"], game["config"]["money"], game["timing"]["turn"]) == (6, 10_000, 180)
+    assert version.cells.get().config["delta_alice"] == 1
+    assert version.frozen["rules_versions"].keys() == version.frozen["instructions"].keys() == {"bargaining"}
 
 
-def test_launching_the_same_content_reuses_the_version():
+def test_launching_the_same_plan_reuses_the_version():
     study = launched_study()
     first = study.versions.get()
-    Study.objects.update(status=Study.Status.PAUSED, title="Another title for the researcher")
-    assert launch(study) == first
-    assert Version.objects.count() == 1
+    Study.objects.update(status=Study.Status.PAUSED)
     study.refresh_from_db()
+    assert launch_again(study).versions.get() == first
     assert study.status == Study.Status.LAUNCHED
+    assert logged() == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "change"),
+    [
+        ({"title": "Another"}, ("title", "Splitting", "Another")),
+        ({"quota": 3}, ("cells.1.quota", 20, 3)),
+    ],
+    ids=["title", "quota"],
+)
+def test_what_the_hash_leaves_out_takes_effect_without_a_new_version(edit, change):
+    study = launched_study()
+    first = study.versions.get()
+    launch_again(study, **edit)
+    assert study.versions.get() == first
+    assert logged() == [change]
+    assert first.cells.get().quota == edit.get("quota", 20)
+
+
+def test_entry_takes_effect_when_it_is_launched():
+    study = launched_study(via="codes")
+    study.draft = {**study.draft, "entry": {"via": "open", "participations": None}}
+    study.save()
+    assert (study.entry, study.entry_rules().participations) == ("codes", 1)
+    launch(study)
+    assert (study.entry, study.entry_rules().participations) == ("open", None)
+    assert [path for path, _before, _after in logged()] == ["entry"]
 
 
 @pytest.mark.parametrize(
     "edit",
     [
         {"config": {"money": 20_000}},
-        {"quota": 3},
-        {"agents": agents_from_specs("script:random")},
-        {"agents": agents_from_specs("script:fair", delay=2)},
+        {"agents": {"script:fair": {"script": "random"}}},
+        {"agents": {"script:fair": agent("script:fair", delay=2)}},
         {"consent": "Please?"},
         {"instructions": "Divide the money."},
-        {"asks_quiz": False},
-        {"asks_code_word": False},
-        {"turn_seconds": 99},
-        {"absence_seconds": 30},
-        {"most_participations": None},
-        {"rest_hours": 12},
+        {"quiz": False},
+        {"code_word": None},
+        {"turn": 99},
+        {"absence": 30},
         {"base": "2.50"},
-        {"pay_rule": "fixed"},
+        {"rule": "fixed"},
         {"on_timeout": "default"},
-        {"discloses": "none"},
-        {"roles": ["bob"]},
+        {"others": "none"},
+        {"seats": {"bob": "person", "*": "script:fair"}},
     ],
     ids=lambda edit: next(iter(edit)),
 )
 def test_launching_an_edit_makes_a_new_version(edit):
     study = launched_study()
     first = study.versions.get()
-    before = (first.content, first.sha256, list(first.cells.values()))
-    Study.objects.filter(pk=study.pk).update(**edit)
-    second = launch(study)
+    before = (first.document, first.sha256, list(first.cells.values()))
+    launch_again(study, **edit)
+    second = study.latest_version()
     assert second.number == 2
     assert second.sha256 != first.sha256
     first.refresh_from_db()
-    assert (first.content, first.sha256, list(first.cells.values())) == before
+    assert (first.document, first.sha256, list(first.cells.values())) == before
+
+
+def test_completions_count_in_every_version_with_the_same_cell():
+    wording = {"factors": {"wording": {"levels": ["give", "take"]}}}
+    study = launched(instructions=varied("wording", give="G", take="T"), **wording)
+    first = {cell.factors["wording"]: cell.sha256 for cell in study.latest_version().cells.all()}
+    launch_again(study, instructions=varied("wording", give="G", take="Other"))
+    second = {cell.factors["wording"]: cell.sha256 for cell in study.latest_version().cells.all()}
+    assert first["give"] == second["give"]
+    assert first["take"] != second["take"]
 
 
 def test_unlaunched_edit_does_not_affect_new_participants():
     study = launched_study(quiz=True)
-    Study.objects.update(quiz=False)
-    study.refresh_from_db()
+    study.draft["journey"][1]["quiz"] = False
+    study.save()
     assert [step["kind"] for step in arrived_participant(study).steps][-1] == "quiz"
 
 
@@ -94,40 +134,55 @@ def test_enrolled_participants_keep_their_steps():
     study = launched_study(consent="The first text.")
     early = arrived_participant(study, "early")
     before = early.steps
-    Study.objects.filter(pk=study.pk).update(consent="The second text.", quiz=False)
-    launch(study)
-    study.refresh_from_db()
+    launch_again(study, consent="The second text.", quiz=False)
     late = arrived_participant(study, "late")
     assert arrived_participant(study, "early") == early
     early.refresh_from_db()
     assert early.steps == before
     assert [early.steps[0]["text"], late.steps[0]["text"]] == ["The first text.", "The second text."]
     assert [step["kind"] for step in late.steps] == ["consent", "name", "instructions", "match"]
-    assert (early.placement.cell.version.number, late.placement.cell.version.number) == (1, 2)
+    assert (early.placement.version.number, late.placement.version.number) == (1, 2)
 
 
 @pytest.mark.parametrize(
-    ("fields", "field"),
+    ("parts", "at"),
     [
-        ({"config": {"money": -1}}, "config"),
-        ({"config": {"no_such": 1}}, "config"),
-        ({"agents": agents_from_specs("script:nobody")}, "agents"),
-        ({"agents": agents_from_specs("what")}, "agents"),
-        ({"roles": ["carol"]}, "roles"),
-        ({"currency": "usd"}, "currency"),
-        ({"instructions": "{% if %}"}, "instructions"),
-        ({"quota": 0}, "quota"),
+        ({"config": {"money": -1}}, "journey.1.config.money"),
+        ({"config": {"no_such": 1}}, "journey.1.config.no_such"),
+        ({"agents": {"script:fair": {"script": "nobody"}}}, "journey.1.seats"),
+        ({"agents": {"script:fair": {}}}, "agents.script:fair"),
+        ({"seats": {"carol": "person"}}, "journey.1.seats"),
+        ({"currency": "usd"}, "pay.currency"),
+        ({"endings": {"opponent_failed": "nothing"}}, "pay.endings"),
+        ({"instructions": "{% if %}"}, "journey.1.instructions"),
+        ({"quota": 0}, "cells.quota"),
     ],
 )
-def test_invalid_study_is_not_launched(fields, field):
-    study = Study.objects.create(**{"title": "S", "slug": "s", "game": "bargaining", **fields})
-    with pytest.raises(ValidationError) as refused:
-        launch(study)
-    assert field in refused.value.message_dict
+def test_invalid_plan_is_not_launched(parts, at):
+    study = new_study(agents="script:fair")
+    with pytest.raises(BadPlan) as refused:
+        launch_again(study, **parts)
+    assert at in {fault.at for fault in refused.value.faults}
     study.refresh_from_db()
     assert study.status == Study.Status.DRAFT
     assert not Version.objects.exists()
 
 
-def test_hash_ignores_the_order_of_keys():
-    assert sha256_of({"a": 1, "b": [1, 2]}) == sha256_of({"b": [1, 2], "a": 1}) != sha256_of({"a": 1, "b": [2, 1]})
+@pytest.mark.parametrize(
+    ("parts", "part"),
+    [
+        ({"agents": "nowhere:model"}, "agents"),
+        ({"via": "post"}, "entry"),
+        ({"journey": None}, "journey"),
+    ],
+)
+def test_what_is_missing_here_is_named(parts, part):
+    study = new_study(**{name: value for name, value in parts.items() if name != "journey"})
+    if "journey" in parts:
+        page = {"stage": "page", "name": "film", "video": "film.mp4"}
+        study.draft["journey"].insert(1, page)
+        study.save()
+    with pytest.raises(ValidationError) as refused:
+        launch(study)
+    assert list(refused.value.message_dict) == [part]
+    assert not Version.objects.exists()

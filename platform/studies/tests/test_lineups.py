@@ -41,7 +41,7 @@ AGENTS = {
 def draft_contest(**fields) -> Study:
     """Return a draft in which participants guess numbers in a group of five."""
     values = {"title": "Guessing", "slug": "guessing", "game": "beauty_contest", "agents": AGENTS, "quota": 2}
-    return Study(**{**values, "config": {"players": 5}, "entry": "codes", **fields})
+    return Study(**{**values, "config": {"players": 5}, "via": "codes", **fields})
 
 
 def lineup(name: str = "", weight: int = 1, **seats) -> dict:

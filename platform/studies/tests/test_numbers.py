@@ -44,7 +44,7 @@ def walk_to_instructions(to_study) -> Enrolment:
 
 def test_number_stays_the_same_from_ready_on(client: Client):
     config = {"players": 4, "runs": 1}
-    fields = {"session_matches": 2, "session_partners": "any", "quota": 5, "ready_seconds": 20}
+    fields = {"repeats": 2, "partners": "any", "quota": 5, "ready_seconds": 20}
     launched = study(config=config, lineups=FOUR_PEOPLE, agents={}, **fields)
     enrolments = [walk_to_instructions(launched) for _person in range(5)]
     leaver = enrolments[1]

@@ -51,7 +51,7 @@ def session(*others: Study, order: str = "fixed", **fields: object) -> Study:
     """Return a launched study of a contest and other games."""
     single_run = {"config": {"players": 2, "runs": 1}, "lineups": SINGLE_LINEUP}
     keys = [other_study.pk for other_study in others]
-    return study(**{**single_run, "session_matches": len(keys) + 1, **fields}, session_order=order, session_games=keys)
+    return study(**{**single_run, "repeats": len(keys) + 1, **fields}, session_order=order, session_games=keys)
 
 
 def steps_for(launched_study: Study) -> list[dict[str, object]]:
@@ -195,7 +195,7 @@ class TestSettingUp:
         ("field", "invalid"),
         [
             ("session_order", {"order": "again"}),
-            ("session_matches", {"session_matches": 1}),
+            ("session_matches", {"repeats": 1}),
             ("session_games", {"others": [99]}),
             ("session_games", {"others": [1, 1]}),
         ],
@@ -220,10 +220,10 @@ class TestSettingUp:
         draft = Study.objects.get(pk=study(lineups=SINGLE_LINEUP, base=Decimal(2)).pk)
         page = client.get(reverse("admin:studies_study_change", args=[draft.pk]))
         assert "divide (" in page.content.decode()
-        chosen = {"other_game_2": str(game.pk), "session_matches": "2", "session_order": "fixed"}
+        chosen = {"other_game_2": str(game.pk), "repeats": "2", "session_order": "fixed"}
         assert client.post(page.request["PATH_INFO"], form_data(page, **chosen)).status_code == 302
         draft.refresh_from_db()
         assert draft.session_games == [game.pk]
         page = client.get(page.request["PATH_INFO"])
-        invalid = client.post(page.request["PATH_INFO"], form_data(page, **chosen | {"session_matches": "1"}))
+        invalid = client.post(page.request["PATH_INFO"], form_data(page, **chosen | {"repeats": "1"}))
         assert "session_matches" in invalid.context["adminform"].form.errors

@@ -25,7 +25,7 @@ from studies.models import Placement, Study
 from studies.participations import describe_wait
 from tests.visitors import arrived_participant, consented_participant, heading_of, launched_study, text_of
 
-GLEE_LIMITS = {"most_participations": None, "rest_hours": 12}
+GLEE_LIMITS = {"participations": None, "rest_hours": 12}
 
 
 def follow_assignment_link(study: Study, worker: str = "W", assignment: str = "A1") -> HttpResponse:
@@ -43,7 +43,7 @@ def end_all(*, hours_ago: float = 0.0) -> None:
 
 
 def study_of_family(slug: str, **fields) -> Study:
-    return launched_study(**{"slug": slug, "entry": Study.Entry.MTURK, **GLEE_LIMITS, **fields})
+    return launched_study(**{"slug": slug, "via": Study.Entry.MTURK, **GLEE_LIMITS, **fields})
 
 
 @pytest.mark.django_db

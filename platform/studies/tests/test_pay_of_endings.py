@@ -102,7 +102,7 @@ def bonus(rule: str, payoff: float) -> Decimal:
 
 def walk(case: Case) -> Visitor:
     """Let a participant reach the case's ending."""
-    screens = {"survey_before": reaching.ADULTS} if case.ending == "screened_out" else {}
+    screens = {"before": reaching.ADULTS} if case.ending == "screened_out" else {}
     study = launched_study(
         config={"rounds": 2},
         base=BASE,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
@@ -18,8 +17,9 @@ from participants.models import Enrolment
 from participants.states import ENDINGS, State
 from plans.pay import CAN_PAY, ENDINGS_PAY
 from recruiters.models import LabCode
-from studies.launching import launch
-from studies.models import Placement, Study
+from plans.reading import BadPlan
+from studies.models import Placement
+from studies.tests import kit
 from surveys.models import Response
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
 
@@ -131,7 +131,7 @@ REACH_STATE: dict[State, Callable[[Visitor], object]] = {
 
 
 def visitor_in_state(state: State, **fields: object) -> Visitor:
-    surveys = {"survey_before": ADULTS} if state == State.SCREENED_OUT else {}
+    surveys = {"before": ADULTS} if state == State.SCREENED_OUT else {}
     visitor = Visitor(arrived_participant(launched_study(**surveys, **fields)))
     REACH_STATE[state](visitor)
     return visitor
@@ -219,11 +219,10 @@ def test_consent_states_the_pay_for_screen_outs():
 def test_ending_pay_is_frozen():
     study = launched_study(endings={"withdrew": "base"})
     visitor = Visitor(arrived_participant(study))
-    Study.objects.update(endings={})
-    launch(Study.objects.get())
+    kit.launch_again(study, endings={})
     visitor.client.post(f"{visitor.url}leave/")
     assert visitor.now().earnings["total"] == "$1.00"
-    assert [version.content["pay"]["endings"]["withdrew"] for version in study.versions.all()] == ["nothing", "base"]
+    assert [version.plan.pay.rule_for().endings["withdrew"] for version in study.versions.all()] == ["nothing", "base"]
 
 
 @pytest.mark.parametrize(
@@ -238,11 +237,9 @@ def test_ending_pay_is_frozen():
     ],
 )
 def test_invalid_ending_pay_is_refused(endings):
-    study = launched_study()
-    study.endings = endings
-    with pytest.raises(ValidationError) as refused:
-        study.full_clean()
-    assert "endings" in refused.value.message_dict
+    with pytest.raises(BadPlan) as refused:
+        launched_study(endings=endings)
+    assert all(fault.at.startswith("pay.endings") for fault in refused.value.faults)
 
 
 def test_defaults_are_among_the_choices():
@@ -275,17 +272,14 @@ def test_screening_answers_are_not_revealed():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"survey_before": [{**ADULTS[0], "ends_if": "age in ['18 or more', 'less']"}]}, "Every answer would end"),
-        ({"survey_before": [{**ADULTS[0], "ends_if": "age is young"}]}, "A condition can use"),
-        ({"survey_after": ADULTS}, "Only answers before the game"),
+        ({"before": [{**ADULTS[0], "ends_if": "age in ['18 or more', 'less']"}]}, "Every answer would end"),
+        ({"before": [{**ADULTS[0], "ends_if": "age is young"}]}, "A condition can use"),
+        ({"after": ADULTS}, "Only answers before the game"),
     ],
 )
 def test_ineffective_screening_is_refused(fields, reason):
-    study = launched_study()
-    for name, value in fields.items():
-        setattr(study, name, value)
-    with pytest.raises(ValidationError, match=reason):
-        study.full_clean()
+    with pytest.raises(BadPlan, match=reason):
+        launched_study(**fields)
 
 
 # ---- returning ----------------------------------------------------------------------------------------------

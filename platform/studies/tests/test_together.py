@@ -40,11 +40,11 @@ def study(**fields: object) -> Study:
             "slug": "together",
             "game": "beauty_contest",
             "config": {"players": 4, "runs": 1},
-            "entry": "open",
+            "via": "open",
             "agents": agents_from_specs("script:rational", "script:random"),
             "lineups": THREE_PEOPLE,
-            "asks_code_word": False,
-            "asks_quiz": False,
+            "code_word": None,
+            "quiz": False,
             "ready_seconds": 0,
             **fields,
         }
@@ -261,7 +261,7 @@ class TestSettingUp:
             ("fills_in", {"lobby_after": "agents"}),
             ("fills_in", {"on_timeout": "agent"}),
             ("fills_in", {"fills_in": "nobody"}),
-            ("session_matches", {"session_matches": 0}),
+            ("session_matches", {"repeats": 0}),
             ("waiting_rate", {"waiting_rate": Decimal("-1")}),
         ],
     )
