@@ -80,7 +80,7 @@ def task_fields(**fields: Any) -> dict[str, Any]:
 
 class TestPublishing:
     def test_form_is_prefilled_from_the_study(self, staged, owner):
-        Study.objects.filter(pk=staged.study.pk).update(title="Splitting money")
+        building.launch_with(staged.study, listing={"title": "Splitting money"})
         page = owner.get(desk(staged, "publish/"))
         form = page.context["form"]
         assert form["title"].value() == "Splitting money"
