@@ -24,13 +24,13 @@ from games.errors import GameError
 from games.interface import Game
 from matches.models import Match
 from opponents.agents import agents_from_specs
+from plans.starting import first_of_each_kind
 from studies.admin import meanwhile
 from studies.admin.ending_fields import chosen_endings, ending_form_fields
 from studies.admin.parameters import NONE_SUFFIX, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
 from studies.admin.table_fields import TableWidget, agents_data, read_data, seats_data
 from studies.admin.varying import VALUES_PREFIX, GridFields
-from plans.starting import first_of_each_kind
 from studies.models import Study
 from studies.names import is_referenced
 

@@ -119,7 +119,14 @@ def pairs() -> list[frozenset[int]]:
 
 class TestGroups:
     def test_group_formed_once_stays_together(self):
-        made = study({"stage": "block", "name": "games", "groups": {}, "of": [contest("a"), contest("b", repeats=2)]})
+        made = study(
+            {
+                "stage": "block",
+                "name": "games",
+                "groups": {"lobby": {"ready": 0}},
+                "of": [contest("a"), contest("b", repeats=2)],
+            }
+        )
         enrolments = arrive(made, 4)
         for _match in range(3):
             finish_matches()
@@ -150,7 +157,12 @@ class TestGroups:
         assert states([stayer]) == {State.NO_PARTNER: 1}
 
     def test_cohort_meets_only_itself_with_new_partners(self):
-        block = {"stage": "block", "name": "games", "groups": {"cohort": 4}, "of": [contest("a"), contest("b")]}
+        block = {
+            "stage": "block",
+            "name": "games",
+            "groups": {"cohort": 4, "lobby": {"ready": 0}},
+            "of": [contest("a"), contest("b")],
+        }
         enrolments = arrive(study(block), 8)
         finish_matches()
         [leave_match_page(enrolment) for enrolment in enrolments]
@@ -208,7 +220,10 @@ class TestConditions:
             factors={"horizon": {"levels": ["short", "long"], "within": "games"}},
         )
         steps = steps_in(made)
-        assert [step["given"] for step in steps if step["kind"] == "page"] == [{"horizon": "short"}, {"horizon": "long"}]
+        assert [step["given"] for step in steps if step["kind"] == "page"] == [
+            {"horizon": "short"},
+            {"horizon": "long"},
+        ]
         assert [step["passes"] for step in steps if step["kind"] == "page"] == [["short"], ["long"]]
 
 
@@ -234,6 +249,6 @@ class TestTexts:
             finish_matches()
             enrolment = leave_match_page(enrolment)
         assert states([enrolment]) == {State.COMPLETED: 1}
-        assert enrolment.earnings["total"] == "$4.25"
+        assert enrolment.earnings["total"] == "$4.13"
         workings = enrolment.ledger.get(reason="bonus").workings
-        assert ([game["bonus"] for game in workings["games"]], workings["own_bonus"]) == (["3.00", "3.25"], "3.12")
+        assert ([game["bonus"] for game in workings["games"]], workings["own_bonus"]) == (["3.00", "3.25"], "3.13")

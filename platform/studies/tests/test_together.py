@@ -17,8 +17,8 @@ from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
-from recruiters.arrivals import Arrival
 from plans.reading import BadPlan
+from recruiters.arrivals import Arrival
 from studies import enrolling
 from studies.journeys import consent_of
 from studies.models import Placement, Study
@@ -187,9 +187,7 @@ class TestSessions:
 
     @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
     def test_counted_matches_are_paid_and_recorded(self, pays: str, counts: list[bool]):
-        launched_study = study(
-            seats=ALONE, repeats=2, of=pays, config={"players": 2, "runs": 1}
-        )
+        launched_study = study(seats=ALONE, repeats=2, of=pays, config={"players": 2, "runs": 1})
         (enrolment,) = arrive(launched_study)
         for answer in (100, 0):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {"p1": answer, "p2": 50})
