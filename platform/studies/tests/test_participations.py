@@ -13,7 +13,6 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from opponents.agents import agents_from_specs
 from participants import services
 from participants.models import Enrolment
 from participants.states import State
