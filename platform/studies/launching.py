@@ -18,7 +18,7 @@ from opponents.listing import retired_problem
 from pages.models import Media
 from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
-from plans.reading import BadPlan, Fault
+from plans.reading import BadPlan, Fault, stage_nodes
 from plans.stages import Page
 from recruiters import arrivals
 from studies.forecast import minutes_of
@@ -72,15 +72,16 @@ def version_of(study: Study) -> Version:
         "rules_versions": {kind.key: kind.rules_version for kind in kinds},
         "instructions": {kind.key: kind.instruction_template() for kind in kinds},
         "about_minutes": minutes_of(version.reader),
-        "media": {
-            file.name: file.as_shown() for file in Media.objects.filter(study=study.slug, name__in=media_in(version))
-        },
+        "media": {file.name: file.as_shown() for file in files},
     }
     return version
 
 
 def media_in(version: Version) -> set[str]:
     """Return the names of the images and videos that its pages show in any cell."""
+    nodes = [node for _path, node in stage_nodes(version.document["journey"])]
+    if not any(node.get("image") or node.get("video") for node in nodes):
+        return set()
     names: dict[int, set[str | None]] = {}
     for cell in version.reader.cells:
         for stage in every_stage(version.reader.plan(cell.factors).journey):
@@ -113,7 +114,7 @@ def _agent_problems(study: Study, version: Version) -> list[str]:
         plan = version.reader.plan(cell.factors)
         for stage in plan.games():
             seated = {label: plan.agents[label] for label in stage.agent_labels() if label in plan.agents}
-            if (key := (id(stage), *map(id, seated.values()))) not in seen:
+            if (key := (stage.game, *map(id, seated.values()))) not in seen:
                 seen.add(key)
                 problems |= dict.fromkeys(problems_in(agents_of(plan, only=seated), configured(stage)))
     retired = {label: agent for label, agent in agents.items() if retired_problem(agent.specs)}
