@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -102,7 +103,7 @@ class TestBlocks:
 def test_williams_design_balances_places_and_followers(count):
     rows = williams(count)
     places = Counter((place, value) for row in rows for place, value in enumerate(row))
-    followers = Counter(pair for row in rows for pair in zip(row, row[1:], strict=False))
+    followers = Counter(pair for row in rows for pair in pairwise(row))
     assert len(set(places.values())) == len(set(followers.values())) == 1
     assert len(followers) == count * (count - 1)
     assert ordered(count, "fixed", 3, "s") == list(range(count))
