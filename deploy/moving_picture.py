@@ -24,9 +24,9 @@ STUDY = {
     "title": "Splitting money",
     "game": "bargaining",
     "config": {"rounds": 4},
-    "roles": ["alice", "bob"],
-    "lineups": [{"name": "", "seats": {"alice": "person", "bob": "person"}}],
-    "lobby_seconds": 600,
+    "seats": {"*": "person"},
+    "agents": {},
+    "wait": 600,
 }
 GLANCE, READ, STUDY_IT = 450, 2200, 4500
 """Milliseconds for a few words typed, a sentence, and an outcome."""

@@ -119,9 +119,10 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
             "title": "Splitting money",
             "game": "bargaining",
             "roles": ["alice"],
-            "entry": "codes",
+            "via": "codes",
             "config": {"rounds": 4},
-            "agents": {"script:haggler": {"spec": "script:haggler"}},
+            "agents": "script:haggler",
+            "quiz": True,
         }
     )
     page = camera.page(PHONE)
@@ -151,9 +152,10 @@ def _refused_offer(page: Page, own_amount: str, other_amount: str, message: str)
 def _new_game(camera: Camera, stack: LiveStack) -> None:
     """Photograph the tutorial's game in its second round."""
     study: dict[str, Any] = {"slug": "pictures-goods", "title": "Public goods", "game": "public_goods", "roles": ["p1"]}
-    agents = {"script:full": {"spec": "script:full"}}
     page = camera.page(PHONE)
-    page.goto(stack.url + stack.reach_first_turn(stack.launch_study({**study, "entry": "codes", "agents": agents})))
+    page.goto(
+        stack.url + stack.reach_first_turn(stack.launch_study({**study, "via": "codes", "agents": "script:full"}))
+    )
     page.locator('input[name="amount"]').fill("12")
     page.locator("form.move button[type=submit]:visible").click()
     expect(page.get_by_role("heading", name="Paid into the pot")).to_be_visible(timeout=SLOW_MS)

@@ -9,18 +9,28 @@ from showcase.demo import create_demo
 from studies.tests import kit
 
 
-def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any], **fields: Any) -> str:
+def launch_auction(
+    slug: str, *, seats: dict[str, str], settings: dict[str, Any], further: dict[str, Any] | None = None, **fields: Any
+) -> str:
     """Launch a study of the item auction with these seats; return its short name.
 
     Args:
         settings: of its models.
+        further: agents that take no seat, such as fallbacks.
         fields: further parts of the plan (`studies.tests.kit.changed`).
     """
     agents = {
         spec: kit.agent(spec, **({} if spec.startswith("script:") else settings))
         for spec in set(seats.values()) - {"person"}
     }
-    parts = {"title": "Bidding", "via": "open", "agents": agents, "seats": seats, "code_word": None, "ready": 0}
+    parts = {
+        "title": "Bidding",
+        "via": "open",
+        "agents": {**agents, **(further or {})},
+        "seats": seats,
+        "code_word": None,
+        "ready": 0,
+    }
     return kit.launched(slug, game="item_auction", **{**parts, **fields}).slug
 
 

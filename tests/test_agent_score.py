@@ -16,7 +16,6 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from llm_agents.standins.__main__ import StandInModel, serve
-from opponents.agents import agents_from_specs
 from quality.score import THRESHOLD
 from tests import walking
 from tests.test_counting import await_page_views
@@ -262,9 +261,7 @@ PEOPLE = (
 @pytest.fixture(scope="module")
 def join_url(stack) -> str:
     values = {"title": "Who", "slug": "who", "game": "bargaining", "roles": ["alice"], "via": "open"}
-    return (
-        f"{stack.url}/join/{stack.launch_study({**values, 'agents': agents_from_specs('script:fair'), 'quota': 1000})}"
-    )
+    return f"{stack.url}/join/{stack.launch_study({**values, 'agents': 'script:fair', 'quota': 1000, 'quiz': True})}"
 
 
 @pytest.fixture

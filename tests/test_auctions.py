@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
+from studies.tests import kit
 from tests.photographs import photograph
 from tests.researching import sign_in
 from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone, press_ready
@@ -73,8 +74,9 @@ def test_person_bids_on_ten_items_against_both_protocols(stack, phone: OpenPage,
             "tests.bidding.launch_auction",
             "models",
             seats={"p1": "person", "p2": "bidder-one:m", "p3": "bidder-other:m"},
-            settings={"strategy": "adaptive", "cap_study": 5.0, "script": "withdraw", "script_counts": True},
-            turn_seconds=120,
+            settings={"strategy": "adaptive", "cap_study": 5.0, "fallback": "withdraw", "script_counts": True},
+            further={"withdraw": kit.agent("script:withdraw")},
+            turn=120,
         )
         page = phone(stack.call("tests.meeting.reach_lobby", "models"))
         for number in range(1, 11):
@@ -118,9 +120,9 @@ def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPag
         seats={"p1": "person", "p2": "person", "p3": "person", "p4": "script:rule"},
         settings={},
         config={"players": 4, "items": items, "order": "listed", "tie_break": "first_seat", "rule_limit": 1},
-        turn_seconds=8,
-        extension_seconds=0,
-        absence_seconds=0,
+        turn=8,
+        extension=0,
+        absence=0,
         on_timeout="default",
     )
     researcher_context = browser.new_context(viewport={"width": 1280, "height": 800})

@@ -149,7 +149,7 @@ def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make.write_text(_MAKE.format(serving="|".join(SERVER_TARGETS), make=shutil.which("make")))
     make.chmod(0o755)
     study = {"title": "My first study", "slug": "my-first-study", "game": "bargaining", "roles": ["alice"]}
-    study |= {"agents": {"script:fair": {"spec": "script:fair"}}, "via": "open"}
+    study |= {"agents": "script:fair", "via": "open"}
     manage = ".venv/bin/python manage.py"
     launch = f"from tests.actions import launch_study; launch_study({study!r})"
     (practice,) = (b for b in executed_blocks(ROOT / "docs/tutorials/reading-data.md") if "collect practice" in b.code)

@@ -59,16 +59,16 @@ class Table:
             slug,
             human_seats=terms.people,
             config={"players": terms.seats, "runs": terms.rounds, "history_depth": terms.rounds},
-            turn_seconds=terms.turn,
-            extension_seconds=terms.extension,
+            turn=terms.turn,
+            extension=terms.extension,
             on_timeout=terms.on_timeout,
             base=str(terms.base),
-            announced_average=str(terms.average),
-            pay_rule="linear",
+            average=str(terms.average),
+            rule="linear",
             rate=str(terms.rate),
             waiting_rate=str(terms.waiting_rate),
-            absence_seconds=terms.absence,
-            grace_seconds=terms.grace,
+            absence=terms.absence,
+            grace=terms.grace,
             **fields,
         )
 
@@ -245,7 +245,7 @@ def test_two_offline(table, seconds: int):
 
 def test_offline_while_a_group_forms(table):
     """Three seats are for people: the place of the one who is offline may be given away, but never in secret."""
-    play = table(dataclasses.replace(TERMS, people=3), lobby_seconds=60)
+    play = table(dataclasses.replace(TERMS, people=3), wait=60)
     first, second, *others = play.seat(*[fault_people.promptly] * 4)
     first.open()
     second.open()

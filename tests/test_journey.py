@@ -27,6 +27,7 @@ def bargaining_study(stack, role: str, **settings) -> str:
         "roles": [role],
         "agents": "script:fair",
         "via": "codes",
+        "quiz": True,
     }
     return stack.launch_study({**defaults, **settings})
 

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from conftest import slow_except
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
+from studies.tests import kit
 from tests.accessibility import violation_lines, violations
 from tests.photographs import PHONE, photograph
 
@@ -121,7 +122,7 @@ def test_chime_and_tab_title_announce_the_start(stack, browser: Browser):
 def test_four_people_and_a_model_play_to_the_end(stack, phone: OpenPage):
     with OpenAIStandIn(['{"answer": 20}'] * 10) as standin:
         stack.call("tests.actions.add_endpoint", "table-model", f"http://127.0.0.1:{standin.port}/v1")
-        launch(stack, "table", agent="table-model:m", config={"runs": 2}, ready_seconds=60)
+        launch(stack, "table", agent="table-model:m", config={"runs": 2}, ready=60)
         arrivals = bring_to_lobby(stack, phone, "table", 3)
         first = arrivals[0][1]
         expect(first.locator("#missing")).to_have_text("One more player is needed.")
@@ -156,9 +157,8 @@ def test_four_people_and_a_model_play_to_the_end(stack, phone: OpenPage):
 
 @pytest.mark.slow
 def test_two_people_repeat_a_dilemma_and_see_both_actions(stack, phone: OpenPage):
-    seats = [{"name": "", "seats": {"*": "person"}}]
     config = {"players": 2, "mechanism": "repetition", "rounds": 2}
-    launch(stack, "dilemma", game="social_dilemma", lineups=seats, agents={}, config=config)
+    launch(stack, "dilemma", game="social_dilemma", seats={"*": "person"}, agents={}, config=config)
     arrivals = bring_to_lobby(stack, phone, "dilemma", 2)
     for round_number in (1, 2):
         for page in (page for _path, page in arrivals):
@@ -193,9 +193,9 @@ def test_contract_takes_effect_only_if_all_sign(stack, phone: OpenPage, signed: 
     with OpenAIStandIn(sign_contract) as standin:
         stack.call("tests.actions.add_endpoint", f"{name}-model", f"http://127.0.0.1:{standin.port}/v1")
         agent = f"{name}-model:m"
-        seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": agent}}]
+        seats = {"p1": "person", "p2": "person", "p3": agent}
         config = {"mechanism": "contract", "base_game": "public_goods"}
-        launch(stack, name, agent=agent, game="social_dilemma", lineups=seats, config=config)
+        launch(stack, name, agent=agent, game="social_dilemma", seats=seats, config=config)
         pages = {
             stack.call("tests.meeting.role_of", path): page for path, page in bring_to_lobby(stack, phone, name, 2)
         }
@@ -230,9 +230,9 @@ def test_contract_takes_effect_only_if_all_sign(stack, phone: OpenPage, signed: 
 
 @pytest.mark.slow
 def test_people_see_their_partners_past_actions(stack, phone: OpenPage):
-    seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "*": "script:tit_for_tat"}}]
+    seats = {"p1": "person", "p2": "person", "*": "script:tit_for_tat"}
     config = {"mechanism": "reputation_first_order", "population": 3, "rounds": 2}
-    launch(stack, "population", agent="script:tit_for_tat", game="social_dilemma", lineups=seats, config=config)
+    launch(stack, "population", agent="script:tit_for_tat", game="social_dilemma", seats=seats, config=config)
     pages = [page for _path, page in bring_to_lobby(stack, phone, "population", 2)]
     for page in pages:
         expect(page.locator(".facts-line .fact-round")).to_contain_text("1 of 2")
@@ -277,7 +277,7 @@ class TestReady:
 
     @pytest.mark.slow
     def test_two_missed_starts_end_the_study_with_pay(self, stack, phone: OpenPage):
-        launch(stack, "unready", human_seats=2, ready_seconds=12, waiting_rate="36.00")
+        launch(stack, "unready", human_seats=2, ready=12, waiting_rate="36.00")
         ((_first_path, ready),) = bring_to_lobby(stack, phone, "unready")
         expect(ready.locator("#missing")).to_have_text("One more player is needed.")
         photograph(ready, "lobby waiting")
@@ -305,7 +305,7 @@ class TestReady:
 
     @pytest.mark.slow
     def test_missing_one_start_leads_back_to_the_queue(self, stack, phone: OpenPage):
-        launch(stack, "sent-back", human_seats=2, ready_seconds=12)
+        launch(stack, "sent-back", human_seats=2, ready=12)
         (_path, page), (_other_path, other) = bring_to_lobby(stack, phone, "sent-back", 2)
         press_ready(other)
         ((_third_path, third),) = bring_to_lobby(stack, phone, "sent-back")
@@ -319,7 +319,7 @@ class TestReady:
 
     @pytest.mark.slow
     def test_lost_connection_says_how_long_the_place_is_kept(self, stack, phone: OpenPage):
-        launch(stack, "offline", human_seats=2, ready_seconds=30)
+        launch(stack, "offline", human_seats=2, ready=30)
         ((_path, page),) = bring_to_lobby(stack, phone, "offline")
         expect(page.locator("#missing")).to_have_text("One more player is needed.")
         page.context.set_offline(True)
@@ -337,7 +337,7 @@ class TestReady:
 
     @pytest.mark.slow
     def test_press_while_our_server_is_down_is_delivered(self, stack, phone: OpenPage):
-        launch(stack, "down", human_seats=2, ready_seconds=30)
+        launch(stack, "down", human_seats=2, ready=30)
         pages = [page for _path, page in bring_to_lobby(stack, phone, "down", 2)]
         expect(pages[0].get_by_role("button", name="I'm ready")).to_be_visible()
         stack.halt("web")
@@ -353,7 +353,7 @@ class TestReady:
 
     @pytest.mark.slow
     def test_blind_lobby_shows_no_counts(self, stack, phone: OpenPage):
-        launch(stack, "blind", human_seats=2, lobby_after="agents", fills_in="script:rational", discloses="none")
+        launch(stack, "blind", human_seats=2, otherwise="agents", fill="script:rational", others="none")
         ((_path, page),) = bring_to_lobby(stack, phone, "blind")
         expect(page.locator("#seats")).to_be_hidden()
         expect(page.locator("main")).not_to_contain_text("program")
@@ -364,7 +364,7 @@ class TestReady:
 class TestIncompleteGroup:
     @pytest.mark.slow
     def test_waiting_is_paid(self, stack, phone: OpenPage):
-        launch(stack, "in-vain", lobby_seconds=10, waiting_rate="36.00")
+        launch(stack, "in-vain", wait=10, waiting_rate="36.00")
         ((path, page),) = bring_to_lobby(stack, phone, "in-vain")
         expect(page.get_by_role("heading", level=1)).to_have_text("Not enough players", timeout=30_000)
         expect(page.locator(".earnings")).to_contain_text("For waiting")
@@ -372,14 +372,14 @@ class TestIncompleteGroup:
         assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "0.10"}
 
     def test_agents_take_the_free_seats(self, stack, phone: OpenPage):
-        launch(stack, "filled", lobby_seconds=10, lobby_after="agents", fills_in="script:rational")
+        launch(stack, "filled", wait=10, otherwise="agents", fill="script:rational")
         ((_path, page),) = bring_to_lobby(stack, phone, "filled")
         expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
         expect(page.locator("[data-seat]")).to_have_count(5)
 
     @pytest.mark.slow
     def test_fewer_seats_are_played(self, stack, phone: OpenPage):
-        launch(stack, "fewer", lobby_seconds=10, lobby_after="fewer")
+        launch(stack, "fewer", wait=10, otherwise="fewer")
         (_path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "fewer", 2)
         expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
         expect(other_page.locator("[data-seat]")).to_have_count(3)
@@ -409,7 +409,7 @@ class TestUnresponsivePlayer:
 
     @pytest.mark.slow
     def test_game_ends_and_the_others_are_paid(self, stack, seated):
-        table = seated("policy-end", on_timeout="end", announced_average="2.00")
+        table = seated("policy-end", on_timeout="end", average="2.00")
         self.play_round(table, 10)
         for role in ("p1", "p2"):
             path, page = table[role]
@@ -421,7 +421,7 @@ class TestUnresponsivePlayer:
 
     @pytest.mark.slow
     def test_default_moves_until_the_person_is_back(self, stack, seated):
-        table = seated("policy-default", on_timeout="default", discloses="seats")
+        table = seated("policy-default", on_timeout="default", others="seats")
         silent_page = table["p3"][1]
         for number in (1, 2):
             self.play_round(table, number)
@@ -437,7 +437,7 @@ class TestUnresponsivePlayer:
 
     @pytest.mark.slow
     def test_agent_takes_the_seat_of_an_absent_person(self, stack, phone: OpenPage, seated):
-        table = seated("policy-agent", on_timeout="agent", fills_in="script:rational")
+        table = seated("policy-agent", on_timeout="agent", stand_in="script:rational")
         path, silent_page = table["p3"]
         silent_page.close()
         for number in (1, 2, 3, 4):
@@ -462,15 +462,15 @@ def test_people_models_and_a_script_play_a_contest(stack, phone: OpenPage, tmp_p
     ):
         stack.call("tests.actions.add_endpoint", "arena-one", f"http://127.0.0.1:{openai.port}/v1")
         stack.call("tests.actions.add_endpoint", "arena-other", f"http://127.0.0.1:{anthropic.port}", "anthropic")
-        published = {"settings": {"strategy": "published", "cap_study": 1.0}}
+        published = {"strategy": "published", "cap_study": 1.0}
         agents = {
-            "one": {"spec": "arena-one:m", **published},
-            "other": {"spec": "arena-other:m", **published},
-            "level": {"spec": "script:level_2"},
+            "one": kit.agent("arena-one:m", **published),
+            "other": kit.agent("arena-other:m", **published),
+            "level": kit.agent("script:level_2"),
         }
         seats = {"p1": "person", "p2": "person", "p3": "one", "p4": "other", "p5": "level"}
         config = {"runs": 6, "history_depth": 3, "people_may_foul": True}
-        fields = {"agents": agents, "lineups": [{"name": "", "seats": seats}], "config": config}
+        fields = {"agents": agents, "seats": seats, "config": config}
         launch(stack, "arena", **fields)
         arrivals = bring_to_lobby(stack, phone, "arena", 2)
         pages = {stack.call("tests.meeting.role_of", path): page for path, page in arrivals}
@@ -512,11 +512,11 @@ def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
         "turn": 25,
         "extension": 0,
         "absence": 0,
-        "ready_seconds": 0,
+        "ready": 0,
     }
-    plain = {"via": "open", "asks_code_word": False, "asks_quiz": False}
+    plain = {"via": "open", "code_word": None}
     study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
-    stack.launch_study({**study, "lineups": [{"name": "", "seats": seats}]})
+    stack.launch_study({**study, "agents": {}, "seats": seats})
     arrivals = bring_to_lobby(stack, phone, "english", 3)
     pages = {stack.call("tests.meeting.role_of", path): page for path, page in arrivals}
 

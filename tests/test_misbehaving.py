@@ -72,20 +72,22 @@ def standins() -> Iterator[dict[str, str]]:
         }
 
 
-def move_against(stack, standins: dict[str, str], game: str, kind: str, **settings) -> str:
+def move_against(stack, standins: dict[str, str], game: str, kind: str, script: str = "") -> str:
     """Make a person's first move against a misbehaving model; return the path of their page.
 
     Each study has its own endpoint, so that failures in one neither open another's circuit nor close its admission.
     """
-    slug = f"{kind}-{game}-{'script' if settings else 'end'}".replace("_", "-")
+    slug = f"{kind}-{game}-{'script' if script else 'end'}".replace("_", "-")
     stack.call("tests.actions.add_endpoint", slug, standins[kind])
+    fallback = {"fallback": "script"} if script else {}
+    scripts = {"script": kit.agent(f"script:{script}")} if script else {}
     stack.launch_study(
         {
             "slug": slug,
             "title": kind,
             "game": game,
-            "roles": list(configure(registry.get(game), {}).roles()[:1]),
-            "agents": {f"{slug}:any": kit.agent(f"{slug}:any", **{**SETTINGS, **settings})},
+            "seats": {configure(registry.get(game), {}).roles()[0]: "person", "*": f"{slug}:any"},
+            "agents": {f"{slug}:any": kit.agent(f"{slug}:any", **SETTINGS, **fallback), **scripts},
             "via": "codes",
         }
     )

@@ -77,6 +77,7 @@ class Researcher:
             "roles": ["alice"],
             "agents": "script:fair",
             "via": "mturk",
+            "quiz": True,
             "quota": people,
             "turn": 3600,
         }

@@ -27,6 +27,7 @@ def enter_game(stack, page: Page, role: str, slug: str, **settings) -> str:
         "config": CONFIG,
         "roles": [role],
         "agents": "script:haggler",
+        "quiz": True,
     }
     stack.launch_study({"slug": slug, "via": "codes", **defaults, **settings})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")

@@ -218,8 +218,7 @@ def test_two_participants_play_in_parley_and_return(browser, stack, experiment, 
 @pytest.fixture
 def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
     """Launch a version of the study in which two people play with each other."""
-    pair = {"name": "a pair", "seats": {"alice": "person", "bob": "person"}}
-    stack.call("tests.actions.launch_again", STUDY, {"lineups": [pair], "ready_seconds": 0})
+    stack.call("tests.actions.launch_again", STUDY, {"seats": {"*": "person"}, "agents": {}, "ready": 0})
     yield experiment
     stack.call("tests.actions.launch_again", STUDY, {"lineups": []})
 

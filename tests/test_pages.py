@@ -31,7 +31,7 @@ APPEARANCES = (
 GAMES = registry.keys()
 
 CONFIGURED = [configure(registry.get(game), {}) for game in GAMES]
-SEATS = [(game.key, role) for game in CONFIGURED for role in first_of_each_kind(game, game.people())]
+SEATS = [(game.key, role) for game in CONFIGURED for role in first_of_each_kind(game)]
 """One role of each kind that people play, because seats of one kind see the same pages."""
 QUICK = [
     ("bargaining", "alice"),
@@ -126,6 +126,7 @@ def bargaining(stack, slug: str, **fields) -> str:
         "game": "bargaining",
         "roles": ["alice"],
         "agents": "script:fair",
+        "quiz": True,
     }
     return stack.launch_study({"slug": slug, "via": "codes", "quota": 1000, **defaults, **fields})
 
@@ -170,11 +171,9 @@ def test_pages_before_admission(stack, page: Page, inspector: Inspector, study: 
     inspector.inspect(page, "enter code")
     page.goto(f"{stack.url}/join/{study}?code=WRONG")
     inspector.inspect(page, "not admitted")
-    page.goto(f"{stack.url}/join/{bargaining(stack, 'pages-open', entry='open')}")
+    page.goto(f"{stack.url}/join/{bargaining(stack, 'pages-open', via='open')}")
     inspector.inspect(page, "welcome")
-    page.goto(
-        f"{stack.url}/join/{bargaining(stack, 'pages-demo', entry='open', purpose='demo', roles=['alice', 'bob'])}"
-    )
+    page.goto(f"{stack.url}/join/{bargaining(stack, 'pages-demo', via='open', purpose='demo', roles=['alice', 'bob'])}")
     inspector.inspect(page, "welcome to a demonstration")
     mturk = bargaining(stack, "pages-mturk", via="mturk")
     page.goto(f"{stack.url}/join/{mturk}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H")
@@ -210,7 +209,7 @@ def test_survey_and_debriefing_pages(stack, page: Page, inspector: Inspector):
         {"kind": "long", "name": "more", "text": "Anything else?", "required": False},
     ]
     debriefing = "## What it was about\n\nPrices."
-    slug = bargaining(stack, "pages-asking", survey_before=questions, debriefing=debriefing, asks_code_word=False)
+    slug = bargaining(stack, "pages-asking", before=questions, debriefing=debriefing, code_word=None)
     path = stack.arrive(slug)
     page.goto(stack.url + path)
     walking.consent_and_name(page)
@@ -254,7 +253,9 @@ def test_game_and_quiz_pages(stack, page: Page, inspector: Inspector, study: str
 
 
 def test_waiting_page(stack, page: Page, inspector: Inspector):
-    path = stack.reach_first_turn(bargaining(stack, "pages-slow", agents={"script:fair": kit.agent("script:fair", delay=120)}))
+    path = stack.reach_first_turn(
+        bargaining(stack, "pages-slow", agents={"script:fair": kit.agent("script:fair", delay=120)})
+    )
     page.goto(stack.url + path)
     walking.offer(page, "9000", "1000", role="alice")
     expect(page.locator(".thinking")).to_be_visible()
@@ -265,7 +266,7 @@ def test_waiting_page(stack, page: Page, inspector: Inspector):
 def test_screens_of_every_game(stack, page: Page, inspector: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
     config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}
-    fields = {"game": game, "config": config, "roles": [role], "agents": "script:random"}
+    fields = {"game": game, "config": config, "roles": [role], "agents": "script:random", "quiz": True}
     stack.launch_study({"slug": slug, "title": game, "via": "codes", **fields})
     path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)

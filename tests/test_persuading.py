@@ -26,6 +26,7 @@ def enter_game(stack, page: Page, role: str, slug: str, agent: str, **config) ->
         "roles": [role],
         "agents": agent,
         "via": "codes",
+        "quiz": True,
     }
     stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **defaults})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")

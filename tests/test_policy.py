@@ -120,9 +120,7 @@ def test_every_last_page(client: Client, state: str):
 
 @pytest.mark.parametrize(("game", "role"), SEATS)
 def test_screens_and_frames_of_every_game(client: Client, game: str, role: str):
-    study = launched_study(
-        slug="seat", game=game, roles=[role], agents="script:random", asks_code_word=True
-    )
+    study = launched_study(slug="seat", game=game, roles=[role], agents="script:random")
     person = arrived_participant(study)
     for position, answer in enumerate(({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word})):
         people.answer_step(enrolment_id=person.pk, position=position, data=answer)

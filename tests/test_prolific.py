@@ -46,6 +46,7 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
             "roles": ["alice"],
             "quota": places,
             "via": "prolific",
+            "quiz": True,
             "agents": "script:fair",
             "turn": 3600,
         }

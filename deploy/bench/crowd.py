@@ -16,32 +16,24 @@ from games.registry import get
 from matches import services
 from matches.models import Event, Match, Seat
 from monitoring.tallies import tally_everything
-from opponents.agents import agents_from_specs
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
 from studies.models import Cell, Placement, Study
+from studies.tests import kit
 
 ROWS = 1000
 PLAYED_OVER = timedelta(days=10)
 MIN_AGE = timedelta(minutes=30)
 """Finished matches ended at least this long ago; anything newer belongs to live matches."""
-GRID = {"grid": {"delta_alice": [0.8, 0.9, 1.0], "delta_bob": [0.8, 0.9, 1.0]}}
+GRID = {"delta_alice": [0.8, 0.9, 1.0], "delta_bob": [0.8, 0.9, 1.0]}
 AGENT = "openai:bench"
 
 
 def launch_crowded(slug: str, *, finished: int, live: int) -> int:
     """Launch a bargaining study that `finished` people have played and `live` are playing; return its key."""
-    study = Study.objects.create(
-        slug=slug,
-        title="A crowded study",
-        game="bargaining",
-        design=GRID,
-        roles=["alice"],
-        agents=agents_from_specs(AGENT, settings={"cap_study": 500}),
-        quota=100_000,
-    )
-    freezing.launch(study)
+    agents = {AGENT: kit.agent(AGENT, cap_study=500)}
+    study = kit.launched(slug, title="A crowded study", grid=GRID, roles=["alice"], agents=agents, quota=100_000)
     add_people(study, finished=finished, live=live)
     return study.pk
 
@@ -76,7 +68,13 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
         for moment in moments
     )
     _saved(
-        Placement(enrolment=person, cell=cells[index % len(cells)], role="alice", placed_at=person.arrived_at)
+        Placement(
+            enrolment=person,
+            version=cells[index % len(cells)].version,
+            cell=cells[index % len(cells)],
+            role="alice",
+            placed_at=person.arrived_at,
+        )
         for index, person in enumerate(people)
     )
     matches = _saved(_match_copy(original, moment, ended) for moment in moments)
@@ -105,11 +103,10 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
 
 def _open_match(study: Study) -> Match:
     """Return a match in which alice has made an offer and bob is asked."""
-    config = configure(get(study.game), study.config).config.model_dump(mode="json")
+    (key,) = study.games
+    config = configure(get(key), {}).config.model_dump(mode="json")
     players = {role: services.Player(agent="script:fair", delay=3600) for role in ("alice", "bob")}
-    match = services.open_match(
-        game=study.game, config=config, players=players, seed=1, budget_of=f"study:{study.slug}"
-    )
+    match = services.open_match(game=key, config=config, players=players, seed=1, budget_of=f"study:{study.slug}")
     _move(match)
     return match
 

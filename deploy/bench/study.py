@@ -12,43 +12,42 @@ from lobby import times
 from lobby.models import Place
 from lobby.services import table_of
 from matches.models import Match, Seat
-from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from participants import services as people
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol
 from studies.models import Study
+from studies.tests import kit
 
 HUNG = "hung"
 
 
 def launch(slug: str) -> None:
     """Launch an endless bargaining study: neither the participants nor their opponent ever accept."""
-    _launch(slug, agents=agents_from_specs("script:fair"))
+    _launch(slug, agents="script:fair")
 
 
 def launch_hung(slug: str, url: str) -> None:
     """Launch the same study against a model at `url`; people wait for it as long as the benchmark lasts."""
     Endpoint.objects.create(name=HUNG, title="Hung", protocol="openai", base_url=url, concurrency=1_000)
     MEMORY.expire()
-    _launch(slug, agents=agents_from_specs(f"{HUNG}:any", settings={"call_seconds": 600.0, "limit_seconds": 600.0}))
+    _launch(slug, agents={HUNG: kit.agent(f"{HUNG}:any", call_seconds=600.0, limit_seconds=600.0, cap_study=1_000.0)})
 
 
-def _launch(slug: str, **values: object) -> None:
-    study = Study.objects.create(
-        slug=slug,
+def _launch(slug: str, **parts: object) -> None:
+    kit.launched(
+        slug,
         title="Benchmark",
-        game="bargaining",
         config={"rounds": None, "cap": 100_000},
         roles=["alice"],
         purpose=Match.Purpose.DEMO,
-        entry=Study.Entry.OPEN,
+        via=Study.Entry.OPEN,
         quota=1_000_000,
         minutes=1_000,
-        **values,
+        code_word=None,
+        **parts,
     )
-    freezing.launch(study)
 
 
 def people_before_lobby(slug: str, people: int, group_size: int) -> list[tuple[str, int]]:
@@ -111,19 +110,19 @@ def groups_of(paths: list[str]) -> dict[str, int]:
 
 
 def _contest(slug: str, *, players: int, runs: int, ready_seconds: int = 0) -> None:
-    study = Study.objects.create(
-        slug=slug,
+    kit.launched(
+        slug,
         title="Together",
         game="beauty_contest",
         config={"players": players, "runs": runs},
-        lineups=[{"name": "", "seats": {"*": "person"}}],
+        seats={"*": "person"},
+        agents={},
         purpose=Match.Purpose.DEMO,
-        entry=Study.Entry.OPEN,
+        via=Study.Entry.OPEN,
         quota=1_000,
-        asks_code_word=False,
-        ready_seconds=ready_seconds,
+        code_word=None,
+        ready=ready_seconds,
     )
-    freezing.launch(study)
 
 
 def _walk(slug: str, *, until: str) -> tuple[str, int]:

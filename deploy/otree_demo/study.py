@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plans.starting import plan_for
 from recruiters import otree
 from recruiters.models import OtreeServer
 from studies.launching import launch
@@ -12,19 +13,17 @@ SLUG = "otree-demo"
 
 def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[str, str]:
     """Create and launch the study once; allow the oTree server at `address` to send people and get results."""
-    study, is_new = Study.objects.get_or_create(
-        slug=SLUG,
-        defaults={
-            "title": "Dividing money, inside an oTree experiment",
-            "game": "bargaining",
-            "purpose": purpose,
-            "roles": ["alice", "bob"],
-            "agents": {"fair": {"spec": "script:fair"}},
-            "entry": Study.Entry.OTREE,
-            "quota": 1000,
-            "most_participations": None,
-        },
+    plan = plan_for(
+        "bargaining",
+        title="Dividing money, inside an oTree experiment",
+        config={},
+        agents={"fair": {"script": "fair"}},
+        stage={"quiz": True},
+        purpose=purpose,
+        cells={"quota": 1000},
+        entry={"via": Study.Entry.OTREE.value, "participations": None},
     )
+    study, is_new = Study.objects.get_or_create(slug=SLUG, defaults={"draft": plan})
     if is_new:
         launch(study)
     server, _is_new = OtreeServer.objects.update_or_create(study=SLUG, defaults={"addresses": address})

@@ -118,7 +118,7 @@ def _piloted(study: Study) -> bool:
 
 def _walk(study: Study) -> str:
     try:
-        return reverse("walking:start", args=[study.pk, 1])
+        return reverse("walking:start", args=[study.pk])
     except NoReverseMatch:
         return ""
 

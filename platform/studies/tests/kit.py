@@ -61,11 +61,12 @@ def document(
         roles: the participant's seats, each a cell: the factor `seat` if there are several; [] for all of them.
         agents: agents by label, or specifications such as "script:fair" as their own labels: the factor `opponent` if
             there are several.
-        parts: as for `changed`.
+        parts: as for `changed`; `seats` says who plays and replaces both factors.
     """
     possible = configure(registry.get(game), dict(config or {})).people()
     chosen = possible[:1] if roles is None else list(roles) or possible
-    made = plan_for(game, config=dict(config or {}), roles=chosen, agents=agents_of(agents))
+    seats = {"seats": parts["seats"]} if "seats" in parts else None
+    made = plan_for(game, config=dict(config or {}), roles=chosen, agents=agents_of(agents), stage=seats)
     return changed(made, **{"quota": 20, "via": "codes", **parts})
 
 

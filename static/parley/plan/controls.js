@@ -314,12 +314,12 @@ const composite = {
       desk.write(path, copy.length || !control.optional ? copy : null, control, true);
       if (at !== undefined && copy.length) desk.focus([...path, Math.min(at, copy.length - 1)]);
     };
-    if (!own && items.length) put(desk, path, tree.clone(items)); // the defaults are edited like any other values
+    const inner = own || !items.length ? desk : withDefaults(desk, path, items);
     const one = control.item.label && control.item.kind === "group" ? control.item.label : desk.words.entry;
     return h(
       "div",
       { className: "plan-stack" },
-      items.map((item, index) => card(desk, control.item, [...path, index], itemTitle(desk, one, item, index), options, {
+      items.map((item, index) => card(inner, control.item, [...path, index], itemTitle(desk, one, item, index), options, {
         up: index > 0 && (() => change((list) => (list.splice(index - 1, 0, list.splice(index, 1)[0]), index - 1))),
         down: index < items.length - 1 && (() => change((list) => (list.splice(index + 1, 0, list.splice(index, 1)[0]), index + 1))),
         copy: () => change((list) => (list.splice(index + 1, 0, withFreeName(desk, list[index])), index + 1)),
@@ -517,13 +517,8 @@ function seatField(desk, path, seats, seat, few, options) {
   if (tree.isVaried(value) && explicit) return variedField(desk, seatControl(desk, seat), at, value, { ...options, label: seat.title, prefix: undefined });
   const name = few && tree.isVaried(value) ? "*" : seat.role;
   if (name === "*" && tree.isVaried(value)) return variedField(desk, seatControl(desk, seat), [...path, "*"], value, { ...options, label: seat.title, prefix: undefined });
-  // Writing to one of two seats names both, so that nothing is left for "all others".
-  if (few && !explicit && !desk.readOnly) put(desk, at, tree.clone(value ?? "person"));
-  if (few && desk.seats(path).every((each) => each.role in tree.get(desk.plan, path))) put(desk, [...path, "*"], undefined);
-  return field(desk, seatControl(desk, seat), at, { ...options, label: seat.title, prefix: undefined });
+  return field(desk, { ...seatControl(desk, seat), default: explicit ? undefined : value }, at, { ...options, label: seat.title, prefix: undefined });
 }
-
-const put = (desk, path, value) => desk.readOnly || tree.put(desk.plan, path, value);
 
 export const seatControl = (desk, seat) => ({ kind: "player", label: seat.title, person: seat.person, help: "" });
 
@@ -556,6 +551,19 @@ simple.player = (desk, control, path, value, attributes) => {
     onchange: (event) => desk.write(path, agents.filter((each) => (each === label ? event.target.checked : value.includes(each))), undefined, true),
   }), h("span", {}, label)))));
 };
+
+// A desk on which a default list can be edited: it is written into the plan with the first change.
+function withDefaults(desk, path, items) {
+  const plan = tree.clone(desk.plan);
+  tree.put(plan, path, tree.clone(items));
+  const first = () => tree.get(desk.plan, path) ?? tree.put(desk.plan, path, tree.clone(items));
+  return {
+    ...desk,
+    plan,
+    write: (...change) => (first(), desk.write(...change)),
+    vary: (...change) => (first(), desk.vary(...change)),
+  };
+}
 
 // One entry of a list: a card with its title, buttons and fields.
 function card(desk, control, path, title, options, actions) {
