@@ -108,7 +108,9 @@ def test_two_by_two_with_two_opponents_takes_25_clicks(stack, desk: Page, browse
     person.goto(link)
     person.get_by_role("button", name="Begin").click()
     walking.consent_and_name(person)
-    expect(person.get_by_text("points from the other player").or_(person.get_by_text("points to the other"))).to_be_visible()
+    expect(
+        person.get_by_text("points from the other player").or_(person.get_by_text("points to the other"))
+    ).to_be_visible()
     person.close()
     clicks, seconds = researching.clicks(desk), time.monotonic() - started_at
     record_property("clicks", clicks)
