@@ -92,9 +92,13 @@ def test_servers_accounts_and_recruitments_are_unchanged(client, superuser):
 
 def test_panels_with_every_check_are_unchanged(client, superuser):
     for number, check in enumerate(Panel.Check.values):
-        address, slug = f"{ADD}?game=bargaining", f"panel-{number}"
-        client.post(address, new_form_data(client, address, title=slug, slug=slug, via="panel"))
-        panel = Panel(study=Study.objects.get(slug=slug), preset="any_site", title="Pool", person="id", check_by=check)
+        panel = Panel(
+            study=new_study(f"panel-{number}", via="panel"),
+            preset="any_site",
+            title="Pool",
+            person="id",
+            check_by=check,
+        )
         if check == Panel.Check.SIGNED:
             panel.keep_secret("s" * 20)
         if check == Panel.Check.TOKEN:
