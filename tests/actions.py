@@ -60,6 +60,12 @@ def launch_study(parts: dict[str, Any]) -> str:
     return kit.launched(**parts).slug
 
 
+def draft_of(slug: str) -> dict[str, Any]:
+    """Return the saved plan of a study."""
+    draft: dict[str, Any] = Study.objects.get(slug=slug).draft
+    return draft
+
+
 def enrol_in(steps: list[dict[str, Any]]) -> str:
     """Begin an enrolment of its own that has just these steps; return its path."""
     enrolment = Enrolment.objects.create(

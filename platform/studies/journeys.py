@@ -366,6 +366,8 @@ def consent_of(version: Version) -> str:
 
 def media_in(reader: Reader) -> set[str]:
     """Return the names of the images and videos that a plan's pages show in any cell."""
+    if all(node["stage"] != "page" for _path, node in stage_nodes(reader.document["journey"])):
+        return set()
     pages: dict[int, stages.Page] = {}
     for cell in reader.cells:
         found = every_stage(reader.plan(cell.factors).journey)

@@ -109,7 +109,7 @@ def _agent_problems(study: Study, version: Version) -> list[str]:
         plan = version.reader.plan(cell.factors)
         for stage in plan.games():
             seated = {label: plan.agents[label] for label in stage.agent_labels() if label in plan.agents}
-            if (key := (id(stage), *map(id, seated.values()))) not in seen:
+            if (key := (stage.game, *map(id, seated.values()))) not in seen:
                 seen.add(key)
                 problems |= dict.fromkeys(problems_in(agents_of(plan, only=seated), configured(stage)))
     retired = {label: agent for label, agent in agents.items() if retired_problem(agent.specs)}

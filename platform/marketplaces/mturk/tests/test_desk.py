@@ -154,7 +154,7 @@ class TestPublishing:
         [
             ({"currency": "EUR"}, "pays only in US dollars"),
             ({"base": Decimal("0.00")}, "this study has none"),
-            ({"purpose": "pilot"}, "a trial, in which nobody is paid"),
+            ({"purpose": "demo"}, "a trial, in which nobody is paid"),
         ],
     )
     def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, expected_text):
