@@ -20,8 +20,8 @@ from api import tokens
 from api.outcomes import outcome_of
 from collecting import services as collecting
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection
 from collecting.progress import progress as collecting_progress
+from collecting.tests.kit import new_collection
 from exports.dataset import export
 from games.play import replay_events, script_move
 from llm_agents.replaying import differences
@@ -58,6 +58,12 @@ from walking.services import delete_old
 def launch_study(parts: dict[str, Any]) -> str:
     """Create and launch a study (`studies.tests.kit`); return its short name."""
     return kit.launched(**parts).slug
+
+
+def draft_of(slug: str) -> dict[str, Any]:
+    """Return the saved plan of a study."""
+    draft: dict[str, Any] = Study.objects.get(slug=slug).draft
+    return draft
 
 
 def enrol_in(steps: list[dict[str, Any]]) -> str:
@@ -362,9 +368,9 @@ def open_tool_match(agent: str, periods: int) -> str:
 
 def start_tool_collection(slug: str, agent: str, periods: int) -> str:
     """Start a collection of one match of a model with tools; return its short name."""
-    settings = AgentSettings(strategy="tools", limit_seconds=600)
-    fields = {"game": "pricing", "configurations": [{"periods": periods}], "agents": [agent], "settings": settings}
-    collecting.start(make_collection(Plan(title=slug, slug=slug, seed=1, **fields)))
+    asking = {"strategy": "tools", "limit_seconds": 600}
+    fields = {"configurations": [{"periods": periods}], "agents": [agent], "asking": asking}
+    collecting.start(new_collection(slug, game="pricing", seed=1, **fields))
     return slug
 
 

@@ -27,7 +27,7 @@ from django.utils import timezone
 from api import tokens
 from audit.models import Record
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from conftest import slow_except
 from exports.models import Dataset
 from exports.tests import building
@@ -119,13 +119,15 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "studies_study_delete_codes": post_only("editor"),
     "studies_study_members": get_and_post("viewer"),
     "studies_study_set_member": post_only("owner"),
-    "collecting_collection_size": (BY_POST, STAFF),
+    **dict.fromkeys(
+        [f"collecting_collection_{name}" for name in ("check", "save", "text", "read")], (BY_POST, STAFF)
+    ),
     "collecting_collection_start": post_only("editor"),
     "collecting_collection_pause": post_only("editor"),
     "collecting_collection_retry": post_only("editor"),
     "collecting_collection_budget": post_only("editor"),
     "collecting_collection_progress": (from_role("viewer", NOT_FOUND), BY_POST),
-    "collecting_collection_content": (from_role("viewer", NOT_FOUND), BY_POST),
+    "collecting_collection_file": (from_role("viewer", NOT_FOUND), BY_POST),
     "collecting_collection_members": get_and_post("viewer"),
     "collecting_collection_set_member": post_only("owner"),
     "opponents_endpoint_try": (BY_POST, SUPERUSER_OBJECTS),
@@ -168,7 +170,6 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "studies_study_live_preview": post_only("editor"),
     "studies_study_add_prompts": (NOBODY, STAFF),
     "studies_study_prompts": get_and_post("viewer"),
-    "collecting_collection_add_prompts": (BY_POST, STAFF),
     "collecting_collection_prompts": get_only("viewer"),
     "matches_match_step": get_only("viewer"),
     "matches_match_screen": get_only("viewer"),
@@ -428,12 +429,7 @@ class SampleData:
         tokens.issue(study=study, name=f"program that is {label}", scopes=["read"], expires_at=tomorrow, by=creator)
         pilots.begin(study, people=1)
         building.save_call(building.match_of(person), messages=[{"role": "user", "content": f"words that are {label}"}])
-        collection = make_collection(
-            Plan(
-                title=f"Title that is {label}", slug=f"{label}-collection", game="bargaining",
-                configurations=[{}], agents=["script:fair"],
-            )
-        )  # fmt: skip
+        collection = new_collection(f"{label}-collection", title=f"Title that is {label}", agents=["script:fair"])
         match = building.match_of(person)
         match.pk, match.uid, match.purpose = None, uuid.uuid4(), Match.Purpose.COLLECTION
         match.save(force_insert=True)

@@ -26,20 +26,18 @@ STEADY_SCRIPT = "script:haggler"
 def begin_large(slug: str, *, matches: int) -> None:
     """Start a collection of beauty contests of nine scripts over 15 runs; called inside the stack."""
     from collecting import planning, services
-    from games.lineups import Lineups
+    from plans.starting_collections import collection_for
 
-    plan = planning.Plan(
+    lineup = {f"p{seat}": NINE_SCRIPTS[seat - 1] for seat in range(1, 10)}
+    plan = collection_for(
+        "beauty_contest",
         title=slug,
-        slug=slug,
-        game="beauty_contest",
         configurations=[{"players": 9, "runs": 15}],
-        lineups=Lineups(
-            rule="listed", listed=({f"p{seat}": NINE_SCRIPTS[seat - 1] for seat in range(1, 10)},), rotate=True
-        ),
+        agents=list(dict.fromkeys(NINE_SCRIPTS)),
+        seats={"rule": "listed", "listed": [lineup], "rotate": True},
         repetitions=matches,
-        seed=1,
     )
-    services.start(planning.make_collection(plan))
+    services.start(planning.make_collection(plan, slug=slug, seed=1))
 
 
 def begin(
@@ -48,20 +46,19 @@ def begin(
     """Start a collection of bargaining matches; called inside the stack."""
     from collecting import planning, services
     from games import grids, registry
+    from plans.library import agent_like
+    from plans.starting_collections import collection_for
 
     configurations = grids.expand(registry.get("bargaining"), grid)
-    plan = planning.Plan(
+    plan = collection_for(
+        "bargaining",
         title=slug,
-        slug=slug,
-        game="bargaining",
         configurations=configurations,
-        agents=agents,
+        agents={spec: {**agent_like({}, spec), "delay": delay} for spec in agents},
         repetitions=matches // (len(configurations) * len(agents) ** 2),
         concurrency=concurrency,
-        delay=delay,
-        seed=1,
     )
-    services.start(planning.make_collection(plan))
+    services.start(planning.make_collection(plan, slug=slug, seed=1))
 
 
 def status_of(slug: str) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     from games.grids import published
     from matches.bulk import write_logs
     from matches.models import Match, Seat
-    from plans import collection as plans
+    from plans.starting_collections import collection_for
 
     rng = Random(f"{seed}/{family}")
     table = published(family).TABLES["glee"]
@@ -87,21 +87,8 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     configurations = list({repr(config): config for config, *_rest in plays}.values())
     agents = sorted({agent for _config, _seed, players, *_rest in plays for agent in players.values()})
     repetitions = ceil(number / (len(configurations) * len(agents)))  # at least as many as planned
-    levels = {f"c{index}": config for index, config in enumerate(configurations, 1)}
-    collection = planned(
-        {
-            "format": plans.FORMAT,
-            "version": plans.FORMAT_VERSION,
-            "title": slug,
-            "factors": {"configuration": {"levels": levels}},
-            "agents": {agent: {"script": agent.removeprefix("script:")} for agent in agents},
-            "journey": [
-                {"stage": "game", "game": family, "config": {"by": "configuration"}, "seats": {"rule": "product"}}
-            ],
-            "repetitions": repetitions,
-        },
-        slug=slug,
-    )
+    plan = collection_for(family, title=slug, configurations=configurations, agents=agents, repetitions=repetitions)
+    collection = planned(plan, slug=slug)
     collection.planned, collection.status = number, Collection.Status.DONE
     collection.save()
     now = timezone.now()

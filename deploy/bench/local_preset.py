@@ -1,8 +1,8 @@
 """How the small model on this machine plays a published collection, and how often it fails.
 
-`python -m deploy.bench.local_preset econarena-contest rational --matches 3` plays the first 3 sessions of each
-treatment of an environment with the model as the examined agent, asked as in the preset. `--agents` adds further
-baselines of the preset. It prints a line of figures for each match and one for its calls.
+`python -m deploy.bench.local_preset econarena-contest-rational --matches 3` plays the first 3 sessions of each
+treatment with the model as the examined agent, asked as in the preset. `--agents` adds further scripts before it.
+It prints a line of figures for each match and one for its calls.
 """
 
 from __future__ import annotations
@@ -16,24 +16,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deploy.bench.local_model import ENDPOINT, MODEL, local_model
-from games import grids, registry
-from games.interface import Game
-from games.lineups import CollectionPreset, Environment
+from games import registry
 from games.play import configure
 from llm_agents import agent, match
 from llm_agents.agent import SCRIPT, AgentSpec, Decision, Ladder
 from llm_agents.match import MatchRecord, play_match
 from llm_agents.record import CallRecord
+from plans.collection import CollectionPlan, CollectionReader
+from plans.library import ready_made
 
 EXAMINED = f"{ENDPOINT}:{MODEL}"
-
-
-def find_preset(name: str) -> tuple[type[Game[Any, Any]], CollectionPreset]:
-    for key in registry.keys():
-        presets: Mapping[str, CollectionPreset] = getattr(grids.published(key), "PRESETS", {})
-        if name in presets:
-            return registry.get(key), presets[name]
-    raise SystemExit(f"No game has a preset {name}.")
 
 
 def ladder_of(settings: Mapping[str, Any]) -> Ladder:
@@ -41,33 +33,34 @@ def ladder_of(settings: Mapping[str, Any]) -> Ladder:
     model = AgentSpec(
         ENDPOINT,
         MODEL,
-        strategy=settings.get("strategy"),
-        parameters={"max_tokens": 500} | {key: settings[key] for key in ("temperature",) if key in settings},
-        persona=settings.get("persona"),
+        strategy=settings["strategy"],
+        parameters={"max_tokens": 500}
+        | ({} if settings["temperature"] is None else {"temperature": settings["temperature"]}),
+        persona=settings["persona"] or None,
         structured=True,
     )
     return Ladder(
         agents=(model,),
-        tries_after_first=settings.get("tries_after_first", 3),
+        tries_after_first=settings["tries_after_first"],
         call_seconds=3600,
-        script=settings.get("script"),
-        script_counts=settings.get("script_counts", False),
+        script=settings["script"] or None,
+        script_counts=settings["script_counts"],
     )
 
 
-def matches(
-    game_class: type[Game[Any, Any]], environment: Environment, ladder: Ladder, sessions: int, treatments: int
-) -> Iterator[tuple[MatchRecord, str]]:
+def matches(plans: Sequence[CollectionPlan], sessions: int, treatments: int) -> Iterator[tuple[MatchRecord, str]]:
     """Yield the first sessions of each treatment, with the model's seat."""
-    cycle = environment.cycle
-    for treatment in range(min(treatments, len(environment.configurations) // cycle)):
+    cycle = plans[0].cycle
+    for treatment in range(min(treatments, len(plans) // cycle)):
         for session in range(sessions):
-            game = configure(game_class, environment.configurations[treatment * cycle + session % cycle])
-            lineup_indices = range(environment.lineups.count(game.roles()))
-            lineups = (environment.lineups.at(index, game.roles(), repetition=session) for index in lineup_indices)
+            plan = plans[treatment * cycle + session % cycle]
+            game = configure(registry.get(plan.game.game), plan.game.config)
+            lineup_indices = range(plan.lineups.count(game.roles()))
+            lineups = (plan.lineups.at(index, game.roles(), repetition=session) for index in lineup_indices)
             seats = next(lineup for lineup in lineups if EXAMINED in lineup.values())
-            seat = next(role for role, spec in seats.items() if spec == EXAMINED)
-            agents = {role: AgentSpec(SCRIPT, spec.removeprefix("script:")) for role, spec in seats.items()}
+            seat = next(role for role, label in seats.items() if label == EXAMINED)
+            agents = {role: AgentSpec(SCRIPT, plan.agents[label].script or "") for role, label in seats.items()}
+            ladder = ladder_of(plan.agents[EXAMINED].settings(plan.agents))
             agents[seat] = ladder.agents[0]
             yield play_match(game, session, agents, ladders={seat: ladder}), seat
 
@@ -103,25 +96,19 @@ def summary_of(calls: Sequence[CallRecord]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("preset")
-    parser.add_argument("environment")
     parser.add_argument("--agents", default="", help="further agents before the model, comma-separated")
     parser.add_argument("--matches", type=int, default=3, help="matches of each treatment")
     parser.add_argument("--treatments", type=int, default=100, help="only the first N treatments")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    game_class, preset = find_preset(options.preset)
-    agent_names = [agent for agent in options.agents.split(",") if agent] + [EXAMINED]
-    chosen_environment = next(
-        environment
-        for environment in preset.environments_for(agent_names, 1)
-        if environment.name == options.environment
-    )
+    agents = [agent for agent in options.agents.split(",") if agent] + [EXAMINED]
     calls: list[CallRecord] = []
     started_at = time.monotonic()
     print_decisions()
     with local_model(options.threads):
-        ladder = ladder_of({**preset.settings, **chosen_environment.settings})
-        for played, seat in matches(game_class, chosen_environment, ladder, options.matches, options.treatments):
+        reader = CollectionReader(ready_made("collections")[options.preset].adapted(agents))
+        plans = [reader.collection(cell.factors) for cell in reader.cells]
+        for played, seat in matches(plans, options.matches, options.treatments):
             calls += played.calls
             own_metrics = {key: value for key, value in played.play.metrics().items() if key.startswith(f"{seat}_")}
             payoffs = {role: payoff for role, payoff in played.play.payoffs().items()}

@@ -99,21 +99,19 @@ def use_standin(url: str, concurrency: int) -> None:
 def begin_loops(slug: str, url: str, at_once: int) -> None:
     """Start a collection of long matches, `at_once` of them concurrently; called inside the stack."""
     from collecting import planning, services
-    from plans.asking import AgentSettings
+    from plans.starting_collections import collection_for
 
     use_standin(url, at_once)
-    plan = planning.Plan(
+    plan = collection_for(
+        GAME,
         title=slug,
-        slug=slug,
-        game=GAME,
         configurations=[{"periods": PERIODS}],
         agents=[f"{ENDPOINT}:any"],
-        settings=AgentSettings(strategy="tools", retries=0, limit_seconds=1800),
+        asking={"strategy": "tools", "retries": 0},
         repetitions=at_once,
         concurrency=at_once,
-        seed=1,
     )
-    services.start(planning.make_collection(plan))
+    services.start(planning.make_collection(plan, slug=slug, seed=1))
 
 
 def stored_calls(slug: str) -> int:

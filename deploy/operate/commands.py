@@ -102,8 +102,8 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
     if unknown := sorted(applied - known):
         raise Refused(
             f"The database has migrations that this version lacks, such as {unknown[0]}: it is of a newer version, or "
-            "of 0.1, whose studies this version cannot read. Check out that version; from 0.1, export your datasets with "
-            "it and begin 0.2 with an empty database. The database was not changed."
+            "of 0.1, whose studies this version cannot read. Check out that version; from 0.1, export your datasets "
+            "with it and begin 0.2 with an empty database. The database was not changed."
         )
     pending = sorted(known - applied)
     say(f"Migrations to apply: {', '.join(pending) or 'none'}.")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games.errors import BadLineup
-from games.lineups import CollectionPreset, Environment, Lineups, PresetAgent
+from games.lineups import Lineups
 from games.seats import numbered_roles
 
 POOLS = st.integers(1, 5).map(lambda n: tuple("abcde"[:n]))
@@ -147,20 +147,3 @@ def test_millionth_line_up_is_computed_quickly():
 def test_rule_survives_json():
     rule = Lineups(rule="each", agents=("a",), fixed={"p2": "r"}, rotate=True)
     assert Lineups.model_validate(rule.model_dump(mode="json")) == rule
-
-
-def test_preset_requires_its_number_of_agents():
-    def environments(agents, seed):
-        return [Environment("melee", [{"players": len(agents)}], Lineups(rule="together", agents=tuple(agents)))]
-
-    preset = CollectionPreset("Toy", "A toy.", "Nobody, 2026", environments, agents=2, most_agents=3)
-    [melee] = preset.environments_for(["x", "y"], seed=1)
-    assert melee.lineups.at(0, numbered_roles(2)) == {"p1": "x", "p2": "y"}
-    for names, error in [
-        (["x"], "at least 2 are needed"),
-        (["x"] * 2, "listed only once"),
-        (list("abcd"), "at most 3 are allowed"),
-    ]:
-        with pytest.raises(BadLineup, match=error):
-            preset.environments_for(names, seed=1)
-    assert PresetAgent("script:random").delay == 0

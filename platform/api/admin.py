@@ -62,7 +62,7 @@ class TokenAdmin(PartAdmin):
     list_display = ["name", "study", "state", "scopes_label", "created_by", "last_used_at", "expires_at"]
     list_filter = [TokenOfStudy]
     list_select_related = ["study", "created_by"]
-    search_fields = ["name", "key", "study__title"]
+    search_fields = ["name", "key", "study__slug", "study__draft__title"]
     change_form_outer_before_template = "admin/api/token/status.html"
     list_fullwidth = True
     actions = None
@@ -84,7 +84,7 @@ class TokenAdmin(PartAdmin):
         if obj is not None:
             return super().get_form(request, obj, change=change, **kwargs)
         form = super().get_form(request, obj, change=change, **{**kwargs, "form": TokenForm, "fields": None})
-        studies = parts.visible(request.user, Study.objects.order_by("title"), role=Role.OWNER)
+        studies = parts.visible(request.user, Study.objects.order_by("draft__title"), role=Role.OWNER)
         return type("TokenForm", (form,), {"__init__": partialmethod(form.__init__, studies=studies)})
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:

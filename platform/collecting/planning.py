@@ -163,6 +163,7 @@ def planned(document: Document, *, slug: str = "", seed: int | None = None) -> C
     if problems := [*_agent_problems(configured), *_unpriced(configured)]:
         raise BadPlan([Fault("agents", problem) for problem in problems])
     plan = configured.plan
+    seed = plan.seed if seed is None else seed
     return Collection(
         title=plan.title,
         slug=slug,

@@ -197,7 +197,7 @@ class RecruitmentForm(forms.ModelForm):
         cleaned = super().clean() or self.cleaned_data
         study = cleaned.get("study") or (self.instance.study if self.instance.pk else None)
         account = cleaned.get("account")
-        if study and account and study.entry != account.kind:
+        if study and account and account.kind not in (study.entry, study.draft.get("entry", {}).get("via")):
             message = _(
                 "Participants enter this study in another way. Change “who may enter” in the study, or choose another "
                 "account."
@@ -236,7 +236,7 @@ class RecruitmentAdmin(PartAdmin):
         choices: dict[str, QuerySet[Any]] = {
             "study": parts.visible(
                 request.user,
-                Study.objects.filter(entry__in=kinds.keys(), recruitment=None),
+                Study.objects.filter(draft__entry__via__in=kinds.keys(), recruitment=None),
                 role=Role.OWNER,
             ),
             "account": parts.visible(request.user, Account.objects.all(), role=Role.EDITOR),

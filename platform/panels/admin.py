@@ -124,7 +124,8 @@ class PanelAdmin(PartAdmin):
 
     def _choose(self, request: HttpRequest) -> HttpResponse:
         study = self._new_study(request)
-        open_to = parts.visible(request.user, Study.objects.filter(panel=None).order_by("title"), role=Role.EDITOR)
+        without_panel = Study.objects.filter(panel=None).order_by("draft__title")
+        open_to = parts.visible(request.user, without_panel, role=Role.EDITOR)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,

@@ -55,7 +55,7 @@ class Person:
         seed: of their answers.
         plan: what they mean to do (`Walker.Plan`).
         agents: as in a launch, by label; they determine how long a real participant would have waited.
-        record: called with each page: {kind, title, words, seconds, estimate: {activity: seconds}}.
+        record: called with each page: {kind, stage, title, words, seconds, estimate: {activity: seconds}}.
     """
 
     def __init__(
@@ -123,6 +123,7 @@ class Person:
         self._record(
             {
                 "kind": step.kind,
+                "stage": _stage_of(step.step),
                 "title": str(step.title),
                 "words": page.words,
                 "seconds": round(time.monotonic() - started_at, 3),
@@ -253,6 +254,12 @@ class Person:
                     player=spec, reason=error
                 )
             ) from None
+
+
+def _stage_of(step: Mapping[str, Any]) -> str:
+    """Return a step's stage, with the levels of the pass that it is in: "talk.short"."""
+    name = str(step.get("stage") or step.get("name") or "").partition(".")[0]
+    return ".".join([name, *step.get("passes", ())])
 
 
 def _longest_lobby(step: Mapping[str, Any]) -> float:

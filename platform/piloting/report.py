@@ -6,7 +6,7 @@ Minutes are estimates for a human participant (`piloting.pace`); money, moves, e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import mean, median
 from typing import Any
@@ -221,7 +221,7 @@ def _steps(data: _PilotData) -> list[StepTimes]:
         parts = {name: median(page["estimate"].get(name, 0.0) for page in pages) / 60 for name in dict.fromkeys(names)}
         times.append(
             StepTimes(
-                title=pages[0]["title"],
+                title=_title_of(pages[0]),
                 kind=pages[0]["kind"],
                 people=len(pages),
                 words=round(median(page["words"] for page in pages)),
@@ -232,10 +232,21 @@ def _steps(data: _PilotData) -> list[StepTimes]:
     return times
 
 
+def _title_of(page: Mapping[str, Any]) -> str:
+    _stage, _dot, levels = page["stage"].partition(".")
+    return f"{page['title']} ({levels.replace('.', ', ')})" if levels else page["title"]
+
+
 def _pages_by_step(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
-    """Return, for each step in turn, the pages of all participants who reached it."""
-    longest = max(map(len, paths), default=0)
-    return ([path[i] for path in paths if i < len(path)] for i in range(longest))
+    """Return, for each step in turn, the pages of all participants who reached it, whatever their order."""
+    by_step: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    for path in sorted(paths, key=len, reverse=True):
+        seen: Counter[tuple[str, str]] = Counter()
+        for page in path:
+            step = page["kind"], page["stage"]
+            seen[step] += 1
+            by_step.setdefault((*step, seen[step]), []).append(page)
+    return by_step.values()
 
 
 def _payoffs(data: _PilotData) -> list[RolePayoffs]:

@@ -95,6 +95,9 @@ class CollectionPlan(PlanModel):
         description="instance: the same draws for every line-up of a configuration and repetition, so that agents can "
         "be compared. match: different in every match.",
     )
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        None, title="Seed", description="The same seed gives the same draws. Drawn at random if empty."
+    )
     stages: Annotated[int, Field(ge=1, le=100)] = Field(
         1, title="Rounds of configurations", description="Later ones are made by the game from earlier results."
     )

@@ -38,6 +38,8 @@ MAX_TEXT_LENGTH = 2000
 MAX_QUESTIONS = 60
 """Maximum number of questions on one page."""
 NAME = "[a-z][a-z0-9_]{0,39}"
+MORE: dict[str, Any] = {"more": True}
+"""Marks fields that editors show on request."""
 _WORDS = ("and", "or", "not", "in", "is", "if", "else", "true", "false", "none")
 Kind = Literal["single", "multiple", "scale", "matrix", "slider", "number", "date", "text", "long", "ranking"]
 FREE_TEXT: tuple[Kind, ...] = ("text", "long")
@@ -114,7 +116,9 @@ class Question(_Model):
     kind: Kind = Field(title="Kind of answer")
     name: Name = Field(title="Name", description="Names the column in the dataset, and the answer in conditions.")
     text: str = Field(title="Question", min_length=1, max_length=1000)
-    help: str = Field("", title="Help", description="Small print below the question.", max_length=1000)
+    help: str = Field(
+        "", title="Help", description="Small print below the question.", max_length=1000, json_schema_extra=MORE
+    )
     required: bool = Field(True, title="Must be answered")
     rows: tuple[Row, ...] = Field((), title="Rows", max_length=30, validate_default=True)
     options: tuple[Option, ...] = Field(
@@ -137,20 +141,29 @@ class Question(_Model):
     low: str = Field("", title="Label of the lowest point", max_length=60)
     high: str = Field("", title="Label of the highest point", max_length=60)
     show_if: Expression = Field(
-        "", title="Show if", description="A condition, such as age >= 60; empty: always. Earlier answers can be named."
+        "",
+        title="Show if",
+        description="A condition, such as age >= 60; empty: always. Earlier answers can be named.",
+        json_schema_extra=MORE,
     )
     valid_if: Expression = Field(
         "",
         title="Valid if",
         description="A condition on this and earlier answers, such as hours <= 24, that an answer must meet.",
+        json_schema_extra=MORE,
     )
     message: str = Field(
-        "", title="Message", description="What participants read if an answer is not valid.", max_length=300
+        "",
+        title="Message",
+        description="What participants read if an answer is not valid.",
+        max_length=300,
+        json_schema_extra=MORE,
     )
     ends_if: Expression = Field(
         "",
         title="Screened out if",
         description="A condition on this and earlier answers, such as age < 18, that ends the study.",
+        json_schema_extra=MORE,
     )
 
     @field_validator(*dict.fromkeys(name for names in FIELDS.values() for name in names))

@@ -486,5 +486,7 @@ def _worded(detail: Any) -> str:
         return _("There is no such setting.")
     if kind == "literal_error":
         return _("Choose one of: {options}.").format(options=limits["expected"])
+    if kind == "string_too_short":
+        return _("Please fill this in.")
     message: str = detail["msg"]
-    return message.removeprefix("Value error, ")
+    return message.removeprefix("Value error, ").replace("Input should", "This should")

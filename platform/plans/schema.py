@@ -116,7 +116,8 @@ def seats_of(game: Game[Any, Any]) -> list[dict[str, Any]]:
 
 def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Control:
     """Return the control of a JSON schema, without the name of the field that it belongs to."""
-    options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
+    nested = (option.get("anyOf", [option]) for option in schema.get("anyOf", ()))
+    options = [option for alternatives in nested for option in alternatives if option.get("type") != "null"]
     inner = _inner(schema, options, definitions)
     found: Control = {
         "kind": _kind(schema, options, inner),
@@ -124,10 +125,12 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         "help": schema.get("description", ""),
         **{name: inner[key] for key, name in _LIMITS.items() if key in inner},
     }
-    if len(options) < len(schema.get("anyOf", ())):
+    if any(option.get("type") == "null" for option in schema.get("anyOf", ())):
         found["optional"] = True
     if "default" in schema:
         found["default"] = schema["default"]
+    if schema.get("more"):
+        found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):
         found["unit"] = schema["unit"]
     return {**found, **_parts(found, schema, inner, definitions)}

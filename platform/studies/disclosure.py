@@ -163,8 +163,14 @@ def late_disclosure(enrolment: Enrolment) -> list[str]:
     return [opening, *games]
 
 
+def _kind_of(seat: Seat) -> str:
+    if not seat.agent or seat.role in seat.match.stand_ins:
+        return "person"
+    return "script" if is_scripted(seat.agent) else "model"
+
+
 def _describe(seats: Sequence[Seat]) -> str:
-    kinds = Counter("person" if not seat.agent or seat.role in seat.match.stand_ins else "script" if is_scripted(seat.agent) else "model" for seat in seats)
+    kinds = Counter(map(_kind_of, seats))
     phrases = {
         "person": ngettext("another participant", "{n} other participants", kinds["person"]),
         "model": ngettext("a language model", "{n} language models", kinds["model"]),

@@ -443,7 +443,8 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     open_seats = open_seats or possible
     open_cells = {cell.pk: cell for cell, _seat in open_seats}
     record = _drawn(version, seats, open_cells, asked, stratum)
-    cell = next(cell for cell in open_cells.values() if cell.number == drawing.drawn(record))
+    drawn = drawing.drawn(record)
+    cell = next(cell for cell in open_cells.values() if cell.number == drawn)
     peers = Seats(version, asked.together) if asked.together else seats
     own_seats = [seat for other, seat in open_seats if other.pk == cell.pk]
     seat = min(own_seats, key=lambda seat: peers.held_or_offered[cell.pk, seat])

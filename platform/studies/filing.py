@@ -20,9 +20,9 @@ from plans.checking import check
 from plans.files import dumps, loads
 from plans.plan import Document
 from plans.reading import BadPlan, Fault, Reader
-from plans.stages import Page
 from recruiters import arrivals
 from studies.copying import unused_slug
+from studies.journeys import media_in
 from studies.models import Study
 
 PLAN, MEDIA, INDEX = "study.yaml", "media/", "media.json"
@@ -65,22 +65,12 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
     return study
 
 
-def media_of(study: Study, document: Document) -> dict[str, dict[str, str]]:
-    """Return the stored images and videos that a plan shows, by name, as pages show them."""
-    stored = Media.objects.filter(study=study.slug, name__in=media_names(document)).defer("data")
-    return {file.name: file.as_shown() for file in stored}
-
-
-def media_names(document: Document) -> list[str]:
-    """Return the names of the images and videos that a plan's pages show, each once; none if it cannot be read."""
+def media_names(document: Document) -> set[str]:
+    """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
     try:
-        reader = Reader(document)
-        plans = [reader.plan(cell.factors) for cell in reader.cells]
+        return media_in(Reader(document))
     except BadPlan:
-        return []
-    pages = {id(page): page for plan in plans for page in plan.stages() if isinstance(page, Page)}
-    names = [name for page in pages.values() for name in (page.image, page.video) if name]
-    return list(dict.fromkeys(names))
+        return set()
 
 
 def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:

@@ -364,12 +364,25 @@ def consent_of(version: Version) -> str:
     return text
 
 
+def media_in(reader: Reader) -> set[str]:
+    """Return the names of the images and videos that a plan's pages show in any cell."""
+    if all(node["stage"] != "page" for _path, node in stage_nodes(reader.document["journey"])):
+        return set()
+    pages: dict[int, stages.Page] = {}
+    for cell in reader.cells:
+        found = every_stage(reader.plan(cell.factors).journey)
+        pages |= {id(stage): stage for stage in found if isinstance(stage, stages.Page)}
+    return {name for page in pages.values() for name in (page.image, page.video) if name}
+
+
 @register_steps(stages.Page)
 def _page(stage: stages.Page, way: Way) -> Steps:
     files = way.version.frozen.get("media", {})
-    shown = {kind: files[name] for kind in ("image", "video") if (name := getattr(stage, kind)) in files}
-    if stage.media_text:
-        shown = {kind: {**file, "alt": stage.media_text} for kind, file in shown.items()}
+    shown = {
+        kind: {**files[name], "alt": stage.media_text}
+        for kind in ("image", "video")
+        if (name := getattr(stage, kind)) in files
+    }
     page = {"kind": "page", "name": named(stage, way), "title": way.rendered(stage.title)}
     before = {"seconds": stage.seconds, "before_game": way.matches == 0}
     return [{**page, "text": way.rendered(stage.text), **shown, **before}]

@@ -19,11 +19,9 @@ from pages.models import Media
 from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
 from plans.reading import BadPlan, Fault
-from plans.stages import Page
 from recruiters import arrivals
-from studies.filing import media_names, media_of
 from studies.forecast import minutes_of
-from studies.journeys import every_stage
+from studies.journeys import media_in
 from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
 
 
@@ -76,31 +74,15 @@ def draft_version(study: Study) -> Version:
     version = Version(
         study=study, number=0, document=document, sha256=version_hash(document), code_revision=code_revision()
     )
-    media = media_of(study, document)
-    if missing := [name for name in media_names(document) if name not in media]:
-        raise BadPlan([Fault("journey", _("Please upload “{name}”.").format(name=name)) for name in missing])
     kinds = [registry.get(game) for game in version.games]
-    files = Media.objects.filter(study=study.slug, name__in=media_in(version))
+    files = Media.objects.filter(study=study.slug, name__in=media_in(version.reader)).defer("data")
     version.frozen = {
         "rules_versions": {kind.key: kind.rules_version for kind in kinds},
         "instructions": {kind.key: kind.instruction_template() for kind in kinds},
-        **({"media": media} if media else {}),
         "about_minutes": minutes_of(version.reader),
-        "media": {
-            file.name: file.as_shown() for file in Media.objects.filter(study=study.slug, name__in=media_in(version))
-        },
+        "media": {file.name: file.as_shown() for file in files},
     }
     return version
-
-
-def media_in(version: Version) -> set[str]:
-    """Return the names of the images and videos that its pages show in any cell."""
-    names: dict[int, set[str | None]] = {}
-    for cell in version.reader.cells:
-        for stage in every_stage(version.reader.plan(cell.factors).journey):
-            if isinstance(stage, Page) and id(stage) not in names:
-                names[id(stage)] = {stage.image, stage.video}
-    return {name for both in names.values() for name in both if name}
 
 
 def refuse_unplayable(study: Study, version: Version) -> None:
@@ -112,7 +94,7 @@ def refuse_unplayable(study: Study, version: Version) -> None:
         if version.plan.entry.via in arrivals.KINDS
         else [_("There is no way of entering called “{kind}”.").format(kind=version.plan.entry.via)],
     }
-    missing = sorted(media_in(version) - version.frozen["media"].keys())
+    missing = sorted(media_in(version.reader) - version.frozen["media"].keys())
     problems["journey"] = [_("This study has no file “{name}”. Add it first.").format(name=name) for name in missing]
     if any(problems.values()):
         raise ValidationError({name: messages for name, messages in problems.items() if messages})
@@ -127,7 +109,7 @@ def _agent_problems(study: Study, version: Version) -> list[str]:
         plan = version.reader.plan(cell.factors)
         for stage in plan.games():
             seated = {label: plan.agents[label] for label in stage.agent_labels() if label in plan.agents}
-            if (key := (id(stage), *map(id, seated.values()))) not in seen:
+            if (key := (stage.game, *map(id, seated.values()))) not in seen:
                 seen.add(key)
                 problems |= dict.fromkeys(problems_in(agents_of(plan, only=seated), configured(stage)))
     retired = {label: agent for label, agent in agents.items() if retired_problem(agent.specs)}

@@ -33,13 +33,13 @@ def of_study(role: Role) -> Callable[[View], View]:
     """Pass the view the study from its URL, if the user has this role in it."""
 
     def decorate(view: View) -> View:
-        def checked(request: HttpRequest, study_id: int) -> HttpResponse:
+        def checked(request: HttpRequest, study_id: int, **chosen: Any) -> HttpResponse:
             page = admin.site.get_model_admin(Study)
-            return view(request, page.seen(request, str(study_id), role=role))
+            return view(request, page.seen(request, str(study_id), role=role), **chosen)
 
         @wraps(view)
-        def guarded(request: HttpRequest, study_id: int) -> HttpResponse:
-            return admin.site.admin_view(checked)(request, study_id)
+        def guarded(request: HttpRequest, study_id: int, **chosen: Any) -> HttpResponse:
+            return admin.site.admin_view(checked)(request, study_id, **chosen)
 
         return guarded
 
@@ -49,12 +49,12 @@ def of_study(role: Role) -> Callable[[View], View]:
 @never_cache
 @require_http_methods(["GET", "POST"])
 @of_study(Role.VIEWER)
-def start(request: HttpRequest, study: Study) -> HttpResponse:
-    """Let a researcher choose a cell and a seat (GET, with `cell` and `role` chosen already), or begin (POST)."""
+def start(request: HttpRequest, study: Study, cell: int = 1, role: str = "") -> HttpResponse:
+    """Let a researcher choose a cell and a seat (GET), beginning with those of the URL, or begin a walk (POST)."""
     may_change = admin.site.get_model_admin(Study)._allowed(request, study, Role.EDITOR)
     if request.method == "POST":
         return _begin(request, study, real_models=may_change and "models" in request.POST)
-    return _start_page(request, study, may_change=may_change)
+    return _start_page(request, study, cell=cell, role=role, may_change=may_change)
 
 
 @never_cache
@@ -102,6 +102,8 @@ def _start_page(
     request: HttpRequest,
     study: Study,
     *,
+    cell: int = 1,
+    role: str = "",
     link: Link | None = None,
     may_change: bool = False,
     faults: Any = (),
@@ -128,8 +130,8 @@ def _start_page(
         "cells": cells,
         "number": number,
         "listed": number <= MAX_LISTED,
-        "cell": _number(request.POST.get("cell") or request.GET.get("cell"), 1),
-        "role": request.POST.get("role") or request.GET.get("role", ""),
+        "cell": _number(request.POST.get("cell"), cell),
+        "role": request.POST.get("role", role),
         "roles": list(dict.fromkeys(role for cell in cells for role in cell.people)),
         "has_models": has_models and may_change,
     }

@@ -17,7 +17,7 @@ async function refresh() {
   shown = html;
   const focused = document.activeElement?.value;
   rows.innerHTML = html;
-  if (focused && rows !== document.activeElement) rows.querySelector(`button[value="${focused}"]`)?.focus();
+  if (focused) rows.querySelector(`button[value="${focused}"]`)?.focus();
 }
 
 let shown = null;

@@ -14,6 +14,7 @@ from deploy.docs.reference.markdown import code, docstring, line, quotation, tab
 from games import grids, play, registry
 from games.interface import Form, Game, Role
 from matches.forms import Field, fields_of
+from plans.library import ready_made
 from plans.starting import first_of_each_kind
 
 TRIALS, TRIAL_MOVES = 8, 60
@@ -141,8 +142,9 @@ def _published(key: str) -> str:
     tables = [(code(name), str(len(grids.table(key, name)))) for name in getattr(module, "TABLES", {})]
     presets = [
         (code(name), line(preset.title), line(preset.summary), line(preset.source), kind)
-        for kind, attribute in (("collection", "PRESETS"), ("study with people", "STUDIES"))
-        for name, preset in getattr(module, attribute, {}).items()
+        for kind, folder in (("collection", "collections"), ("study with people", "studies"))
+        for name, preset in ready_made(folder).items()
+        if preset.game == key
     ]
     if not tables and not presets:
         return ""

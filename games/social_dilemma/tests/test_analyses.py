@@ -13,7 +13,6 @@ from analysis import toolbox
 from analysis.toolbox.evolution import meta_game
 from games import play
 from games.social_dilemma.analyses import results, tournament
-from games.social_dilemma.published import PRESETS
 from games.social_dilemma.rules import SocialDilemma
 
 
@@ -106,20 +105,3 @@ def test_leaderboard_compares_points_with_equilibrium_and_cooperation():
     board = results(SocialDilemma, finished)[0]
     assert board.key == "leaderboard" and board.columns[0] == "Agent"
     assert board.rows == (("1. a", "0.5", "0", "1"), ("2. b", "0.5", "1", "0"))
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_presets_play_the_first_four_games_three_times(name):
-    agents = [f"script:{script}" for script in SocialDilemma.scripts]
-    (environment,) = PRESETS[name].environments_for(agents, seed=1)
-    games = [play.configure(SocialDilemma, config) for config in environment.configurations]
-    sizes = [environment.lineups.count(game.roles()) for game in games]
-    if "reputation" in name:
-        assert sizes == [1, 1, 1, 1]
-        seated = environment.lineups.at(0, games[0].roles())
-        positions = [sorted(seated[f"p{k}"] for k in range(first, 13, 2)) for first in (1, 2)]
-        assert positions == [sorted(agents)] * 2
-    else:
-        assert sizes == [36, 216, 36, 36]
-    assert environment.repetitions == 3
-    assert all(game.people() == () or not game.repeated for game in games)

@@ -19,23 +19,22 @@ def export_game(
     from django.utils import timezone
 
     from collecting.models import Collection, Item
-    from collecting.planning import Plan, content_of
+    from collecting.planning import planned
     from exports.dataset import export
     from games import registry
     from games.play import configure, script_move, snapshot, start, submit
     from matches.bulk import write_logs
     from matches.models import Match, Seat
-    from plans.canonical import sha256_of
+    from plans.starting_collections import collection_for
 
     rng, kind, now = Random(f"{key}/{seed}"), registry.get(key), timezone.now()
     scripts = sorted(kind.scripts)[:2]
-    plan = Plan(title=key, slug=key.replace("_", "-"), game=key, configurations=list(configs), repetitions=matches,
-                agents=[f"script:{script}" for script in scripts])  # fmt: skip
-    content = content_of(plan)
-    collection = Collection.objects.create(
-        title=plan.title, slug=plan.slug, game=key, content=content, sha256=sha256_of(content), planned=matches,
-        begun=matches, status=Collection.Status.DONE,
-    )  # fmt: skip
+    plan = collection_for(key, title=key, configurations=list(configs), repetitions=matches,
+                          agents=[f"script:{script}" for script in scripts])  # fmt: skip
+    collection = planned(plan, slug=key.replace("_", "-"))
+    collection.planned = collection.begun = matches
+    collection.status = Collection.Status.DONE
+    collection.save()
     for number in range(1, matches + 1):
         game = configure(kind, configs[number % len(configs)])
         playing = {role: scripts[(number >> index) % 2 % len(scripts)] for index, role in enumerate(game.roles())}

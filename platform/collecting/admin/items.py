@@ -48,7 +48,9 @@ class ItemAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Item]:
         items = super().get_queryset(request).select_related("collection", "match")
-        return items.defer("collection__document", "collection__frozen", "match__snapshot", "match__texts", "match__config")
+        return items.defer(
+            "collection__document", "collection__frozen", "match__snapshot", "match__texts", "match__config"
+        )
 
     @display(description=_("collection"))
     def title(self, item: Item) -> str:

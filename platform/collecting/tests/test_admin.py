@@ -9,24 +9,29 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from audit.models import Record
 from collecting import driver, leases, services
 from collecting.admin.status import percent
 from collecting.models import Collection, Driver, Item
-from collecting.planning import Plan, make_collection, planned_match
+from collecting.planning import configured, planned_match
 from collecting.progress import progress
-from games import registry, strategies
-from games.grids import table
+from collecting.tests import kit
+from collecting.tests.kit import document
+from games import registry
+from games.lineups import Lineups
 from llm_agents import endpoints
 from matches.models import Match
 from opponents.models import Call
-from plans.asking import AgentSettings
+from plans.files import dumps, loads
+from plans.library import ready_made
+from plans.starting import plan_for
 from rights.members import give
 from rights.roles import Role
-from tests.forms import new_form_data
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
@@ -52,22 +57,23 @@ def staff(client: Client, role: Role | None = None) -> User:
     return user
 
 
-def agents(*specs: str, **settings) -> str:
-    """Return the agents' field as the page's script fills it in, with specifications as labels."""
-    return json.dumps({spec: {"spec": spec, **({"settings": settings} if settings else {})} for spec in specs})
+def add(client: Client, *, slug: str = "scripts", **changes):
+    """Create a collection as the editor does."""
+    plan = changes.pop("plan", None) or document(**{"agents": ["script:fair"], **changes})
+    return client.post(action("save"), {"slug": slug, "document": as_file(plan)})
 
 
-def add(client: Client, *, game: str = "bargaining", **changes):
-    """Post the form as a browser would, with some fields changed."""
-    typed = {
-        "title": "Scripts",
-        "slug": "scripts",
-        "configurations_from": "grid",
-        "several_rounds": "2, 4",
-        "agents": agents("script:fair"),
-    }
-    address = f"{ADD}?game={game}"
-    return client.post(address, new_form_data(client, address, **{**typed, **changes}))
+def checked(client: Client, plan: dict) -> dict:
+    """Return what the editor shows beside this plan."""
+    return client.post(action("check"), {"document": as_file(plan)}).json()
+
+
+def as_file(plan: dict) -> SimpleUploadedFile:
+    return SimpleUploadedFile("document.json", json.dumps(plan).encode(), "application/json")
+
+
+def action(name: str) -> str:
+    return reverse(f"admin:collecting_collection_{name}")
 
 
 def page_of(collection: Collection) -> str:
@@ -82,13 +88,11 @@ def new_collection(**changes) -> Collection:
     plan = {
         "title": "A collection",
         "slug": "a-collection",
-        "game": "bargaining",
         "configurations": [{"rounds": 2}, {"rounds": 4}],
-        "agents": ["script:fair", "script:haggler"],
         "repetitions": 3,
         "seed": 3,
     }
-    collection = make_collection(Plan(**{**plan, **changes}))
+    collection = kit.new_collection(**{**plan, **changes})
     rows = leases.claim(collection, "nobody", collection.planned)
     leases.give_back([row.pk for row in rows], "nobody")
     return collection
@@ -106,272 +110,113 @@ def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
 # ---- creating --------------------------------------------------------------------------------------------
 
 
-def test_a_collection_is_made_from_a_published_table(client, administrator):
-    response = add(
-        client,
-        configurations_from="table",
-        table="glee",
-        agents=agents("script:fair", "script:haggler"),
-        repetitions="2",
-        seed="7",
-    )
+def test_games_and_published_collections_are_offered(client, administrator):
+    page = client.get(ADD).content.decode()
+    assert all(f'href="?game={key}"' in page for key in registry.keys())
+    assert all(f'href="?preset={name}"' in page for name in ready_made("collections"))
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_a_new_plan_can_be_created_as_it_is(client, administrator, key):
+    plan = client.get(ADD, {"game": key}).context["editor"]["plan"]
+    answer = checked(client, plan)
+    assert (answer["faults"], answer["totals"][0][1]) == ([], "1")
+    saved = add(client, plan=plan, slug="as-it-is").json()
+    assert saved["url"] == page_of(Collection.objects.get())
+
+
+def test_a_published_collection_opens_in_the_editor(client, administrator):
+    editor = client.get(ADD, {"preset": "glee-llm-bargaining"}).context["editor"]
+    assert editor["plan"] == ready_made("collections")["glee-llm-bargaining"].document
+    answer = checked(client, editor["plan"])
+    assert answer["totals"][1][1] == "384 configurations × 4 line-ups × 1 repetition = 1,536 matches"
+    assert len(answer["levels"]["row"]) == 384 and answer["seats"]["journey.0"][0]["role"] == "alice"
+    assert client.get(ADD, {"preset": "moon"}).status_code == client.get(ADD, {"game": "moon"}).status_code == 404
+
+
+def test_a_collection_belongs_to_its_creator(client, administrator):
+    add(client, agents=["script:fair", "script:haggler"], repetitions=2, seed=7)
     collection = Collection.objects.get()
-    assert response.status_code == 302 and response["Location"] == page_of(collection)
-    assert collection.content["configurations"] == table("bargaining", "glee")
-    assert (collection.planned, collection.items.count()) == (384 * 4 * 2, 0), "rows are created as matches start"
-    assert (collection.status, collection.seed, collection.created_by) == (Status.READY, 7, administrator)
-    assert (
-        "384 configurations × 4 line-ups × 2 repetitions = 3,072 matches"
-        in client.get(page_of(collection)).content.decode()
-    )
+    assert (collection.status, collection.created_by) == (Status.READY, administrator)
+    assert (collection.seed, collection.planned, collection.items.count()) == (7, 8, 0)
+    assert [record.by for record in Record.objects.filter(action="made")] == ["boss"]
 
 
-def test_a_collection_is_made_from_a_grid(client, administrator):
-    add(client, several_delta_alice="0.8, 0.9", several_rounds="1, none")
-    configurations = Collection.objects.get().content["configurations"]
-    assert [(config["delta_alice"], config["rounds"]) for config in configurations] == [
-        (0.8, 1),
-        (0.8, None),
-        (0.9, 1),
-        (0.9, None),
-    ]
-
-
-def test_collection_from_a_custom_list(client, administrator):
-    add(client, configurations_from="list", listed='[{"rounds": 3, "money": 500}, {}]')
-    configurations = Collection.objects.get().content["configurations"]
-    assert [(config["rounds"], config["money"]) for config in configurations] == [(3, 500), (12, 10_000)]
-
-
-def test_every_entered_value_is_in_the_plan(client, administrator):
+def test_every_value_is_in_the_plan(client, administrator):
+    agents = {
+        "mine": {"endpoint": "openai", "model": "my-model", "tries_after_first": 1, "call_seconds": 30},
+        "fair": {"script": "fair", "delay": 0.5},
+    }
+    price = {"openai:my-model": {"input": "0.15", "output": "0.6"}}
     add(
-        client,
-        agents=json.dumps(
-            {
-                "mine": {"spec": "openai:my-model", "settings": {"tries_after_first": 1, "call_seconds": 30}},
-                "fair": {"spec": "script:fair", "delay": 0.5},
-            }
-        ),
-        same=None,
-        concurrency="20",
-        budget="12.50",
-        prices='{"openai:my-model": {"input": 0.15, "output": 0.6}}',
-        instructions="You are {{ you }}.\r\nPlay.",
+        client, agents=agents, same=False, concurrency=20, budget="12.50", prices=price, instructions="Play, {{ you }}."
     )
     collection = Collection.objects.get()
-    content = collection.content
-    assert collection.planned == 2 * 2, "no agent plays against itself"
+    plan = configured(collection).plan
+    assert collection.planned == 2, "no agent plays against itself"
     assert (collection.concurrency, collection.budget) == (20, Decimal("12.50"))
-    price = content["prices"]["openai:my-model"]
-    assert (price["input"], price["output"]) == ("0.15", "0.6")
-    assert (content["agents"]["mine"]["spec"], content["agents"]["fair"]["delay"]) == ("openai:my-model", 0.5)
-    asking = content["agents"]["mine"]["settings"]
-    assert (asking["tries_after_first"], asking["call_seconds"], asking["limit_seconds"]) == (1, 30, 1800)
-    assert (content["edited"], content["texts"]["instructions"]) == (True, "You are {{ you }}.\nPlay.")
+    assert (plan.prices["openai:my-model"].input, plan.agents["fair"].delay) == (Decimal("0.15"), 0.5)
+    asking = configured(collection).agents()["mine"].settings
+    assert (asking.tries_after_first, asking.call_seconds, asking.limit_seconds) == (1, 30, 1800)
+    assert planned_match(collection, 1).instructions == "Play, {{ you }}."
 
 
-def test_unchanged_instructions_follow_the_game(client, administrator):
-    add(client)
-    content = Collection.objects.get().content
-    assert not content["edited"]
-    assert content["texts"]["instructions"] == registry.get("bargaining").instruction_template()
-
-
-def settings_offered(client, game: str) -> dict[str, dict]:
-    """Return the agent settings that the page's script receives."""
-    form = client.get(reverse("admin:collecting_collection_add"), {"game": game}).context["adminform"].form
-    return {setting["name"]: setting for setting in form.fields["agents"].widget.data["settings"]}
-
-
-def test_form_offers_the_games_strategies(client, administrator):
-    game_strategies = strategies.of(registry.get("item_auction"))
-    offered = dict(settings_offered(client, "item_auction")["strategy"]["choices"])
-    assert offered == {name: str(strategy.title) for name, strategy in game_strategies.items()}
-    assert {"tools", "plan_bid_believe"} <= offered.keys()
-
-
-def test_collections_default_to_patient_model_settings(client, administrator):
-    offered = settings_offered(client, "bargaining")
-    assert offered["limit_seconds"]["usual"] == 1800
-    assert not offered.keys() & {"appears", "cap_study"}
+def test_instructions_may_be_a_treatment_of_agents(client, administrator):
+    words = {"by": "wording", "values": {"give": "You give, {{ you }}.", "take": "You {{ wording }}."}}
+    add(client, instructions=words, factors={"wording": {"levels": ["give", "take"]}})
+    collection = Collection.objects.get()
+    texts = [planned_match(collection, number).instructions for number in (1, 2)]
+    assert texts == ["You give, {{ you }}.", '{% set wording = "take" %}\nYou {{ wording }}.']
 
 
 def test_tools_are_refused_for_endpoints_without_them(client, administrator, monkeypatch):
     without_tools = replace(endpoints.PRESETS["openai"], tools=False)
     monkeypatch.setattr(endpoints, "PRESETS", {**endpoints.PRESETS, "openai": without_tools})
-    response = add(client, agents=agents("openai:m", strategy="tools"))
-    (expected_text,) = response.context["adminform"].form.errors["agents"]
-    assert "Agent “openai:m”" in expected_text and "Tools in plain JSON" in expected_text
-    add(client, agents=agents("openai:m", strategy="tools", plain_tools=True))
-    assert Collection.objects.get().content["agents"]["openai:m"]["settings"]["plain_tools"]
-
-
-BIDDERS = agents("script:random", "script:rational")
+    response = add(client, agents=["openai:m"], asking={"strategy": "tools"})
+    assert "Agent “openai:m”" in response.json()["error"] and "Tools in plain JSON" in response.json()["error"]
+    add(client, agents=["openai:m"], asking={"strategy": "tools", "plain_tools": True})
+    assert configured(Collection.objects.get()).agents()["openai:m"].settings.plain_tools
 
 
 @pytest.mark.parametrize(
-    ("changes", "lineups"),
+    ("changes", "at", "expected_text"),
     [
-        ({"rule": "each"}, [["script:random"] * 5, ["script:rational"] * 5]),
-        ({"rule": "each", "fixed": '{"p1": "script:rational"}'}, [["script:rational", *["script:random"] * 4]]),
-        (
-            {"rule": "each", "fixed": '{"p1": "script:rational"}', "pool": '["script:rational", "script:random"]'},
-            [["script:rational"] * 5, ["script:rational", *["script:random"] * 4]],
-        ),
-        (
-            {"rule": "listed", "by_hand": json.dumps([dict.fromkeys(("p1", "p2", "p3", "p4", "p5"), "script:random")])},
-            [["script:random"] * 5],
-        ),
+        ({"title": " "}, "title", "title"),
+        ({"configurations": [{"rounds": 0}]}, "journey.0.config.rounds", "at least 1"),
+        ({"agents": ["openai:m"], "asking": {"call_seconds": 0}}, "agents.openai:m.call_seconds", "greater"),
+        ({"agents": ["openai:unheard-of"], "budget": "5"}, "agents", "price of openai:unheard-of"),
+        ({"repetitions": 0}, "repetitions", "greater"),
+        ({"instructions": "Hello {{ nobody }}"}, "journey.0.instructions", "nobody"),
+        ({"lineups": Lineups(agents=("script:fair",), fixed={"carol": "script:fair"})}, "journey.0.seats", "carol"),
     ],
 )
-def test_seats_are_assigned_in_the_form(client, administrator, changes, lineups):
-    add(client, game="beauty_contest", several_rounds="1", agents=BIDDERS, **changes)
-    collection = Collection.objects.get()
-    seated = [planned_match(collection, number).players for number in range(1, collection.planned + 1)]
-    assert [[player.agent for player in players.values()] for players in seated] == lineups
-
-
-def test_empty_seed_is_drawn_at_random(client, administrator):
-    add(client)
-    add(client, slug="other")
-    first, second = Collection.objects.all()
-    assert first.seed != second.seed
-
-
-HUNDREDS = ", ".join(map(str, range(1, 201)))
-TOO_MANY_VALUES = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_alice": "0.7, 0.8, 0.9"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "field", "expected_text"),
-    [
-        ({"title": ""}, "title", "required"),
-        ({"slug": "not a slug"}, "slug", "valid"),
-        ({"several_delta_alice": "0.9, 7"}, "several_delta_alice", "“7” is not valid"),
-        ({"several_rounds": "3, 3"}, "several_rounds", "“3” appears twice"),
-        ({"several_rounds": "3, soon"}, "several_rounds", "“soon” is not a number"),
-        ({"several_money": "1e999"}, "several_money", "not valid"),
-        ({"several_money": "nan"}, "several_money", "not valid"),
-        (TOO_MANY_VALUES, "several_money", "the maximum is 100000"),
-        ({"configurations_from": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
-        ({"configurations_from": "list", "listed": "[]"}, "listed", "Add at least one configuration"),
-        ({"configurations_from": "list", "listed": "[3]"}, "listed", "Add at least one configuration"),
-        ({"configurations_from": "list", "listed": "{"}, "listed", "valid JSON"),
-        ({"configurations_from": "table", "table": "nobody's"}, "table", "valid choice"),
-        ({"configurations_from": "dice"}, "configurations_from", "valid choice"),
-        ({"agents": ""}, "agents", "required"),
-        ({"agents": "{}"}, "agents", "required"),
-        ({"agents": "[3]"}, "agents", "maps each name"),
-        ({"agents": agents("robot")}, "agents", "is not a valid agent"),
-        ({"agents": agents("script:nobody")}, "agents", "no scripted player “nobody”"),
-        ({"agents": '{"person": {"spec": "script:fair"}}'}, "agents", "reserved for participants"),
-        ({"agents": json.dumps({"long": {"spec": "openai:" + "m" * 300}})}, "agents", "at most 200 characters"),
-        ({"agents": '{"a": {"spec": "script:fair", "delay": -1}}'}, "agents", "Agent “a”: Input should be greater"),
-        ({"agents": agents("openai:m", tries_after_first=-1)}, "agents", "Retries after illegal moves: Input should"),
-        ({"agents": agents("openai:m", call_seconds=0)}, "agents", "Seconds per call: Input should"),
-        ({"agents": agents("openai:m", strategy="telepathy")}, "agents", "telepathy"),
-        ({"agents": agents("openai:m", left_out=["belief"])}, "agents", "has no call “belief”"),
-        ({"rule": "dice"}, "rule", "valid choice"),
-        ({"rule": "listed"}, "by_hand", "at least one is needed"),
-        ({"rule": "listed", "by_hand": '[{"alice": "script:fair"}]'}, "by_hand", "Line-up 1: seat “bob” is missing"),
-        ({"rule": "listed", "by_hand": '[{"alice": "x", "bob": "x"}]'}, "by_hand", "Line-up 1: there is no agent “x”"),
-        ({"rule": "listed", "by_hand": "[3]"}, "by_hand", "listed.0"),
-        ({"fixed": '{"carol": "script:fair"}', "pool": '["script:fair"]'}, "rule", "there is no seat “carol”"),
-        ({"fixed": '{"bob": "x"}'}, "fixed", "There is no agent “x”"),
-        ({"pool": '["x"]'}, "pool", "There is no agent “x”"),
-        ({"same": None}, "same", "has no matches"),
-        ({"repetitions": "0"}, "repetitions", "greater than or equal to 1"),
-        ({"repetitions": "600000"}, "repetitions", "1,200,000 matches; the maximum is 1,000,000"),
-        ({"concurrency": "0"}, "concurrency", "greater than or equal to 1"),
-        ({"budget": "-1"}, "budget", "greater than or equal to 0"),
-        ({"agents": agents("openai:unheard-of"), "budget": "5"}, "prices", "price of openai:unheard-of"),
-        ({"prices": '{"openai:m": {"input": -1, "output": 1}}'}, "prices", "dollars per million tokens"),
-        ({"prices": '{"openai:m": 3}'}, "prices", "dollars per million tokens"),
-        ({"prices": '{"robot": {"input": 1, "output": 1}}'}, "prices", "is not a valid agent"),
-        ({"seed": "-4"}, "seed", "greater than or equal to 0"),
-        ({"seed": str(2**70)}, "seed", "less than or equal"),
-        ({"instructions": "Hello {{ nobody }}"}, "instructions", "nobody"),
-    ],
-)  # fmt: skip
-def test_invalid_values_are_refused_at_their_field(client, administrator, changes, field, expected_text):
-    response = add(client, **changes)
-    assert response.status_code == 200
-    errors = response.context["adminform"].form.errors
-    assert list(errors) == [field]
-    assert expected_text in " ".join(errors[field])
+def test_faults_are_shown_at_their_place_and_create_nothing(client, administrator, changes, at, expected_text):
+    plan = document(**{"agents": ["script:fair"], **changes})
+    (fault,) = checked(client, plan)["faults"]
+    assert fault["at"] == at and expected_text in fault["what"]
+    response = add(client, plan=plan)
+    assert response.status_code == 400 and expected_text in response.json()["error"]
     assert not Collection.objects.exists()
 
 
-def test_all_errors_are_shown_at_once(client, administrator):
-    response = add(client, title="", several_rounds="soon", agents=agents("robot"), prices="[]", budget="x")
-    assert set(response.context["adminform"].form.errors) == {"title", "several_rounds", "agents", "prices", "budget"}
-
-
-def test_fields_of_another_source_are_ignored(client, administrator):
-    add(client, several_rounds="soon", listed="[3]", configurations_from="table", table="glee")
-    assert Collection.objects.get().planned == 384
+def test_a_studys_plan_is_refused(client, administrator):
+    assert "not the plan of a collection" in checked(client, plan_for("bargaining"))["faults"][0]["what"]
+    assert add(client, plan=plan_for("bargaining")).status_code == 400
 
 
 def test_duplicate_short_name_is_refused(client, administrator):
     add(client)
-    response = add(client)
-    assert list(response.context["adminform"].form.errors) == ["slug"]
+    assert "Short name" in add(client).json()["error"]
     assert Collection.objects.count() == 1
 
 
-def test_game_is_chosen_before_the_form(client, administrator):
-    page = client.get(ADD).content.decode()
-    for key in registry.keys():
-        game = registry.get(key)
-        assert f'href="?game={key}"' in page
-        fields = client.get(ADD, {"game": key}).context["adminform"].form.fields
-        assert [parameter["name"] for parameter in fields["listed"].widget.data["parameters"]] == list(
-            game.Config.model_fields
-        )
-        assert fields["agents"].widget.data["scripts"] == sorted(game.scripts), "those that know hidden draws, too"
+def test_a_file_opens_in_the_editor_or_is_refused_with_every_fault(client, administrator):
+    def read(text: str) -> dict:
+        return client.post(action("read"), {"file": SimpleUploadedFile("plan.yaml", text.encode())}).json()
 
-
-@pytest.mark.parametrize("key", registry.keys())
-def test_new_form_needs_only_a_name(client, administrator, key):
-    address = f"{ADD}?game={key}"
-    typed = new_form_data(client, address, title="As it is", slug="as-it-is", configurations_from="grid")
-    assert client.post(address, typed).status_code == 302
-
-
-def test_form_shows_the_size_live(client, administrator):
-    def size_text(**typed) -> str:
-        form_data = {
-            "configurations_from": "grid",
-            "several_rounds": "2, 4",
-            "agents": agents("script:fair", "script:random"),
-            "same": "on",
-        }
-        form_data |= {"rule": "product", "seeds": "instance"}
-        url = reverse("admin:collecting_collection_size")
-        return client.post(f"{url}?game=bargaining", {**form_data, "repetitions": "5", **typed}).json()["size"]
-
-    assert size_text() == "2 configurations × 4 line-ups × 5 repetitions = 40 matches"
-    assert (
-        size_text(agents=agents("script:fair"), repetitions="1")
-        == "2 configurations × 1 line-up × 1 repetition = 2 matches"
-    )
-    assert size_text(several_rounds="soon") == ""
-
-
-def test_grid_can_be_copied_into_the_list(client, administrator):
-    def preview_data(game: str, **typed) -> dict:
-        url = reverse("admin:collecting_collection_size")
-        return client.post(f"{url}?game={game}", {"configurations_from": "grid", "agents": "{}", **typed}).json()
-
-    preview = preview_data("bargaining", several_rounds="2, 4")
-    assert [config["rounds"] for config in preview["configurations"]] == [2, 4]
-    assert preview_data("bargaining", several_money=HUNDREDS)["configurations"] is None, "too many for a list"
-    seats = preview_data("beauty_contest", several_players="3, 7")["seats"]
-    assert [seat["role"] for seat in seats] == [f"p{number}" for number in range(1, 8)]
-    assert (
-        "Add at least one" in preview_data("bargaining", configurations_from="list", listed="[]")["errors"]["listed"][0]
-    )
-    assert not Collection.objects.exists()
+    opened = read(dumps(document()))
+    assert (opened["faults"], opened["document"]) == ([], document())
+    assert len(read(dumps(document(repetitions=0, concurrency=0)))["faults"]) == 2
 
 
 # ---- the list --------------------------------------------------------------------------------------------
@@ -480,7 +325,7 @@ def test_plan_is_shown_read_only(client, administrator):
     assert collection.sha256 in page
     assert "2 configurations × 4 line-ups × 3 repetitions = 24 matches" in page
     assert "All combinations of these values." in page
-    for text in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "&quot;lineups&quot;"):
+    for text in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "rule: product"):
         assert text in page
     before = Collection.objects.values().get()
     client.post(page_of(collection), {"title": "Other", "slug": "other", "budget": "9"})
@@ -492,11 +337,12 @@ def test_incomplete_grids_are_not_called_grids(client, administrator):
     assert "Only some combinations" in client.get(page_of(collection)).content.decode()
 
 
-def test_content_can_be_downloaded(client, administrator):
+def test_plan_can_be_downloaded_and_used_again(client, administrator):
     collection = new_collection()
-    response = client.get(action_url(collection, "content"))
-    assert response.json() == collection.content
-    assert response["Content-Disposition"] == 'attachment; filename="a-collection-content.json"'
+    response = client.get(action_url(collection, "file"))
+    assert response["Content-Disposition"] == 'attachment; filename="a-collection.yaml"'
+    add(client, plan=loads(response.content.decode()), slug="again")
+    assert Collection.objects.get(slug="again").document == collection.document
 
 
 def test_failure_reasons_are_counted_and_escaped(client, administrator):
@@ -559,7 +405,7 @@ def test_progress_fragment_shows_rate_and_time_left(client, administrator):
 
 def test_estimate_is_shown_before_the_start(client, administrator):
     model = "openai:gpt-4o-mini"
-    collection = new_collection(agents=[model], repetitions=50, settings=AgentSettings(max_tokens=100))
+    collection = new_collection(agents=[model], repetitions=50, asking={"max_tokens": 100})
     page = client.get(page_of(collection)).content.decode()
     estimates = figures(page)
     assert estimates["Model calls expected"] == "about 400", "four in each of 100 matches"
@@ -581,7 +427,7 @@ def test_estimate_is_shown_before_the_start(client, administrator):
 
 def test_imported_collection_is_read_only(client, administrator):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
-    Collection.objects.update(source=Collection.Source.GLEE, content={"source": "somewhere"}, seed=0)
+    Collection.objects.update(source=Collection.Source.GLEE, document={}, frozen={}, seed=0)
     page = client.get(page_of(collection)).content.decode()
     assert "imported from GLEE&#x27;s published layout" in page
     assert not [name for name in ACTIONS if action_url(collection, name) in page]
@@ -638,7 +484,7 @@ def test_staff_without_membership_see_nothing(client):
     for url in (
         page_of(collection),
         action_url(collection, "progress"),
-        action_url(collection, "content"),
+        action_url(collection, "file"),
     ):
         assert client.get(url).status_code == 404
     for name in ACTIONS:
@@ -663,7 +509,7 @@ def test_editors_start_and_creators_own(client):
     user = staff(client, Role.EDITOR)
     client.post(action_url(collection, "start"))
     assert Collection.objects.get().status == Status.RUNNING
-    assert add(client).status_code == 302
+    assert add(client).status_code == 200
     copy = Collection.objects.exclude(pk=collection.pk).get()
     assert [(member.user, member.role) for member in copy.members.all()] == [(user, Role.OWNER)]
 
@@ -693,7 +539,7 @@ def test_anonymous_users_are_sent_to_sign_in(client):
 def test_results_are_shown_if_the_game_has_analyses(client, administrator):
     agents = ["script:always_cooperate", "script:always_defect"]
     plan = {"game": "social_dilemma", "configurations": [{}], "agents": agents, "repetitions": 1}
-    collection = make_collection(Plan(title="Dilemma", slug="dilemma", **plan))
+    collection = kit.new_collection("dilemma", **plan)
     assert "No finished matches yet" in client.get(action_url(collection, "results")).content.decode()
     services.start(collection)
     driver.drive(collection, slot=0)

@@ -13,7 +13,7 @@ from django.core.management import call_command
 
 from collecting import driver, services
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from exports import sources
 from exports.dataset import export
 from exports.errors import UnknownSource
@@ -28,16 +28,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def played() -> Collection:
-    plan = Plan(
-        title="Scripts among themselves",
-        slug="scripts",
-        game="bargaining",
-        configurations=[{"rounds": 4}, {"rounds": None, "messages_allowed": False}],
-        agents=["script:fair", "script:haggler"],
-        repetitions=2,
-        seed=5,
-    )
-    collection = services.start(make_collection(plan))
+    configurations = [{"rounds": 4}, {"rounds": None, "messages_allowed": False}]
+    plan = {"title": "Scripts among themselves", "configurations": configurations, "repetitions": 2}
+    collection = services.start(new_collection(seed=5, **plan))
     driver.drive(collection, slot=0)
     collection.refresh_from_db()
     return collection
@@ -88,8 +81,7 @@ def test_a_process_that_has_read_no_endpoints_exports_their_matches(tmp_path, mo
 
     with OpenAIStandIn(answer) as standin:
         Endpoint.objects.create(name="new", base_url=f"http://127.0.0.1:{standin.port}/v1")
-        plan = Plan(title="Model", slug="model", game="bargaining", configurations=[{}], agents=["new:small"], seed=5)
-        collection = services.start(make_collection(plan))
+        collection = services.start(new_collection("model", title="Model", agents=["new:small"], seed=5))
         driver.drive(collection, slot=0)
     monkeypatch.setattr(MEMORY, "__dict__", vars(Memory()))
     manifest = export(collection, tmp_path / "d")

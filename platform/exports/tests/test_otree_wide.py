@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from config.children import ROOT
 from conftest import examples
 from exports import portions
@@ -240,10 +240,7 @@ def test_the_command_writes_the_wide_format(tmp_path):
 
 
 def test_wide_format_refuses_collections(tmp_path):
-    plan = Plan(
-        title="Scripts", slug="scripts", game="bargaining", configurations=[{}], agents=["script:fair"], repetitions=1
-    )
-    collection = make_collection(plan)
+    collection = new_collection(agents=["script:fair"])
     with pytest.raises(UnknownFormat, match="collections have no participants"):
         export(collection, tmp_path / "d", ["csv", "otree"])
     assert not (tmp_path / "d").exists()

@@ -10,7 +10,7 @@ import pytest
 
 from collecting import driver, services
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from conftest import slow_except
 from exports import metadata, portions, verify
 from exports.dataset import Progress, export
@@ -30,16 +30,8 @@ def small_portions(monkeypatch) -> None:
 
 @pytest.fixture
 def played() -> Collection:
-    plan = Plan(
-        title="Scripts",
-        slug="scripts",
-        game="bargaining",
-        configurations=[{"rounds": 4}],
-        agents=["script:fair", "script:random"],
-        repetitions=4,
-        seed=5,
-    )
-    collection = services.start(make_collection(plan))
+    plan = {"configurations": [{"rounds": 4}], "agents": ["script:fair", "script:random"], "repetitions": 4}
+    collection = services.start(new_collection(seed=5, **plan))
     driver.drive(collection, slot=0)
     return collection
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.models import Record
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from exports import background
 from exports.errors import Stopped
 from exports.models import DEAD_AFTER, Dataset, Publication
@@ -209,9 +209,7 @@ def test_a_dataset_of_another_study_is_not_found(client, study):
 
 
 def test_a_collection_has_the_same_page(client, db):
-    collection = make_collection(
-        Plan(title="C", slug="c", game="bargaining", configurations=[{}], agents=["script:fair"])
-    )
+    collection = new_collection("c", agents=["script:fair"])
     user = researcher()
     client.force_login(user)
     assert client.get(address("page", collection)).status_code == 404

@@ -12,8 +12,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from collecting import driver, planning, services
+from collecting import driver, services
 from collecting.models import Collection
+from collecting.tests.kit import new_collection
 from games.social_dilemma.justifications import LABELS
 from judging import runs
 from judging.models import Judgement, JudgingRun
@@ -53,16 +54,8 @@ def standin(monkeypatch):
 @pytest.fixture
 def played(standin) -> Collection:
     """Two matches of the prisoner's dilemma between models that give reasons."""
-    plan = planning.Plan(
-        title="Reasons",
-        slug="reasons",
-        game="social_dilemma",
-        configurations=[{"mechanism": "none"}],
-        agents=[PLAYER],
-        repetitions=2,
-        seed=1,
-    )
-    collection = services.start(planning.make_collection(plan))
+    plan = {"game": "social_dilemma", "configurations": [{"mechanism": "none"}], "agents": [PLAYER]}
+    collection = services.start(new_collection("reasons", title="Reasons", repetitions=2, seed=1, **plan))
     driver.drive(collection, slot=0)
     collection.refresh_from_db()
     assert collection.status == "done"

@@ -14,9 +14,11 @@ from django.core.management import call_command
 
 from games import grids, registry
 from games.play import configure, start
+from plans.collection import CollectionReader
+from plans.library import Folder, ReadyMade, ready_made
+from plans.reading import Reader
 
 GAMES = ("beauty_contest", "sealed_auction", "english_auction", "item_auction")
-AGENTS = [f"openai:{name}" for name in "abcde"]
 
 
 def published() -> list[Any]:
@@ -29,16 +31,22 @@ def published() -> list[Any]:
         params.setdefault(name, pytest.param(key, dict(config), id=f"{key}-{len(params)}", marks=marks))
 
     for key in GAMES:
-        module = grids.published(key)
-        for preset in getattr(module, "PRESETS", {}).values():
-            for environment in preset.environments_for(AGENTS[: preset.most_agents or len(AGENTS)], 1):
-                for number, config in enumerate(environment.configurations):
-                    add(key, config, by_day=number == 0)
-        for config in [config for name in module.TABLES for config in grids.table(key, name)]:
-            add(key, config, by_day=key == "english_auction")
-        for study in module.STUDIES.values():
-            add(key, study.config, by_day=False)
+        for preset in _of(key, "collections"):
+            reader = CollectionReader(preset.document)
+            for cell in reader.cells:
+                add(key, reader.collection(cell.factors).game.config, by_day=cell.number == 1)
+        for name in grids.published(key).TABLES:
+            for config in grids.table(key, name):
+                add(key, config, by_day=key == "english_auction")
+        for preset in _of(key, "studies"):
+            study = Reader(preset.document)
+            for cell in study.cells:
+                add(key, study.plan(cell.factors).games()[0].config, by_day=False)
     return list(params.values())
+
+
+def _of(key: str, folder: Folder) -> list[ReadyMade]:
+    return [preset for preset in ready_made(folder).values() if preset.game == key]
 
 
 def output_of(*arguments: str) -> str:

@@ -11,13 +11,12 @@ from django.core.management import CommandError, call_command
 
 from collecting import driver, services
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from exports.dataset import export
 from exports.verify import verify
 from llm_agents.standins import OpenAIStandIn
 from matches.models import Match
 from opponents.models import Call
-from plans.asking import AgentSettings
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 RNG = Random(7)
@@ -46,17 +45,9 @@ def played(monkeypatch) -> None:
     with OpenAIStandIn(sometimes_wrong) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
-        plan = Plan(
-            title="Models",
-            slug="models",
-            game="bargaining",
-            configurations=[{"rounds": 4}],
-            agents=["openai:m"],
-            repetitions=6,
-            settings=AgentSettings(tries_after_first=9),
-            seed=1,
-        )
-        driver.drive(services.start(make_collection(plan)), slot=0)
+        plan = {"configurations": [{"rounds": 4}], "agents": ["openai:m"], "repetitions": 6}
+        collection = new_collection("models", asking={"tries_after_first": 9}, seed=1, **plan)
+        driver.drive(services.start(collection), slot=0)
 
 
 def test_the_stored_answers_give_the_same_matches(played, capsys):

@@ -52,7 +52,7 @@ def approved(panel: Panel, boss: User) -> None:
 
 @pytest.mark.parametrize("key", [preset.key for preset in presets.every()])
 def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
-    study = {"quota": ENDINGS.count("completed"), "survey_before": [QUESTION]}
+    study = {"quota": ENDINGS.count("completed"), "before": [QUESTION]}
     panel, standin = panel_of(key, study=study)
     owed: dict[str, Decimal] = {}
     for guest, ending in zip(standin.guests, ENDINGS, strict=False):

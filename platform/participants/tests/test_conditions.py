@@ -84,7 +84,7 @@ def test_progress_lists_a_conditional_step_once_it_is_known_to_be_shown():
 def add_after_match(visitor: Visitor, *steps: dict) -> None:
     """Replace what follows the match, and give it a name."""
     kept = visitor.now().steps[: 1 + [step["kind"] for step in visitor.enrolment.steps].index("match")]
-    kept[-1]["where"] = "talk.1"
+    kept[-1] |= {"stage": "talk", "repeat": 1}
     Enrolment.objects.filter(pk=visitor.enrolment.pk).update(steps=[*kept, *steps])
 
 

@@ -26,7 +26,7 @@ RULES = st.builds(
     PayRule,
     base=AMOUNTS,
     rule=st.sampled_from(["share", "linear", "fixed"]),
-    average=AMOUNTS,
+    announced_average=AMOUNTS,
     rate=RATES,
     cap=AMOUNTS,
 )
@@ -60,7 +60,7 @@ def test_the_bonus_is_clipped_between_zero_and_the_cap_in_whole_cents(rule, payo
 @example(average=Decimal("0.01"), share=0.25)
 @example(average=Decimal("3.00"), share=0.5)
 def test_the_share_rule_pays_twice_the_average_times_g(average, share):
-    rule = PayRule(rule="share", average=average, cap=Decimal(2) * average)
+    rule = PayRule(rule="share", announced_average=average, cap=Decimal(2) * average)
     assert bonus(rule, payoff=0, share=share) == half_up(2 * Fraction(average) * exactly(share))
 
 
@@ -175,12 +175,11 @@ class TestLedger:
         with pytest.raises(IntegrityError), transaction.atomic():
             LedgerRow.objects.create(reason="base", amount=1, **row)
 
-    @pytest.mark.parametrize("purpose", ["demo", "pilot"])
-    def test_demos_and_pilots_owe_nothing_but_show_what_they_would_pay(self, purpose):
-        person = self.finish(purpose=purpose)
+    def test_demos_owe_nothing_but_show_what_they_would_pay(self):
+        person = self.finish(purpose="demo")
         assert ledger() == {}
         assert person.earnings["total"] == "$2.00"
-        assert person.earnings["purpose"] == purpose
+        assert person.earnings["purpose"] == "demo"
         assert b"would pay" in Visitor(person).see().content
 
     @pytest.mark.parametrize("ending", [State.FAILED_CODE_WORD, State.WITHDREW, State.TIMED_OUT, State.DROPPED_OUT])
@@ -191,12 +190,10 @@ class TestLedger:
         assert ledger() == {}
 
     def test_participants_are_paid_by_the_rule_of_their_version(self):
-        from studies.launching import launch
-        from studies.models import Study
+        from studies.tests.kit import launch_again
 
         study = launched_study(base="1.00")
         visitor = Visitor(arrived_participant(study)).walk_to("quiz")
-        Study.objects.update(base="7.00")
-        launch(study)
+        launch_again(study, base="7.00")
         visitor.send(loss_rate="10%")
         assert ledger()["base"] == Decimal("1.00")

@@ -18,7 +18,7 @@ MAX_SHOWN = 5
 def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[str, Any]:
     """Return the context of the card that starts a pilot and lists the latest ones."""
     kinds = [registry.get(key) for key in study.games if key in registry.keys()]
-    scripts = [name for kind in kinds for name in sorted(kind.scripts, key=lambda name: (name != kind.default_script, name))]
+    scripts = [kind.default_script for kind in kinds[:1]] + [name for kind in kinds for name in sorted(kind.scripts)]
     return {
         "study": study,
         "may_change": may_change,

@@ -46,7 +46,7 @@ def test_every_kind_of_question_is_covered():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_kind_of_question_is_answered(seed):
-    visitor = Visitor(arrived_participant(launched_study(survey_before=QUESTIONS)))
+    visitor = Visitor(arrived_participant(launched_study(before=QUESTIONS)))
     visitor.send(agree="yes")
     visitor.send(name="Robin")
     enrolment = Enrolment.objects.get()

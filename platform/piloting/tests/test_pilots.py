@@ -137,7 +137,7 @@ class TestPilotedPath:
         assert [walker.problem for walker in walkers(run_pilot(draft(), people=1))] == [""]
 
     def test_every_cell_comes_before_any_comes_again(self):
-        study = draft(factors={"rounds": {"levels": [1, 12]}})
+        study = draft(roles=["alice"], factors={"rounds": {"levels": [1, 4, 8, 12]}})
         study.draft["journey"][1]["config"] = {"rounds": {"by": "rounds"}}
         study.save()
         cells = [walker.cell for walker in walkers(services.begin(study, people=9))]
@@ -213,7 +213,7 @@ class TestGroups:
         seats = {"p1": "person", "p2": "person", "*": "level 1"}
         config = {"players": 3, "runs": 1}
         agents = {"level 1": {"script": "level_1"}}
-        return draft(game="beauty_contest", config=config, agents=agents, seats=seats, **parts)
+        return draft(game="beauty_contest", roles=None, config=config, agents=agents, seats=seats, **parts)
 
     def test_groups_meet_and_finish(self):
         pilot = run_pilot(self.contest(), people=4)

@@ -184,6 +184,7 @@ class TestOpenLinks:
         launched_study(via="open", roles=["alice", "bob"], quota=1)
         for _time in range(2):
             assert Client().post("/join/splitting", {"role": "bob"}).status_code == 302
+            Visitor(Enrolment.objects.latest("pk")).walk_to("instructions")
         assert sorted(Placement.objects.values_list("cell__role", flat=True)) == ["alice", "bob"]
 
     def test_forged_cookie_opens_no_enrolment(self):

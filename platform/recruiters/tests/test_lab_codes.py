@@ -17,6 +17,7 @@ from recruiters import lab_codes
 from recruiters.lab_codes import BadFile, UploadedCode
 from recruiters.models import LabCode
 from studies.models import Study
+from studies.tests.kit import launch_again
 from tests.visitors import Visitor, heading_of, launched_study, text_of
 
 VALID_FILE = b"code,label\r\nANTON-01,row 1\r\nBERTA-02,\r\n"
@@ -224,7 +225,7 @@ class TestOnce:
         assert browser.get(LINK).status_code == 403
 
     def test_ended_enrolment_shows_the_last_page_and_starts_no_other_game(self):
-        Study.objects.update(participations=None)
+        launch_again(Study.objects.get(), participations=None)
         own_browser = Client()
         visitor = Visitor(Enrolment.objects.get(token=own_browser.post(LINK)["Location"].split("/")[2]))
         visitor.client.post(f"{visitor.url}leave/")

@@ -191,7 +191,7 @@ def _sessions(
     for number, session in enumerate(sessions):
         day, slot = divmod(number, per_day)
         if not _has_arrived(study, session[0]):
-            ended = Enrolment.objects.filter(placement__cell__version__study=study).aggregate(at=Max("ended_at"))["at"]
+            ended = Enrolment.objects.filter(placement__version__study=study).aggregate(at=Max("ended_at"))["at"]
             clock.at = max(filter(None, [first_begins + timedelta(days=day) + slot * every, ended]))
             _hold(study, clock, session)
         if number % LINE_EVERY == LINE_EVERY - 1 or session[-1].number == last:

@@ -51,7 +51,7 @@ def group_sample(django_db_setup: None, django_db_blocker: Any) -> Iterator[None
 
 
 def endings(slug: str) -> Counter[str]:
-    return Counter(Placement.objects.filter(cell__version__study__slug=slug).values_list("enrolment__state", flat=True))
+    return Counter(Placement.objects.filter(version__study__slug=slug).values_list("enrolment__state", flat=True))
 
 
 def matches_of(slug: str) -> list[Match]:

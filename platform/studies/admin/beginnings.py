@@ -143,7 +143,7 @@ def games_offered() -> list[tuple[dict[str, Any], str]]:
 
 
 def picture_of(game: str) -> str:
-    return mark_safe(picture(game))  # noqa: S308  (files of ours, without scripts: games.pictures)
+    return mark_safe(picture(game))
 
 
 def _requested_versions(request: HttpRequest, names: list[str]) -> tuple[str, str]:

@@ -5,7 +5,6 @@ A point is done for the settings that it was done with: it opens again when they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +27,7 @@ from plans.canonical import canonical, sha256_of, version_hash
 from plans.reading import BadPlan
 from studies.costs import shown_costs
 from studies.launching import version_of
-from studies.models import Study, Version
+from studies.models import Study
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def _piloted(study: Study) -> bool:
 
 def _walk(study: Study) -> str:
     try:
-        return reverse("walking:start", args=[study.pk, 1])
+        return reverse("walking:start", args=[study.pk])
     except NoReverseMatch:
         return ""
 

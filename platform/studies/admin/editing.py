@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
@@ -111,10 +111,8 @@ def answer(document: Document, study: Study) -> dict[str, Any]:
         **_of_reader(document, checked),
     }
     if not checked.faults:
-        try:
+        with suppress(GameError, AgentError, BadPlan, ValueError):  # nothing to show until it can be played
             found |= _figures(document, study.slug)
-        except (GameError, AgentError, BadPlan, ValueError):
-            pass  # nothing to show until it can be played
     latest = study.latest_version()
     if latest is not None and not checked.faults:
         changes = compare(latest.document, document)
@@ -137,7 +135,7 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
             "quota": cell["quota"],
             "minutes": str(cell["minutes"]),
             "pay": cell["pay"],
-            "hourly": _("{amount} per hour").format(amount=cell["hourly"]),
+            "hourly": _("{amount}/h").format(amount=cell["hourly"]),
         }
         for cell in shown["cells"][:MAX_SHOWN_CELLS]
     ]
@@ -164,10 +162,8 @@ def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:
         name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name, factor in reader.factors.items() if factor.rows
     }
     seats: dict[str, Any] = {}
-    try:
+    with suppress(BadPlan, IndexError):
         _collect_seats(reader.plan(reader.cells[0].factors).journey, ("journey",), seats)
-    except (BadPlan, IndexError):
-        pass
     return {"levels": rows, "seats": seats}
 
 
@@ -284,6 +280,7 @@ class PlanEditing(MembersPage):
         context = self.study_context(request, study)
         return {
             "#study-top": render_to_string("admin/studies/study/top.html", context, request),
+            "#study-below": render_to_string("admin/studies/study/below.html", context, request),
             "#study-checklist": render_to_string("admin/studies/study/checklist.html", context, request),
         }
 

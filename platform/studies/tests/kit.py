@@ -65,8 +65,8 @@ def document(
     """
     possible = configure(registry.get(game), dict(config or {})).people()
     chosen = possible[:1] if roles is None else list(roles) or possible
-    seats = {"seats": parts["seats"]} if "seats" in parts else None
-    made = plan_for(game, config=dict(config or {}), roles=chosen, agents=agents_of(agents), stage=seats)
+    own = {"stage": {"seats": parts.pop("seats")}} if "seats" in parts else {}
+    made = plan_for(game, config=dict(config or {}), roles=chosen, agents=agents_of(agents), **own)
     return changed(made, **{"quota": 20, "via": "codes", **parts})
 
 
@@ -129,10 +129,18 @@ def changed(
 
 
 def agents_of(agents: Mapping[str, Any] | Sequence[str] | str | None) -> dict[str, Any] | None:
-    """Return agents by label; specifications become labels."""
-    if agents is None or isinstance(agents, Mapping):
-        return None if agents is None else dict(agents)
+    """Return agents by label; specifications become labels, and agents of `opponents.agents` become a plan's."""
+    if agents is None:
+        return None
+    if isinstance(agents, Mapping):
+        return {label: _planned(data) for label, data in agents.items()}
     return {spec: agent(spec) for spec in ([agents] if isinstance(agents, str) else agents)}
+
+
+def _planned(data: Mapping[str, Any]) -> dict[str, Any]:
+    if "spec" not in data:
+        return dict(data)
+    return agent(data["spec"], **{"delay": data["delay"]} if "delay" in data else {}, **data.get("settings", {}))
 
 
 def agent(spec: str, **settings: Any) -> dict[str, Any]:

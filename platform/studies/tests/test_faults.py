@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from audit.models import Record
 from matches import services as matches
-from opponents.agents import agents_from_specs
 from opponents.models import Circuit
 from participants import services
 from participants.models import Enrolment

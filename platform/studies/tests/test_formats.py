@@ -13,8 +13,8 @@ from matches.step import MatchStep
 from opponents.agents import Agent
 from participants.models import Enrolment
 from participants.services import expiry_after
-from studies.cells import cell_titles
 from plans.canonical import sha256_of
+from studies.cells import cell_titles
 from studies.models import Cell, Study, Version
 from tests.visitors import arrived_participant
 

@@ -40,7 +40,7 @@ def test_version_has_every_default_written_out():
     version = launched_study(config={"rounds": 6}).versions.get()
     game = version.document["journey"][1]
     assert (game["config"]["rounds"], game["config"]["money"], game["timing"]["turn"]) == (6, 10_000, 180)
-    assert version.cells.get().config["delta_alice"] == 1
+    assert version.cells.get().config["delta_alice"] == 0.9
     assert version.frozen["rules_versions"].keys() == version.frozen["instructions"].keys() == {"bargaining"}
 
 

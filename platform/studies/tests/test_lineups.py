@@ -14,7 +14,6 @@ from games.play import configure
 from opponents.agents import (
     PERSON,
     Agent,
-    agents_from_specs,
     draw_lineup,
     label_problem,
     labels_in,

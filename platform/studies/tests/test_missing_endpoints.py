@@ -9,14 +9,14 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from collecting.errors import BadPlan
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from judging.models import JudgingRun
 from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from piloting.services import CannotPilot, begin
+from plans.reading import BadPlan
 from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
@@ -49,8 +49,7 @@ def study_with(spec: str = "lab:m", **fields) -> Study:
 
 
 def collection_with(spec: str = "lab:m", slug: str = "alone") -> Collection:
-    plan = Plan("Models alone", slug, "bargaining", [{"rounds": 2}], [spec])
-    return make_collection(plan)
+    return new_collection(slug, title="Models alone", configurations=[{"rounds": 2}], agents=[spec])
 
 
 def follow_link(study: Study) -> HttpResponse:

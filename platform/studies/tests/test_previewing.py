@@ -16,15 +16,17 @@ from llm_agents import breaker
 from llm_agents.standins.server import BothStandIn
 from matches import agents, announce, services
 from matches.models import Match
-from opponents.agents import Agent, agents_from_specs, parse_agents
+from opponents.agents import Agent, parse_agents
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import expiry_after
 from plans.asking import AgentSettings
-from studies.enrolling import steps_of
+from plans.reading import BadPlan
+from studies.journeys import steps_of
 from studies.launching import launch
 from studies.models import Study
-from studies.previewing import PreviewSource, Selection, default_selection, preview, preview_source
+from studies.previewing import PreviewSource, Selection, Situation, default_selection, preview, preview_source
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,14 +49,9 @@ def reset_circuits(monkeypatch) -> Iterator[None]:
     breaker.reset()
 
 
-def new_study(agent: str = "openai:m", instructions: str = "", **agent_settings) -> Study:
-    study = Study(
-        title="Prompts", slug="prompts", game="bargaining", roles=["bob"], instructions=instructions,
-        agents=agents_from_specs(agent, settings=agent_settings),
-    )  # fmt: skip
-    study.full_clean()
-    study.save()
-    return study
+def new_study(agent: str = "openai:m", instructions: str = "default", **agent_settings) -> Study:
+    agents = {agent: kit.agent(agent, **agent_settings)}
+    return kit.new_study("prompts", title="Prompts", roles=["bob"], instructions=instructions, agents=agents)
 
 
 def start_match(study: Study) -> Match:
@@ -105,7 +102,7 @@ def test_preview_equals_the_sent_request(monkeypatch, agent, strategy, agent_set
     bodies = play_as_scripts(start_match(study), monkeypatch, moves=5)
     assert len(bodies) == 3, "the model made offers and answered one"
     for number, body in enumerate(bodies, start=1):
-        previewed = preview(preview_source(study), Selection(agent, 1, "alice", number, SEED)).sent
+        previewed = preview(preview_source(study.draft), Selection(agent, 1, "alice", number, SEED)).sent
         assert as_json(previewed.body) == as_json(body)
         assert [text for _role, text in previewed.messages][-1] == body["messages"][-1]["content"]
         assert bool(previewed.difference) == bool(agent_settings)
@@ -115,7 +112,7 @@ def test_preview_equals_the_sent_request(monkeypatch, agent, strategy, agent_set
 def test_typed_answers_are_streamed(monkeypatch):
     study = new_study(appears="typed", instructions="You are {{ you }}. Split {{ money|money }}.", structured=False)
     (body,) = play_as_scripts(start_match(study), monkeypatch, moves=1)
-    previewed = preview(preview_source(study), default_selection(preview_source(study)))
+    previewed = preview(preview_source(study.draft), default_selection(preview_source(study.draft)))
     assert as_json(previewed.sent.body) == as_json(body)
     assert body["stream"] is True and "response_format" not in body
     assert "You are Alice. Split 10,000\xa0points." in previewed.sent.messages[0][1]
@@ -125,10 +122,10 @@ def test_typed_answers_are_streamed(monkeypatch):
 def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
     study = new_study(**OWN_TEXTS)
     version = launch(study)
-    stored_settings = version.content["agents"]["openai:m"]["settings"]
-    assert stored_settings["prompt_system"] == OWN_TEXTS["prompt_system"]
-    assert stored_settings["prompt_question"] == OWN_TEXTS["prompt_question"].replace("\r\n", "\n")
-    study.agents = agents_from_specs("openai:m", settings={**OWN_TEXTS, "prompt_correction": "Once more: {{ reason }}"})
+    stored = version.document["agents"]["openai:m"]
+    assert stored["prompt_system"] == OWN_TEXTS["prompt_system"]
+    assert stored["prompt_question"] == OWN_TEXTS["prompt_question"].replace("\r\n", "\n")
+    study.draft["agents"]["openai:m"]["prompt_correction"] = "Once more: {{ reason }}"
     study.save()
     assert launch(study).sha256 != version.sha256
     with BothStandIn(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as standin:
@@ -139,7 +136,7 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
         agents.answer_turn(match_uid=match.uid, role="alice", answering=turn.answering)
     first, second = standin.requests
     assert first["messages"][0]["content"].startswith("Play Bargaining.\n(You are a retired judge called Alice.)\n")
-    previewed = preview(preview_source(study), default_selection(preview_source(study))).sent
+    previewed = preview(preview_source(study.draft), default_selection(preview_source(study.draft))).sent
     assert (
         second["messages"][-1]["content"]
         == previewed.correction
@@ -157,21 +154,19 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
     ],
 )
 def test_invalid_template_is_never_launched(agent_settings, message):
-    study = new_study()
-    study.agents = {"m": {"spec": "openai:m", "settings": agent_settings}}
-    study.save()
-    with pytest.raises(ValidationError) as refused:
+    study = new_study(**agent_settings)
+    with pytest.raises((BadPlan, ValidationError)) as refused:
         launch(study)
-    assert message in " ".join(refused.value.messages)
+    assert message in str(refused.value)
     assert not study.versions.exists()
 
 
 def test_preview_shows_the_participants_view_too():
     study = new_study()
-    previewed = preview(preview_source(study), Selection("openai:m", 1, "alice", 2, SEED))
+    previewed = preview(preview_source(study.draft), Selection("openai:m", 1, "alice", 2, SEED))
     assert "Bob has made you an offer" in previewed.screen
     assert previewed.questions >= 2
-    beyond = preview(preview_source(study), Selection("openai:m", 1, "alice", 999, SEED))
+    beyond = preview(preview_source(study.draft), Selection("openai:m", 1, "alice", 999, SEED))
     assert beyond.chosen.question == beyond.questions
 
 
@@ -180,7 +175,8 @@ def test_every_role_of_every_game_can_be_previewed(key):
     agent = Agent(spec="openai:m", settings=AgentSettings(**OWN_TEXTS))
     for case in cases(key):
         for role in case.game.roles():
-            subject = PreviewSource(key, {"openai:m": agent}, ((case.config, (role,)),))
+            situation = Situation(key, case.config, {"openai:m": agent}, (role,))
+            subject = PreviewSource(1, lambda _number, situation=situation: situation)
             first = preview(subject, default_selection(subject))
             last = preview(subject, Selection("openai:m", 1, role, first.questions, SEED))
             assert first.sent.messages != last.sent.messages or first.questions == 1
@@ -189,9 +185,26 @@ def test_every_role_of_every_game_can_be_previewed(key):
 
 def test_scripted_player_receives_no_prompt():
     study = new_study("script:fair")
-    assert preview(preview_source(study), default_selection(preview_source(study))).sent is None
+    assert preview(preview_source(study.draft), default_selection(preview_source(study.draft))).sent is None
 
 
 def test_blank_texts_count_as_empty():
     assert AgentSettings(prompt_system=" \r\n", persona=" ").prompts == {}
     assert AgentSettings(prompt_system=" \r\n") == AgentSettings()
+
+
+def test_each_cell_and_game_has_its_own_prompts():
+    document = kit.document(
+        roles=["bob"],
+        agents={"m": kit.agent("openai:m")},
+        factors={"wording": {"levels": ["give", "take"]}},
+        instructions="You {{ wording }}. {{ you }}.",
+    )
+    offer = kit.document("negotiation", roles=["alice"], agents={"m": kit.agent("openai:m")})["journey"][1]
+    document["journey"].append({**offer, "name": "second"})
+    source = preview_source(document)
+    titles = [source.situation(number).title for number in range(1, source.count + 1)]
+    assert titles == ["wording give · game", "wording give · second", "wording take · game", "wording take · second"]
+    taken = preview(source, Selection("m", 3, "alice", 1, SEED))
+    assert "You take. Alice." in taken.sent.messages[0][1] and "You take." in taken.instructions
+    assert preview(source, Selection("m", 2, "bob", 1, SEED)).situation.game == "negotiation"

@@ -16,8 +16,8 @@ from participants import services as people
 from participants.models import Enrolment
 from participants.states import ENDINGS, State
 from plans.pay import CAN_PAY, ENDINGS_PAY
-from recruiters.models import LabCode
 from plans.reading import BadPlan
+from recruiters.models import LabCode
 from studies.models import Placement
 from studies.tests import kit
 from surveys.models import Response
@@ -209,9 +209,7 @@ def test_disabled_checks_are_not_mentioned():
 
 
 def test_consent_states_the_pay_for_screen_outs():
-    page = text_of(
-        Visitor(arrived_participant(launched_study(before=ADULTS, endings={"screened_out": "base"}))).see()
-    )
+    page = text_of(Visitor(arrived_participant(launched_study(before=ADULTS, endings={"screened_out": "base"}))).see())
     assert "You get a question after the game wrong $1.00" in page
     assert "Your answers show that the study is not for you $1.00" in page
 

@@ -19,7 +19,6 @@ from exports.tests import building
 from matches import services
 from matches.models import Event, Match
 from matches.screens import SharedContent, render_screen
-from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Call
 from rights.members import give

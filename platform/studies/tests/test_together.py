@@ -7,51 +7,44 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from lobby import services as lobbies
 from lobby.models import Place
 from matches import services as matches
 from matches.models import Match, Seat
-from opponents.agents import agents_from_specs
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
+from plans.reading import BadPlan
 from recruiters.arrivals import Arrival
 from studies import enrolling
-from studies.launching import launch
+from studies.journeys import consent_of
 from studies.models import Placement, Study
+from studies.tests.kit import launched, lineups
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
-THREE_PEOPLE = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": "person", "*": "script:rational"}}]
-TWO_OPPONENTS = [
-    {"name": name, "seats": {"p1": "person", "p2": "person", "p3": label}}
-    for name, label in [("rational", "script:rational"), ("random", "script:random")]
-]
+THREE_PEOPLE = {"p1": "person", "p2": "person", "p3": "person", "p4": "script:rational"}
+ALONE = {"p1": "person", "*": "script:rational"}
+TWO_OPPONENTS = lineups(
+    rational={"p1": "person", "p2": "person", "p3": "script:rational"},
+    random={"p1": "person", "p2": "person", "p3": "script:random"},
+)
 
 
-def study(**fields: object) -> Study:
+def study(slug: str = "together", **parts: object) -> Study:
     """Return a launched contest of three participants and a script, without questions."""
-    new_study = Study.objects.create(
-        **{
-            "title": "Together",
-            "slug": "together",
-            "game": "beauty_contest",
-            "config": {"players": 4, "runs": 1},
-            "via": "open",
-            "agents": agents_from_specs("script:rational", "script:random"),
-            "lineups": THREE_PEOPLE,
-            "code_word": None,
-            "quiz": False,
-            "ready_seconds": 0,
-            **fields,
-        }
-    )
-    launch(new_study)
-    new_study.refresh_from_db()
-    return new_study
+    defaults: dict[str, object] = {
+        "game": "beauty_contest",
+        "config": {"players": 4, "runs": 1},
+        "via": "open",
+        "agents": ["script:rational", "script:random"],
+        "seats": THREE_PEOPLE,
+        "code_word": None,
+        "ready": 0,
+    }
+    return launched(slug, **{**defaults, "factors": {}, **parts})
 
 
 def arrive(to_study: Study, number: int = 1) -> list[Enrolment]:
@@ -101,11 +94,11 @@ class TestPlacing:
             assert Placement.objects.get(enrolment=enrolment).role == Seat.objects.get(enrolment=enrolment).role
 
     def test_incomplete_cells_are_filled_first(self):
-        launched_study = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=10)
+        launched_study = study(config={"players": 3, "runs": 1}, **TWO_OPPONENTS, quota=10)
         assert states(arrive(launched_study, 8)) == {State.PLAYING: 8}
 
     def test_groups_are_spread_over_line_ups(self):
-        launched_study = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=2)
+        launched_study = study(config={"players": 3, "runs": 1}, **TWO_OPPONENTS, quota=2)
         arrive(launched_study, 8)
         agents = Seat.objects.filter(enrolment=None).values_list("agent", flat=True)
         assert Counter(agents) == {"script:rational": 2, "script:random": 2}
@@ -184,10 +177,8 @@ def play_all_but(match: Match, role: str) -> None:
 
 
 class TestSessions:
-    ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
-
     def test_repeated_games_have_different_seeds(self):
-        (enrolment,) = arrive(study(lineups=self.ALONE, repeats=3))
+        (enrolment,) = arrive(study(seats=ALONE, repeats=3))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
             enrolment = leave_match_page(enrolment)
@@ -196,9 +187,7 @@ class TestSessions:
 
     @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
     def test_counted_matches_are_paid_and_recorded(self, pays: str, counts: list[bool]):
-        launched_study = study(
-            lineups=self.ALONE, repeats=2, of=pays, config={"players": 2, "runs": 1}
-        )
+        launched_study = study(seats=ALONE, repeats=2, of=pays, config={"players": 2, "runs": 1})
         (enrolment,) = arrive(launched_study)
         for answer in (100, 0):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {"p1": answer, "p2": 50})
@@ -210,7 +199,7 @@ class TestSessions:
         assert workings["share"] == pytest.approx(sum(expected) / len(expected))
 
     def test_randomly_drawn_match_stays_the_same(self):
-        (enrolment,) = arrive(study(lineups=self.ALONE, repeats=3, of="random"))
+        (enrolment,) = arrive(study(seats=ALONE, repeats=3, of="random"))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
             enrolment = leave_match_page(enrolment)
@@ -218,7 +207,7 @@ class TestSessions:
         assert drawn.count(True) == 1
 
     def test_instructions_state_the_number_of_games_and_pay(self):
-        launched_study = study(lineups=self.ALONE, repeats=3, of="random")
+        launched_study = study(seats=ALONE, repeats=3, of="random")
         steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
         (instructions,) = [step for step in steps if step["kind"] == "instructions"]
         assert (
@@ -226,21 +215,9 @@ class TestSessions:
             in instructions["pay"]
         )
 
-    @pytest.mark.parametrize("order", ["fixed", "random"])
-    def test_other_configurations_are_explained_before_play(self, order: str):
-        launched_study = study(
-            lineups=self.ALONE, repeats=3, session_order=order, grid={"fraction": [0.5, 0.6, 0.7]}
-        )
-        steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
-        fractions = [step["config"]["fraction"] for step in steps if step["kind"] == "match"]
-        assert sorted(fractions) == [0.5, 0.6, 0.7]
-        assert [step["config"]["fraction"] for step in steps if step["kind"] == "instructions"] == fractions
-        if order == "fixed":
-            assert fractions == [0.5, 0.6, 0.7]
-
     def test_second_game_has_new_partners(self):
         launched_study = study(
-            lineups=[{"name": "", "seats": {"p1": "person", "p2": "person"}}],
+            seats={"p1": "person", "p2": "person"},
             config={"players": 2, "runs": 1},
             repeats=2,
         )
@@ -255,23 +232,23 @@ class TestSessions:
 
 class TestSettingUp:
     @pytest.mark.parametrize(
-        ("field", "invalid"),
+        ("at", "invalid"),
         [
-            ("lobby_seconds", {"lobby_seconds": 0}),
-            ("fills_in", {"lobby_after": "agents"}),
-            ("fills_in", {"on_timeout": "agent"}),
-            ("fills_in", {"fills_in": "nobody"}),
-            ("session_matches", {"repeats": 0}),
-            ("waiting_rate", {"waiting_rate": Decimal("-1")}),
+            ("journey.1.lobby.wait", {"wait": 0}),
+            ("journey.1.lobby.fill", {"otherwise": "agents"}),
+            ("journey.1.timing.stand_in", {"on_timeout": "agent"}),
+            ("journey.1.lobby.fill", {"fill": "nobody"}),
+            ("journey.1.repeats", {"repeats": 0}),
+            ("pay.waiting_rate", {"waiting_rate": Decimal("-1")}),
         ],
     )
-    def test_invalid_values_are_refused_at_their_field(self, field: str, invalid: dict[str, object]):
-        with pytest.raises(ValidationError) as error:
+    def test_invalid_values_are_refused_at_their_field(self, at: str, invalid: dict[str, object]):
+        with pytest.raises(BadPlan) as error:
             study(**invalid)
-        assert field in error.value.message_dict
+        assert at in {fault.at for fault in error.value.faults}
 
     def test_consent_states_wait_and_its_pay(self):
-        text = study().latest_version().content["texts"]["consent"]
+        text = consent_of(study().latest_version())
         assert "You may have to wait for the others, for at most 5 minutes." in text
         assert "$6.00 an hour" in text
         assert "nother player leaves the game" in text

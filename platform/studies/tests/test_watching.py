@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from collecting import leases, playing
 from collecting.models import Collection
-from collecting.planning import Plan, make_collection
+from collecting.tests.kit import new_collection
 from exports.tests import building
 from matches import announce
 from matches.models import Match, Seat
@@ -144,8 +144,7 @@ def test_monitor_links_to_waiting_matches(client: Client, match: Match):
 
 
 def test_a_collections_page_links_to_its_running_matches(client: Client):
-    plan = Plan(title="C", slug="c", game="item_auction", configurations=[AUCTION], agents=["openai:m"], seed=1)
-    collection = make_collection(plan)
+    collection = new_collection("c", game="item_auction", configurations=[AUCTION], agents=["openai:m"], seed=1)
     (item,) = leases.claim(collection, "nobody", 1)
     match = playing.begin(collection, item, "nobody")
     sign_in_staff(client, collection)

@@ -14,8 +14,9 @@ from exports.verify import verify
 from participants import services as people
 from participants.models import Visit
 from participants.states import ENDINGS, State
-from studies.launching import launch
+from studies.journeys import consent_of
 from studies.models import Study
+from studies.tests.kit import launch_again
 from surveys.models import Response
 from surveys.posted import posted_as
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
@@ -79,7 +80,7 @@ def test_answers_are_stored_once_with_the_questions_shown(visitor):
     assert visitor.send(question_age="44", question_done="no").status_code == 302
     visitor.send(position=position, question_age="55", question_done="yes")
     response = Response.objects.get()
-    assert (response.stage, response.answers) == ("before", {"age": 44, "done": "no"})
+    assert (response.stage, response.answers) == ("before_game", {"age": 44, "done": "no"})
     assert [question["text"] for question in response.questions] == [question["text"] for question in BEFORE]
     assert "How the game works" in text_of(visitor.see())
 
@@ -93,13 +94,13 @@ def test_last_survey_completes_the_enrolment_and_shows_the_debriefing(visitor):
     assert visitor.now().state == State.COMPLETED
     assert heading_of(page) == ENDINGS[State.COMPLETED].title
     assert "What it was about" in text_of(page) and "&lt;b&gt;Prices" in page.content.decode()
-    assert Response.objects.get(stage="after").answers == {"fair": 4, "more": None}
+    assert Response.objects.get(stage="after_game").answers == {"fair": 4, "more": None}
     assert not Visit.objects.filter(answered_at=None).exists()
 
 
 def test_default_consent_mentions_stored_answers(study):
-    assert "your answers to our questions" in study.versions.get().content["texts"]["consent"]
-    assert "answers to our questions" not in launched_study(slug="other").versions.get().content["texts"]["consent"]
+    assert "your answers to our questions" in consent_of(study.versions.get())
+    assert "answers to our questions" not in consent_of(launched_study(slug="other").versions.get())
 
 
 def test_debriefing_is_shown_only_after_the_game_started(visitor):
@@ -108,8 +109,7 @@ def test_debriefing_is_shown_only_after_the_game_started(visitor):
 
 
 def test_new_version_does_not_change_running_surveys(study, visitor):
-    Study.objects.update(before=[{"kind": "long", "name": "why", "text": "Why?"}])
-    launch(Study.objects.get())
+    launch_again(study, before=[{"kind": "long", "name": "why", "text": "Why?"}])
     assert "How old are you?" in text_of(visitor.see())
 
 
@@ -129,7 +129,7 @@ def test_exported_answers_are_anonymous_and_spreadsheet_safe(tmp_path):
     row, withdrawn = csv.DictReader((tmp_path / "data" / "participants.csv").open())
     assert row["survey_before_fair"] == "5"
     assert row["survey_before_more"] == "'=[name] [identifier] said hello"
-    assert row["seconds_questions_before"] and row["in_dataset"] == "TRUE"
+    assert row["seconds_questions_before_game"] and row["in_dataset"] == "TRUE"
     assert withdrawn["survey_before_fair"] == withdrawn["survey_before_more"] == ""
     codebook = {entry["column"]: entry for entry in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
     assert "Was it fair?" in codebook["survey_before_fair"]["meaning"]
@@ -141,7 +141,7 @@ def test_every_kind_of_answer_is_exported(tmp_path):
     options = {"options": ["tea", "milk"]}
     rows = [{"name": "home", "text": "At home"}, {"name": "work", "text": "At work"}]
     study = building.new_study(
-        survey_before=[
+        before=[
             {"kind": "multiple", "name": "likes", "text": "What do you like?", **options},
             {"kind": "ranking", "name": "best", "text": "Which is best?", **options, "random_options": True},
             {"kind": "matrix", "name": "place", "text": "Where?", **options, "rows": rows, "required": False},

@@ -158,7 +158,7 @@ def staff(client: Client, study: Study, role: str = "") -> None:
 def test_researcher_starts_jumps_and_ends(client, study):
     staff(client, study, "viewer")
     start = reverse("walking:start", args=[study.pk])
-    assert "wording take" in text_of(client.get(f"{start}?cell=2"))
+    assert "wording take" in text_of(client.get(f"{start}2/"))
     begun = client.post(start, {"cell": "2"})
     walk = Walk.objects.get()
     assert begun["Location"] == walk.get_absolute_url()

@@ -95,13 +95,9 @@ function helpOf(control, value) {
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/[;,]$/, ".");
 
 function varyButton(desk, control, path, options) {
-  if (desk.readOnly || options.literal || desk.fixed.has(path.at(-1)) || !desk.mayVary(path)) return null;
-  return button(desk.words.vary, {
-    className: "plan-vary",
-    id: `${desk.id(path)}-vary`,
-    label: fill(desk.words.vary_label, { label: [options.prefix, options.label ?? control.label].filter(Boolean).join(": ") }),
-    onclick: () => desk.vary(control, path),
-  });
+  if (desk.readOnly || control.kind === "condition" || options.literal || desk.fixed.has(path.at(-1)) || !desk.mayVary(path)) return null;
+  const label = [options.prefix, options.label ?? control.label].filter(Boolean).join(": ");
+  return h("button", { type: "button", className: "plan-button plan-vary", id: `${desk.id(path)}-vary`, onclick: () => desk.vary(control, path) }, desk.words.vary, h("span", { className: "sr-only" }, ` ${label}`));
 }
 
 // ---- a field that depends on a factor ------------------------------------------------------------------
@@ -145,11 +141,7 @@ function variedField(desk, control, path, node, options) {
       h("button", { type: "button", className: "plan-badge", title: desk.words.open_factor, onclick: () => desk.open("factor", factor) }, icon("alt_route"), ` ${name}`),
       desk.readOnly
         ? null
-        : button(desk.words.same_for_all, {
-            className: "plan-vary",
-            label: fill(desk.words.same_for_all_label, { label }),
-            onclick: () => desk.stopVarying(path),
-          }),
+        : h("button", { type: "button", className: "plan-button plan-vary", onclick: () => desk.stopVarying(path) }, desk.words.same_for_all, h("span", { className: "sr-only" }, ` ${label}`)),
     ),
     content,
     help ? h("p", { className: "plan-help" }, help) : null,
@@ -270,9 +262,24 @@ const rowsFor = (text) => Math.min(24, Math.max(4, Math.ceil((text ?? "").length
 export function fields(desk, control, path, options = {}) {
   const kind = tree.get(desk.plan, [...path, "kind"]);
   const inner = { levels: options.levels, literal: options.literal };
-  return control.fields
-    .filter((each) => each.kind !== "fixed" && !each.only?.includes?.(undefined) && (!each.only || each.only.includes(kind)))
-    .map((each) => field(desk, each, [...path, each.name], inner));
+  const applies = control.fields.filter((each) => each.kind !== "fixed" && (!each.only || each.only.includes(kind)));
+  const draw = (list) => list.map((each) => field(desk, each, [...path, each.name], inner));
+  const more = applies.filter((each) => each.more);
+  return [...draw(applies.filter((each) => !each.more)), more.length ? moreFields(desk, path, more, draw) : null];
+}
+
+// Fields that few studies need, folded until they are asked for.
+function moreFields(desk, path, list, draw) {
+  const at = [...path, "more"];
+  const set = list.filter((each) => tree.get(desk.plan, [...path, each.name])).length;
+  const details = h(
+    "details",
+    { className: "plan-details plan-wide", open: desk.isOpen(at) || list.some((each) => desk.isOpen([...path, each.name])), ontoggle: () => (desk.keepOpen(at, details.open), details.open && unfold()) },
+    h("summary", {}, desk.words.more, set ? h("small", {}, ` ${fill(desk.words.changed, { number: set })}`) : null),
+  );
+  const unfold = () => details.childElementCount < 2 && (details.append(h("div", { className: "plan-fields" }, draw(list))), desk.showFaults());
+  if (details.open) details.append(h("div", { className: "plan-fields" }, draw(list)));
+  return details;
 }
 
 const composite = {
@@ -307,12 +314,12 @@ const composite = {
       desk.write(path, copy.length || !control.optional ? copy : null, control, true);
       if (at !== undefined && copy.length) desk.focus([...path, Math.min(at, copy.length - 1)]);
     };
-    if (!own && items.length) put(desk, path, tree.clone(items)); // the defaults are edited like any other values
+    const inner = own || !items.length ? desk : withDefaults(desk, path, items);
     const one = control.item.label && control.item.kind === "group" ? control.item.label : desk.words.entry;
     return h(
       "div",
       { className: "plan-stack" },
-      items.map((item, index) => card(desk, control.item, [...path, index], itemTitle(desk, one, item, index), options, {
+      items.map((item, index) => card(inner, control.item, [...path, index], itemTitle(desk, one, item, index), options, {
         up: index > 0 && (() => change((list) => (list.splice(index - 1, 0, list.splice(index, 1)[0]), index - 1))),
         down: index < items.length - 1 && (() => change((list) => (list.splice(index + 1, 0, list.splice(index, 1)[0]), index + 1))),
         copy: () => change((list) => (list.splice(index + 1, 0, withFreeName(desk, list[index])), index + 1)),
@@ -337,7 +344,7 @@ const composite = {
       keys.map((key) =>
         h(
           "div",
-          { className: "plan-entry" },
+          { className: "plan-mapped" },
           h("input", { type: "text", value: key, "aria-label": fill(desk.words.name_of, { what: control.label }), disabled: desk.readOnly, onchange: (event) => rename(key, event.target.value.trim()) }),
           field(desk, { ...control.item, label: key }, [...path, key], { literal: true }),
           desk.readOnly ? null : button("", { symbol: "close", label: fill(desk.words.remove, { what: key }), className: "plan-icon", onclick: () => desk.write([...path, key], undefined, undefined, true) }),
@@ -510,13 +517,8 @@ function seatField(desk, path, seats, seat, few, options) {
   if (tree.isVaried(value) && explicit) return variedField(desk, seatControl(desk, seat), at, value, { ...options, label: seat.title, prefix: undefined });
   const name = few && tree.isVaried(value) ? "*" : seat.role;
   if (name === "*" && tree.isVaried(value)) return variedField(desk, seatControl(desk, seat), [...path, "*"], value, { ...options, label: seat.title, prefix: undefined });
-  // Writing to one of two seats names both, so that nothing is left for "all others".
-  if (few && !explicit && !desk.readOnly) put(desk, at, tree.clone(value ?? "person"));
-  if (few && desk.seats(path).every((each) => each.role in tree.get(desk.plan, path))) put(desk, [...path, "*"], undefined);
-  return field(desk, seatControl(desk, seat), at, { ...options, label: seat.title, prefix: undefined });
+  return field(desk, { ...seatControl(desk, seat), default: explicit ? undefined : value }, at, { ...options, label: seat.title, prefix: undefined });
 }
-
-const put = (desk, path, value) => desk.readOnly || tree.put(desk.plan, path, value);
 
 export const seatControl = (desk, seat) => ({ kind: "player", label: seat.title, person: seat.person, help: "" });
 
@@ -549,6 +551,19 @@ simple.player = (desk, control, path, value, attributes) => {
     onchange: (event) => desk.write(path, agents.filter((each) => (each === label ? event.target.checked : value.includes(each))), undefined, true),
   }), h("span", {}, label)))));
 };
+
+// A desk on which a default list can be edited: it is written into the plan with the first change.
+function withDefaults(desk, path, items) {
+  const plan = tree.clone(desk.plan);
+  tree.put(plan, path, tree.clone(items));
+  const first = () => tree.get(desk.plan, path) ?? tree.put(desk.plan, path, tree.clone(items));
+  return {
+    ...desk,
+    plan,
+    write: (...change) => (first(), desk.write(...change)),
+    vary: (...change) => (first(), desk.vary(...change)),
+  };
+}
 
 // One entry of a list: a card with its title, buttons and fields.
 function card(desk, control, path, title, options, actions) {

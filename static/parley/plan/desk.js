@@ -60,8 +60,15 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     const stays = path.at(-2) === "values" || typeof path.at(-1) === "number" || (control?.kind === "game");
     if (value === undefined && path.at(-2) === "values") value = null;
     tree.put(desk.plan, path, isDefault && !stays ? undefined : value);
+    desk.tidySeats(path);
     desk.changed();
     if (redraw) desk.refresh();
+  };
+
+  // Once every seat is named, nothing is left for "all others".
+  desk.tidySeats = (path) => {
+    const seats = path.includes("seats") ? tree.get(desk.plan, path.slice(0, -1)) : null;
+    if (seats && "*" in seats && path.at(-1) !== "*" && desk.seats(path).length && desk.seats(path).every(({ role }) => role in seats)) delete seats["*"];
   };
 
   desk.changed = () => {

@@ -20,7 +20,7 @@ const SECTIONS = !isStudy ? [["study", "title"], ["agents", "smart_toy"], ["cell
   ["cells", "grid_view"],
   ["analysis", "monitoring"],
 ];
-const PARTS_OF_STUDY = isStudy ? ["title", "shown_title", "purpose", "minutes"] : ["title", "environment", "repetitions", "cycle", "seeds", "stages", "concurrency", "budget"];
+const PARTS_OF_STUDY = isStudy ? ["title", "shown_title", "purpose", "minutes"] : ["title", "environment", "repetitions", "cycle", "seeds", "seed", "stages", "concurrency", "budget"];
 
 const desk = makeDesk(root, data, { draw, drawAround, onCheck: showCells, placeOfFault });
 desk.extra = () => (desk.slug !== undefined ? { slug: desk.slug } : isStudy ? {} : { slug: data.slug });
@@ -394,7 +394,7 @@ function playedBy(path, agent) {
   return h(
     "div",
     { className: "plan-field", "data-at": at.join("."), "data-levels": "{}" },
-    h("div", { className: "plan-head" }, h("label", { htmlFor: id }, words.played_by), desk.readOnly || agent.endpoint ? null : button(words.vary, { className: "plan-vary", label: fill(words.vary_label, { label: words.script }), onclick: () => desk.vary({ kind: "choice", label: words.script, choices }, at) })),
+    h("div", { className: "plan-head" }, h("label", { htmlFor: id }, words.played_by), desk.readOnly || agent.endpoint ? null : h("button", { type: "button", className: "plan-button plan-vary", onclick: () => desk.vary({ kind: "choice", label: words.script, choices }, at) }, words.vary, h("span", { className: "sr-only" }, ` ${words.script}`))),
     h(
       "select",
       {
@@ -540,6 +540,33 @@ function showCells() {
     ...(changes.length ? [h("details", { className: "plan-details" }, h("summary", {}, isNew ? words.new_version : words.same_version), h("ul", {}, changes.map((change) => h("li", {}, change))))] : []),
   );
 }
+
+// ---- the rest of the page ------------------------------------------------------------------------------
+
+// Buttons that act on the saved study save it first, and ask where that matters.
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.dataset.saves !== undefined && desk.unsaved) {
+    event.preventDefault();
+    await desk.save();
+    if (desk.unsaved) return desk.say(words.save_first);
+    return (document.querySelector(`form[action="${form.getAttribute("action")}"]`) ?? form).requestSubmit();
+  }
+  if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
+});
+
+document.addEventListener("click", async (event) => {
+  const copy = event.target.closest("button[name=copy]");
+  if (!copy) return;
+  const link = document.getElementById("join-link");
+  link.select();
+  try {
+    await navigator.clipboard.writeText(link.value);
+  } catch {
+    document.execCommand("copy");
+  }
+  copy.lastChild.textContent = words.copied;
+});
 
 // ---- begin ---------------------------------------------------------------------------------------------
 

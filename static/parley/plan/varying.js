@@ -105,6 +105,7 @@ export function ask(desk, control, path) {
     const values = Object.fromEntries(given.map((level) => [tree.levelKey(level), valueOf(desk, control, level) ?? tree.clone(value === undefined ? null : value)]));
     if (control.kind === "boolean" && new Set(Object.values(values)).size === 1) Object.keys(values).forEach((level, i) => (values[level] = i === 0));
     tree.put(plan, path, alone ? { by: key } : { by: key, values });
+    desk.tidySeats(path);
     dialog.close();
     desk.changed();
     desk.refresh();

@@ -126,6 +126,6 @@ class StagedStudy:
 
 def staged_at(standin: StandIn, **fields: Any) -> StagedStudy:
     """Return a study that pays one dollar plus an average bonus of one dollar, with its account and stand-in."""
-    study = building.new_study(**{"entry": "mturk", "base": Decimal("1.00"), **fields})
+    study = building.new_study(**{"via": "mturk", "base": Decimal("1.00"), **fields})
     account = account_at(standin, title=f"rehearsal of {study.slug}")
     return StagedStudy(standin, study, account, Recruitment.objects.create(study=study, account=account))

@@ -80,7 +80,7 @@ def task_fields(**fields: Any) -> dict[str, Any]:
 
 class TestPublishing:
     def test_form_is_prefilled_from_the_study(self, staged, owner):
-        Study.objects.filter(pk=staged.study.pk).update(title="Splitting money")
+        building.launch_with(staged.study, listing={"title": "Splitting money"})
         page = owner.get(desk(staged, "publish/"))
         form = page.context["form"]
         assert form["title"].value() == "Splitting money"
@@ -154,7 +154,7 @@ class TestPublishing:
         [
             ({"currency": "EUR"}, "pays only in US dollars"),
             ({"base": Decimal("0.00")}, "this study has none"),
-            ({"purpose": "pilot"}, "a trial, in which nobody is paid"),
+            ({"purpose": "demo"}, "a trial, in which nobody is paid"),
         ],
     )
     def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, expected_text):

@@ -12,12 +12,12 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from exports.tests import building
 from marketplaces.prolific import publishing
 from marketplaces.prolific.models import KeySet, Publication
 from marketplaces.prolific.standin.market import Key, new_id
 from participants.models import Enrolment
 from recruiters.models import Identity
-from studies.launching import launch
 from tests.visitors import heading_of, text_of
 
 pytestmark = pytest.mark.django_db
@@ -234,9 +234,7 @@ def test_study_not_on_prolific_is_reported(desk):
 
 
 def test_refusal_within_the_rest_period_says_when_it_ends(desk):
-    desk.study.most_participations, desk.study.rest_hours = None, 12
-    desk.study.save()
-    launch(desk.study)
+    building.launch_with(desk.study, participations=None, rest_hours=12)
     desk.publish(requires_signature=False)
     worker = desk.worker()
     worker.finish()

@@ -42,7 +42,7 @@ def test_draft_has_the_details_of_the_study(desk):
         "FAILED_ATTENTION_CHECK": "REQUEST_RETURN",
     }
     assert {code["code"] for code in study["completion_codes"]} == set(publication.codes.values())
-    assert study["maximum_allowed_time"] >= desk.study.minutes
+    assert study["maximum_allowed_time"] >= desk.study.latest_version().plan.minutes
 
 
 def test_no_code_makes_prolific_pay_automatically(desk):
@@ -86,11 +86,7 @@ def test_draft_being_created_is_not_forgotten(desk):
 
 def test_refusal_is_explained_and_leaves_nothing_behind(desk):
     with pytest.raises(Refused, match="reward is too low"):
-        Study.objects.filter(pk=desk.study.pk).update(base="0.05")
-        desk.study.refresh_from_db()
-        from studies.launching import launch
-
-        launch(desk.study)
+        building.launch_with(desk.study, base="0.05")
         desk.draft()
     assert not Publication.objects.exists() and not desk.standin.market.studies
 
@@ -110,15 +106,17 @@ def test_throttling_leaves_nothing_behind(desk):
 
 
 @pytest.mark.parametrize(
-    ("fields", "expected_text"),
+    ("status", "parts", "expected_text"),
     [
-        ({"status": "draft"}, "First launch the study"),
-        ({"entry": "codes"}, "another way"),
-        ({"purpose": "demo"}, "trial"),
+        ("draft", {}, "First launch the study"),
+        ("launched", {"via": "codes"}, "another way"),
+        ("launched", {"purpose": "demo"}, "trial"),
+        ("launched", {"factors": {"paid": {"levels": ["1.00", "2.00"]}}, "base": {"by": "paid"}}, "Vary the bonus"),
     ],
 )
-def test_unready_study_is_not_published(desk, fields, expected_text):
-    Study.objects.filter(pk=desk.study.pk).update(**fields)
+def test_unready_study_is_not_published(desk, status, parts, expected_text):
+    building.launch_with(desk.study, **parts)
+    Study.objects.filter(pk=desk.study.pk).update(status=status)
     desk.study.refresh_from_db()
     with pytest.raises(NotPossible, match=expected_text):
         desk.draft()
@@ -126,9 +124,9 @@ def test_unready_study_is_not_published(desk, fields, expected_text):
 
 
 def test_launched_version_determines_the_offer(account):
-    launched = building.new_study(via="prolific", slug="trial", purpose="pilot")
+    launched = building.new_study(via="prolific", slug="trial", purpose="demo")
     Recruitment.objects.create(study=launched, account=account)
-    Study.objects.update(purpose="study")
+    Study.objects.update(draft={**launched.draft, "purpose": "study"})
     with pytest.raises(NotPossible, match="trial"):
         publishing.refuse_unready(Study.objects.get())
 

@@ -10,6 +10,7 @@ from marketplaces.prolific import publishing
 from marketplaces.prolific.tests.test_publishing import CHANGING_STATUS
 from rights.roles import Role
 from studies.models import Study
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 
@@ -88,14 +89,14 @@ def test_failure_there_is_shown_and_can_be_repeated(published, owner):
 
 
 def test_places_of_a_larger_version_are_added_there(published, owner):
-    Study.objects.filter(pk=published.study.pk).update(quota=30)
+    Study.objects.update(draft=kit.changed(published.study.draft, quota=30))
     assert "the study now has 30 places" in act(owner, published, "launch")
     (study,) = published.standin.market.studies.values()
     assert study["total_available_places"] == 30
 
 
 def test_places_not_offered_can_be_offered_later(published, owner):
-    Study.objects.filter(pk=published.study.pk).update(quota=30)
+    Study.objects.update(draft=kit.changed(published.study.draft, quota=30))
     published.standin.misbehave("error", "/api/", times=99)
     assert "10 places of the launched version are not offered on Prolific" in act(owner, published, "launch")
     published.standin.behave()

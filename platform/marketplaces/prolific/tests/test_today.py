@@ -159,7 +159,7 @@ class TestScreenedOut:
         return worker
 
     def test_screen_out_payment_is_shown_and_recorded(self, desk):
-        building.launch_with(desk.study, survey_before=[self.QUESTION])
+        building.launch_with(desk.study, before=[self.QUESTION])
         publication = desk.publish(screen_out=Decimal("0.20"))
         worker = self.screened_out(desk)
         page = text_of(Client().get(worker.person.get_absolute_url()))

@@ -109,6 +109,12 @@ def report_lines(pilot: Pilot, figures: Report) -> list[str]:
     lines += ["Minutes per participant (estimated from words read, choices and moves):"]
     lines += [f"  {step.title}: {step.minutes:.1f} ({step.words} words)" for step in figures.steps]
     lines += [f"Payoff of {role_payoffs.role}: mean {role_payoffs.mean:,.2f}" for role_payoffs in figures.payoffs]
+    lines += [
+        f"Cell {cell.number}, {cell.title}: {cell.completed} of {cell.people} completed"
+        + (f", {cell.minutes:.1f} minutes, mean bonus {money(cell.bonus)}" if cell.minutes and cell.bonus else "")
+        for cell in figures.cells
+        if cell.people
+    ]
     if figures.bonuses is not None:
         lines += [f"Bonus: mean {money(figures.bonuses.mean)}; announced: {money(figures.bonuses.announced)}"]
     costs = figures.costs
