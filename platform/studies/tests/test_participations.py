@@ -22,6 +22,7 @@ from recruiters.models import Identity, LabCode
 from studies.enrolling import enrol
 from studies.models import Placement, Study
 from studies.participations import describe_wait
+from studies.tests import kit
 from tests.visitors import arrived_participant, consented_participant, heading_of, launched_study, text_of
 
 GLEE_LIMITS = {"participations": None, "rest_hours": 12}
@@ -90,8 +91,8 @@ class TestHowOften:
             services.end(services.locked(Enrolment.objects.get().pk), State.FAILED_CODE_WORD)
         assert follow_assignment_link(study, assignment="A2").status_code == 403
 
-    @pytest.mark.parametrize("purpose", ["pilot", "demo"])
-    def test_pilots_and_demos_do_not_count(self, purpose):
+    @pytest.mark.parametrize("purpose", ["demo"])
+    def test_demos_do_not_count(self, purpose):
         study = study_of_family("trial", purpose=purpose, participations=1)
         for assignment in ("A1", "A2"):
             assert follow_assignment_link(study, assignment=assignment).status_code == 302
@@ -103,9 +104,10 @@ class TestHowOften:
         assert Client().get(f"/join/{study.slug}", preview).status_code == 200
         assert follow_assignment_link(study).status_code == 302
 
-    def test_frozen_limits_apply(self):
+    def test_limits_apply_as_launched(self):
         study = launched_study(via="mturk", participations=2)
-        Study.objects.update(participations=1)
+        study.draft = kit.changed(study.draft, participations=1)
+        study.save()
         follow_assignment_link(study)
         end_all()
         assert follow_assignment_link(study, assignment="A2").status_code == 302
@@ -267,18 +269,6 @@ class TestSimultaneousArrivals:
         studies = [study_of_family(f"family-{i}") for i in range(3)]
         results = self.arrive_together([(studies[i % 3], Arrival("mturk", f"W{i}", f"A{i}")) for i in range(9)])
         assert len({result for result in results if isinstance(result, int)}) == 9
-
-
-@pytest.mark.django_db
-def test_glee_preset_allows_repeats_after_twelve_hours():
-    from collecting.presets import load
-    from studies.launching import launch
-
-    studies = load("glee-human", agents=["script:random"])
-    assert {(study.most_participations, study.rest_hours) for study in studies} == {(None, 12)}
-    assert {str(launch(study).content["participations"]) for study in studies} == {
-        str({"most": None, "rest_hours": 12})
-    }
 
 
 @pytest.mark.django_db
