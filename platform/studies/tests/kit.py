@@ -67,6 +67,8 @@ def document(
     chosen = possible[:1] if roles is None else list(roles) or possible
     own = {"stage": {"seats": parts.pop("seats")}} if "seats" in parts else {}
     made = plan_for(game, config=dict(config or {}), roles=chosen, agents=agents_of(agents), **own)
+    if "agents" in made:
+        made["agents"] = _with_fallbacks(made["agents"])
     return changed(made, **{"quota": 20, "via": "codes", **parts})
 
 
@@ -93,7 +95,7 @@ def changed(
     game = next(node for node in _nodes(journey) if node["stage"] == "game")
     for name, value in parts.items():
         if name == "agents":
-            plan["agents"] = agents_of(value)
+            plan["agents"] = _with_fallbacks(agents_of(value) or {})
         elif name == "config":
             game["config"] = {**game.get("config", {}), **value}
         elif name in ("consent", "debriefing"):
@@ -140,7 +142,18 @@ def agents_of(agents: Mapping[str, Any] | Sequence[str] | str | None) -> dict[st
 def _planned(data: Mapping[str, Any]) -> dict[str, Any]:
     if "spec" not in data:
         return dict(data)
-    return agent(data["spec"], **{"delay": data["delay"]} if "delay" in data else {}, **data.get("settings", {}))
+    settings = dict(data.get("settings", {}))
+    fallbacks = [*settings.pop("fallbacks", ())]
+    if script := settings.pop("script", ""):
+        fallbacks.append(f"script:{script}")
+    own = {"delay": data["delay"]} if "delay" in data else {}
+    return agent(data["spec"], **own, **settings, **({"fallback": fallbacks} if fallbacks else {}))
+
+
+def _with_fallbacks(agents: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the agents, and those that they name as fallbacks by specification."""
+    named = [spec for each in agents.values() for spec in each.get("fallback") or () if ":" in spec]
+    return {**{spec: agent(spec) for spec in named}, **agents}
 
 
 def agent(spec: str, **settings: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from participants.states import State
 from recruiters import addresses
 from recruiters.models import LabCode
 from studies.models import Study
+from studies.tests import kit
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +39,7 @@ def test_enrolments_per_address_and_hour_are_limited() -> None:
     assert '<meta http-equiv="refresh" content="60">' in response.content.decode()
     assert Enrolment.objects.count() == 2
     assert Client().post("/join/splitting", REMOTE_ADDR="192.0.2.7").status_code == 302
-    Study.objects.update(via="mturk")
+    kit.launch_again(Study.objects.get(), via="mturk")
     invented = {"workerId": "AMADEUP", "assignmentId": "3X", "hitId": "3H"}
     assert Client().get("/join/splitting", invented).status_code == 429
 
@@ -102,16 +103,16 @@ def test_opening_the_link_takes_no_place() -> None:
 
 
 def test_cell_that_filled_before_consent_is_replaced() -> None:
-    study = launched_study(via="open", quota=1, grid={"rounds": [1, 6]})
+    pays = {"factors": {"pays": {"levels": ["1.00", "2.00"]}}, "base": {"by": "pays"}}
+    study = launched_study(via="open", quota=1, **pays)  # the consent page says what is paid, so the draw comes first
     people = [Visitor(arrived_participant(study, worker=str(number))) for number in range(3)]
     for visitor in people:
         visitor.send(agree="yes")
-    placed = [visitor.now().placement.cell.configuration for visitor in people if visitor.now().state != State.ARRIVED]
-    assert sorted(placed) == [0, 1]
+    placed = [visitor.now().placement.cell.number for visitor in people if visitor.now().state != State.ARRIVED]
+    assert sorted(placed) == [1, 2]
     for visitor in people[:2]:
         step = next(step for step in visitor.now().steps if step["kind"] == "match")
-        cell = visitor.now().placement.cell
-        assert step["config"] == cell.version.content["configurations"][cell.configuration]
+        assert step["texts"]["pay"]["base"] == visitor.now().placement.cell.factors["pays"]
 
 
 def test_open_study_with_a_model_needs_a_spending_limit() -> None:

@@ -16,6 +16,7 @@ from participants.models import Enrolment
 from recruiters import otree
 from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
+from studies.tests import kit
 from tests.visitors import consented_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
@@ -48,8 +49,8 @@ def otree_token() -> str:
 
 def test_participants_do_not_read_the_game_summary():
     study = launched_study(via="open")
-    assert registry.get(study.game).summary not in text_of(Client().get("/join/splitting"))
-    assert registry.get(study.game).summary not in suggestion(study)["description"]
+    assert registry.get(study.games[0]).summary not in text_of(Client().get("/join/splitting"))
+    assert registry.get(study.games[0]).summary not in suggestion(study)["description"]
 
 
 @pytest.mark.parametrize("slug", ["unknown", "UNKNOWN", "x" * 300])
@@ -75,7 +76,7 @@ def test_closed_study_explains_why(entry, status, reason):
 
 
 def test_unlaunched_draft_has_the_same_page():
-    Study.objects.create(title="Splitting", slug="splitting", game="bargaining", via="open")
+    kit.new_study("splitting", via="open")
     response = follow_link(Study.Entry.OPEN)
     assert response.status_code == 403
     assert "not started yet" in text_of(response)

@@ -20,8 +20,8 @@ from plans.reading import BadPlan
 from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
-from studies.launching import launch
 from studies.models import Study
+from studies.tests import kit
 from tests.forms import form_data
 from tests.visitors import Visitor, arrived_participant, heading_of, launched_study, text_of
 
@@ -81,7 +81,7 @@ def test_deletion_names_every_user_and_offers_to_retire(client, administrator, e
 
 def test_deletion_only_counts_what_the_user_may_not_see(client, endpoint):
     study_with(title="Split it")
-    own = Study.objects.create(title="Mine", slug="mine", game="bargaining", agents="lab:m")
+    own = kit.new_study("mine", title="Mine", agents="lab:m")
     user = User.objects.create_user("staff", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(content_type__model="endpoint"))
     give(own, user=user, role=Role.VIEWER, by=None)
@@ -112,14 +112,11 @@ def test_retired_endpoint_serves_what_was_launched_and_nothing_new(client, admin
     MEMORY.read()
     assert "retired" in client.get("/admin/opponents/endpoint/").content.decode()
     assert follow_link(study).status_code == 302
-    study.title = "Still editable"
-    study.full_clean()
-    launch(study)
+    kit.launch_again(study, title="Still editable")
     assert "retired" not in text_of(client.get(reverse("admin:collecting_collection_change", args=[collection.pk])))
 
-    other = Study(title="New", slug="new", game="bargaining", agents="lab:m")
     with pytest.raises(ValidationError, match="“lab” is retired"):
-        other.full_clean()
+        kit.launched("new", agents="lab:m")
     with pytest.raises(BadPlan, match="“lab” is retired"):
         collection_with(slug="another")
     with pytest.raises(CannotPilot, match="“lab” is retired"):

@@ -20,10 +20,9 @@ from recruiters.arrivals import Arrival
 from recruiters.errors import DifferentParticipant, EntryRefused, TooSoon
 from recruiters.models import Identity, LabCode
 from studies.enrolling import enrol
-from studies.launching import launch
 from studies.models import Placement, Study
 from studies.participations import describe_wait
-from studies.presets import load
+from studies.tests import kit
 from tests.visitors import arrived_participant, consented_participant, heading_of, launched_study, text_of
 
 GLEE_LIMITS = {"participations": None, "rest_hours": 12}
@@ -92,8 +91,8 @@ class TestHowOften:
             services.end(services.locked(Enrolment.objects.get().pk), State.FAILED_CODE_WORD)
         assert follow_assignment_link(study, assignment="A2").status_code == 403
 
-    @pytest.mark.parametrize("purpose", ["pilot", "demo"])
-    def test_pilots_and_demos_do_not_count(self, purpose):
+    @pytest.mark.parametrize("purpose", ["demo"])
+    def test_demos_do_not_count(self, purpose):
         study = study_of_family("trial", purpose=purpose, participations=1)
         for assignment in ("A1", "A2"):
             assert follow_assignment_link(study, assignment=assignment).status_code == 302
@@ -105,9 +104,10 @@ class TestHowOften:
         assert Client().get(f"/join/{study.slug}", preview).status_code == 200
         assert follow_assignment_link(study).status_code == 302
 
-    def test_frozen_limits_apply(self):
+    def test_limits_apply_as_launched(self):
         study = launched_study(via="mturk", participations=2)
-        Study.objects.update(participations=1)
+        study.draft = kit.changed(study.draft, participations=1)
+        study.save()
         follow_assignment_link(study)
         end_all()
         assert follow_assignment_link(study, assignment="A2").status_code == 302
@@ -191,7 +191,9 @@ class TestRestBetweenGames:
 
     def test_other_kinds_of_game_do_not_count(self):
         follow_assignment_link(study_of_family("small"))
-        other = study_of_family("prices", game="negotiation", roles=["alice"], agents="script:random")
+        other = study_of_family(
+            "prices", game="negotiation", roles=["alice"], agents="script:random"
+        )
         assert follow_assignment_link(other, assignment="A2").status_code == 302
 
     def test_other_people_and_recruiters_do_not_count(self):
@@ -267,15 +269,6 @@ class TestSimultaneousArrivals:
         studies = [study_of_family(f"family-{i}") for i in range(3)]
         results = self.arrive_together([(studies[i % 3], Arrival("mturk", f"W{i}", f"A{i}")) for i in range(9)])
         assert len({result for result in results if isinstance(result, int)}) == 9
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("game", ["bargaining", "negotiation", "persuasion"])
-def test_glee_preset_allows_repeats_after_twelve_hours(game):
-    study = load(f"glee-human-{game}", agents=["script:random"])
-    launch(study)
-    rules = study.entry_rules()
-    assert (rules.participations, rules.rest_hours) == (None, 12)
 
 
 @pytest.mark.django_db
