@@ -104,32 +104,32 @@ STEPS = (
         (
             Stop(
                 "form",
-                _("Cells and line-ups"),
+                _("One plan, and what varies in it"),
                 _(
-                    "The set-up form has eight steps, and every field has a default. In *Game*, *Several values* makes "
-                    "a parameter part of the comparison. In *Who plays*, a line-up says who takes which seat: a "
-                    "person, a model or a script."
+                    "The editor shows the plan of the study: at the left the journey of a participant, in the middle "
+                    "the part that you chose, at the right the cells. Every setting has a default, and anything can be "
+                    "a treatment: press “Vary by…” at a text, a parameter, a seat or the pay."
                 ),
                 _(
-                    "Go through the steps and watch the figures below the form: cells, matches, minutes and cost "
-                    "change as you type. Nothing is stored until you press *Save*."
+                    "Open the parts at the left and watch the cells at the right: quota, minutes and pay change as you "
+                    "type. Nothing is stored until you press *Save*. *Download* gives you the plan as a file."
                 ),
                 "admin:studies_study_change",
-                at="study_form",
+                at="plan",
             ),
             Stop(
                 "costs",
                 _("Pay and costs"),
                 _(
                     "*What this study will cost* adds up base pay, bonuses, recruiters’ fees and calls to models, as "
-                    "expected and at most. Rates and limits are in the form’s step *Pay*."
+                    "expected and at most. Rates and limits are in the plan’s part “Pay”."
                 ),
                 _("Compare the two columns, and read below them what comes on top."),
                 "admin:studies_study_change",
                 at="costs",
             ),
         ),
-        "The set-up form of the sample study",
+        "The plan of the sample study in the editor",
     ),
     Step(
         "launch",

@@ -126,12 +126,6 @@ class PlanEditing(MembersPage):
             raise PermissionDenied
 
 
-def _shown(key: str) -> dict[str, Any]:
-    """Return a game as the page offers it: templates would call its class."""
-    game = registry.get(key)
-    return {"key": key, "title": game.title, "summary": game.summary, "picture": picture_of(key)}
-
-
 def _begun(request: HttpRequest) -> tuple[str, dict[str, Json]] | None:
     """Return the short name and the plan that a new collection begins with; None if none was asked for."""
     game, preset = request.GET.get("game"), request.GET.get("preset")

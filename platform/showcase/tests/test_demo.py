@@ -5,29 +5,36 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.contrib.auth.models import User
 
 from games import registry
 from games.play import configure
 from matches.models import Match
 from opponents.models import Endpoint
+from plans.stages import Game
 from showcase.demo import create_demo
-from studies.models import Study
+from studies.models import Study, configured
 
 pytestmark = pytest.mark.django_db
+
+
+def stages(*, people: int) -> list[Game]:
+    """Return the game of every demo that this many people play together."""
+    versions = [study.latest_version() for study in Study.objects.exclude(slug__startswith="demo-llm-")]
+    first_cells = [version.cells.first() for version in versions]
+    return [cell.game for cell in first_cells if cell.group_size == people]
+
+
+def mechanisms(found: list[Game]) -> set[str]:
+    return {stage.config["mechanism"] for stage in found if stage.game == "social_dilemma"}
 
 
 def test_demo_has_every_game_and_is_idempotent(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     demo = create_demo()
     studies = Study.objects.count()
-    single_player_demos = Study.objects.filter(lineups=[])
-    assert sorted({study.game for study in single_player_demos}) == list(registry.keys())
-    assert {study.config["mechanism"] for study in single_player_demos.filter(game="social_dilemma")} == {
-        "repetition",
-        "contract",
-        "reputation_first_order",
-    }
+    alone = stages(people=1)
+    assert sorted({stage.game for stage in alone}) == list(registry.keys())
+    assert mechanisms(alone) == {"repetition", "contract", "reputation_first_order"}
     assert {study.status for study in Study.objects.all()} == {"launched"}
     assert create_demo() == demo
     assert Study.objects.count() == studies
@@ -35,15 +42,11 @@ def test_demo_has_every_game_and_is_idempotent(settings, tmp_path):
 
 
 def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
-    """The defaults allow gains both in the demo and in the form for a new study."""
     settings.DATA_DIR = tmp_path
     create_demo()
-    configs = [study.configured().config for study in Study.objects.filter(game="negotiation")]
-    client.force_login(User.objects.create_superuser("root"))
-    form = client.get("/admin/studies/study/add/?game=negotiation").content.decode()
-    default_factors = dict(re.findall(r'name="parameter_(seller_factor|buyer_factor)" value="([\d.]+)"', form))
+    demos = [stage for stage in [*stages(people=1), *stages(people=2)] if stage.game == "negotiation"]
+    configs = [configured(stage).config for stage in demos]
     assert len(configs) == 2 and all(config.buyer_factor > config.seller_factor for config in configs)
-    assert float(default_factors["buyer_factor"]) > float(default_factors["seller_factor"])
     page = client.get("/join/demo-negotiation").content.decode()
     assert re.search(r"Play as [^<]*seller", page) and re.search(r"Play as [^<]*buyer", page)
 
@@ -51,12 +54,10 @@ def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
 def test_demos_for_two_people(settings, tmp_path, client):
     settings.DATA_DIR = tmp_path
     create_demo()
-    two_person_demos = Study.objects.exclude(lineups=[])
+    together = stages(people=2)
     keys = [key for key in registry.keys() if len(configure(registry.get(key), {}).people()) > 1]
-    assert sorted({study.game for study in two_person_demos}) == keys
-    mechanisms = {study.config["mechanism"] for study in two_person_demos.filter(game="social_dilemma")}
-    assert mechanisms == {"repetition", "contract", "reputation_first_order"}
-    assert all(cell.group_size == 2 for study in two_person_demos for cell in study.latest_version().cells.all())
+    assert sorted({stage.game for stage in together}) == keys
+    assert mechanisms(together) == {"repetition", "contract", "reputation_first_order"}
     page = client.get("/join/demo-bargaining").content.decode()
     assert 'href="/join/demo-bargaining-together/"' in page
 
@@ -64,6 +65,10 @@ def test_demos_for_two_people(settings, tmp_path, client):
 def test_local_model_plays_every_game(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     create_demo("http://127.0.0.1:9/v1")
-    model_studies = Study.objects.filter(agents__has_key="local:smollm2-135m-instruct", status="launched")
-    assert [study.game for study in model_studies.order_by("game")] == list(registry.keys())
+    studies = Study.objects.filter(slug__startswith="demo-llm-", status="launched")
+    assert sorted(game for study in studies for game in study.games) == list(registry.keys())
+    models = [agent for study in studies for agent in study.latest_version().agents().values() if not agent.scripted]
+    assert {agent.spec for agent in models} == {"local:smollm2-135m-instruct"} and all(
+        agent.settings.script for agent in models
+    )
     assert Endpoint.objects.get().base_url == "http://127.0.0.1:9/v1"
