@@ -9,7 +9,7 @@ from django.apps import apps
 
 
 def pages() -> dict[str, str]:
-    """Return every page of the reference as Markdown and the files they link to, by their path in the folder `reference`."""
+    """Return the pages of the reference as Markdown, and files they link to, by path in the folder `reference`."""
     if not apps.ready:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         os.environ.setdefault("SECRET_KEY", "documentation")

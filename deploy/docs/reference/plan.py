@@ -22,8 +22,10 @@ def page() -> str:
     forms = plan_controls()
     parts = [
         "# The plan\n",
-        f"A study is one file. This page lists every setting; programs can read the same as a {{download}}`JSON schema <{SCHEMA}>`.",
-        "Any value may depend on a factor: `{by: FACTOR, values: {LEVEL: …}}`, or `{by: FACTOR}` where the level is the value.\n",
+        "A study is one file. This page lists every setting; programs can read the same as a "
+        f"{{download}}`JSON schema <{SCHEMA}>`.",
+        "Any value may depend on a factor: `{by: FACTOR, values: {LEVEL: …}}`, or `{by: FACTOR}` where the level is "
+        "the value.\n",
     ]
     for name, control in forms["sections"].items():
         if control.get("fields"):
