@@ -10,12 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserType, Page, expect
 
 from tests import walking
-<<<<<<< HEAD
-from tests.conftest import PATIENCE
-from tests.researching import begin, launch, part, press, sign_in
-=======
 from tests.researching import PATIENCE, begin, launch, part, press, sign_in
->>>>>>> h-editor
 
 pytestmark = pytest.mark.browser
 

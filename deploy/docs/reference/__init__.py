@@ -9,11 +9,7 @@ from django.apps import apps
 
 
 def pages() -> dict[str, str]:
-<<<<<<< HEAD
-    """Return every page of the reference as Markdown, and the files they link to, by path in `reference`."""
-=======
     """Return the pages of the reference as Markdown, and files they link to, by path in the folder `reference`."""
->>>>>>> h-editor
     if not apps.ready:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         os.environ.setdefault("SECRET_KEY", "documentation")
