@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from deploy.docs.reference.markdown import code, line, table
 from exports import codebook, shape
+from exports.designs import AskedQuestion, FactorColumn
+from exports.sources import Check, StudySource
 from exports.tables import Column, Table, tables
 
 EMPTY = shape.Shape(games=(), config={}, roles={}, metrics={}, meanings={}, moves={})
-STEPS = ("consent", "name", "instructions", "code_word", "quiz", "match", "survey")
+
+
+class AnyStudy(StudySource):
+    """What every study may have; NAME stands for the names of its own stages and factors."""
+
+    factors = (FactorColumn("NAME", ()),)
+    conditions = ("NAME",)
+    questions: Mapping[tuple[str, str], AskedQuestion] = {}
+
+    def __init__(self) -> None:
+        """There is no study."""
+
+    def steps(self) -> list[str]:
+        own = ("page_NAME", "questions_NAME")
+        return ["consent", "name", *own, "instructions", "comprehension", "lobby", "match", "quiz"]
+
+    def checks(self) -> list[Check]:
+        return [Check("code_word"), Check("comprehension"), Check("quiz")]
 
 
 def page() -> str:
@@ -26,13 +45,13 @@ def page() -> str:
 
 def common() -> dict[str, Table]:
     """Return the tables with the columns that every study's dataset has."""
-    return tables(EMPTY, steps=STEPS, checks=("code_word", "quiz"))
+    return tables(EMPTY, AnyStudy())
 
 
 def of_game(key: str) -> dict[str, list[Column]]:
     """Return the columns that the game with this key adds, by table."""
     common_names = {name: {column.name for column in dataset_table.columns} for name, dataset_table in common().items()}
-    tables_with_game = tables(shape.of_configurations([(key, {})]), steps=STEPS, checks=("code_word", "quiz"))
+    tables_with_game = tables(shape.of_configurations([(key, {})]), AnyStudy())
     added = {
         dataset_table.file: [column for column in dataset_table.columns if column.name not in common_names[name]]
         for name, dataset_table in tables_with_game.items()

@@ -23,7 +23,7 @@ SMD_LINE = 0.1
 
 def run(data: Data, options: Options) -> Result:
     """Return arrivals compared with quotas, and answers given before the game, by cell."""
-    frame = participants(data)
+    frame = participants(data, *(n for n in data.names("participants") if n.startswith(PRE_GAME)))
     tables, figures, numbers, warnings = [], [], {}, []
     arrivals = _arrivals(frame, data)
     if arrivals:
@@ -105,12 +105,11 @@ def _fit_note(fit: dict[str, Any]) -> str:
 
 def _answers(frame: pd.DataFrame, data: Data, options: Options) -> tuple[list[dict[str, Any]], list[str]]:
     """Return, for each question (and option), the largest difference between two cells and a test over all cells."""
-    names = [n for n in data.names("participants") if n.startswith(PRE_GAME)]
+    names = [n for n in frame.columns if n.startswith(PRE_GAME)]
     rows: list[dict[str, Any]] = []
     small_cells: set[str] = set()
-    pre_game_answers = data.table("participants", names) if names else None
     for name in names:
-        values = pre_game_answers[name]  # type: ignore[index]
+        values = frame[name]
         kind = data.kind("participants", name)
         if kind == "text" or (values.nunique() > MAX_OPTIONS and kind == "choice"):
             continue

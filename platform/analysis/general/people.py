@@ -28,8 +28,10 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     Raises:
         SkippedError: no one was placed in a cell.
     """
-    requested = ["participant", "stage", "role", "cell", "version", "in_dataset", *columns]
+    factors = data.treatments("participants")
+    requested = ["participant", "stage", "role", "cell", "version", "in_dataset", "match", *factors, *columns]
     frame = data.table("participants", [*(n for n in requested if data.has("participants", n)), "dataset"])
+    frame = frame[frame["cell"].notna()].reset_index(drop=True)
     if not len(frame):
         raise SkippedError("No one was placed in a cell.")
     several_versions = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
@@ -39,8 +41,8 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     if frame["dataset"].nunique() > 1:
         label = frame["dataset"].astype("str") + " " + label
     frame = frame.assign(arm="cell " + label, cluster=_units(data, frame))
-    factors = [name for name in data.treatments("participants") if name not in frame]
-    frame = frame.join(data.table("participants", factors).map(level_text, na_action="ignore")) if factors else frame
+    for name in factors:
+        frame[name] = frame[name].map(level_text, na_action="ignore").astype("str")
     if not data.has("cells", "version", "cell"):
         return frame
     names = [n for n in data.names("cells") if n.startswith(CONFIG)]
@@ -70,8 +72,8 @@ def _units(data: Data, frame: pd.DataFrame) -> Any:
     if "participant" not in frame:
         return components(len(frame), [])
     name, matches = frame["participant"], pd.Series(None, index=frame.index, dtype="str")
-    if data.has("participants", "match"):
-        matches = data.column("participants", "match")
+    if "match" in frame:
+        matches = frame["match"]
     if data.has("excluded", "participant", "match"):
         rows = data.table("excluded", ["participant", "match"]).dropna().drop_duplicates("participant")
         matches = matches.astype("object").fillna(name.map(rows.set_index("participant")["match"]))
