@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 PATIENCE = 20_000
 """Milliseconds that a busy machine may need to count cells or open a page."""
@@ -32,18 +32,39 @@ def clicks(page: Page) -> int:
     return int(page.evaluate("sessionStorage.clicks || 0"))
 
 
-def go_to_step(page: Page, title: str) -> None:
-    """Go to a step of the set-up form."""
-    page.get_by_role("navigation", name="Steps").get_by_role("button", name=title).click()
+def press(page: Page | Locator, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
 
 
-def vary(page: Page, parameter: str, values: str) -> None:
-    """Enter several values for a parameter."""
-    page.get_by_role("button", name=f"Several values: {parameter}").click()
-    page.get_by_label(f"{parameter}: several values").fill(values)
+def begin(page: Page, game: str = "Bargaining") -> None:
+    """Make a study of a game on the page that offers them; its editor opens."""
+    press(page, f"Begin: {game}")
+    expect(page.locator("[data-cells] tbody tr").first).to_be_visible(timeout=PATIENCE)
 
 
-def expect_size(page: Page, *, cells: int, matches: int) -> None:
-    """Wait until the page shows this many cells and matches for the study as typed."""
-    expect(page.locator("[data-cells]")).to_have_text(str(cells), timeout=PATIENCE)
-    expect(page.locator("[data-matches]")).to_have_text(str(matches), timeout=PATIENCE)
+def part(page: Page, name: str) -> None:
+    """Open a part of the plan."""
+    page.get_by_role("navigation", name="Parts of the study").get_by_role("button", name=name).click()
+
+
+def vary(page: Page, label: str, levels: str) -> None:
+    """Make a value depend on a new factor; without levels, on those that are suggested."""
+    press(page, f"Vary by… {label}")
+    dialog = page.get_by_role("dialog")
+    if levels:
+        dialog.get_by_label("Levels", exact=True).fill(levels)
+    page.keyboard.press("Enter")
+    expect(dialog).to_have_count(0)
+
+
+def save(page: Page) -> None:
+    press(page, "Save")
+    expect(page.locator("[data-status]")).to_have_text("Saved", timeout=PATIENCE)
+
+
+def launch(page: Page) -> str:
+    """Launch the study, saving it first; return its link for participants."""
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#study-top").get_by_role("button", name="Launch").click()
+    expect(page.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)
+    return page.get_by_label("Link for participants").input_value()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserType, Page, expect
 
 from tests import walking
-from tests.researching import PATIENCE, expect_size, go_to_step, sign_in
+from tests.researching import begin, launch, part, press, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -125,25 +125,22 @@ def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient_br
 def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     sign_in(stack, page)
     page.goto(f"{stack.url}/admin/studies/study/add/")
-    page.get_by_role("heading", name="Bargaining").click()
-    expect_size(page, cells=1, matches=20)
-    page.get_by_label("Title").fill("Adults only")
-    go_to_step(page, "Consent and surveys")
-    survey_before = page.locator(".field-survey_before")
-    survey_before.get_by_role("button", name="Add a question").click()
-    survey_before.get_by_label("Question text").fill("How old are you?")
-    survey_before.get_by_label("Answer type").select_option("single")
-    survey_before.get_by_label("Options, one per line").fill("18 or more\nless than 18")
-    survey_before.get_by_role("checkbox", name="less than 18").check()
-    go_to_step(page, "Pay")
-    page.get_by_label("Screened out by an answer").select_option("base")
-    go_to_step(page, "Entry")
+    begin(page)
+    part(page, "Consent")
+    page.get_by_text("Add a stage").click()
+    press(page, "Questions")
+    press(page, "Add: question")
+    page.get_by_label("Name *").fill("adult")
+    page.get_by_label("Question *").fill("How old are you?")
+    page.get_by_label("Options").fill("18 or more\nless than 18")
+    page.get_by_text("More: conditions").click()
+    page.get_by_label("Screened out if").fill("adult == 'less than 18'")
+    part(page, "Pay")
+    page.get_by_text("0 changed").click()
+    page.get_by_label("Screened out", exact=True).select_option("base")
+    part(page, "Entry")
     page.get_by_label("Who may enter").select_option("open")
-    page.get_by_role("button", name="Save").click()
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Launch").click()
-    expect(page.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)
-    page.goto(page.locator("#join-link").input_value())
+    page.goto(launch(page))
     page.get_by_role("button", name="Begin").click()
     walking.consent_and_name(page)
     page.get_by_role("radio", name="less than 18").check()

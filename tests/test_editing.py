@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from games import registry
 from tests import researching, walking
 from tests.accessibility import DARK, violation_lines, violations
 from tests.photographs import photograph
+from tests.researching import begin, launch, part, press, save, vary
 
 pytestmark = pytest.mark.browser
 
@@ -20,6 +22,7 @@ STACKS = ("sqlite",)
 MAX_CLICKS, MAX_SECONDS = 25, 600
 SCHEMES = [("light", ()), ("dark", DARK)]
 """Colour schemes with the accessibility rules to check: all in light mode, in dark mode only those about colours."""
+UNFOLD = "for (const each of document.querySelectorAll('[data-middle] details')) each.open = true"
 INVALID = """
 format: parley-study
 title: Wrong
@@ -39,36 +42,6 @@ def desk(stack, page: Page) -> Page:
     return page
 
 
-def press(page: Page | Locator, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
-
-
-def begin(page: Page, game: str = "Bargaining") -> None:
-    """Open a new study of a game."""
-    press(page, f"Begin: {game}")
-    expect(page.locator("[data-cells] tbody tr").first).to_be_visible(timeout=researching.PATIENCE)
-
-
-def part(page: Page, name: str) -> None:
-    """Open a part of the plan."""
-    page.get_by_role("navigation", name="Parts of the study").get_by_role("button", name=name).click()
-
-
-def vary(page: Page, label: str, levels: str) -> None:
-    """Make a value depend on a new factor."""
-    press(page, f"Vary by… {label}")
-    dialog = page.get_by_role("dialog")
-    if levels:
-        dialog.get_by_label("Levels", exact=True).fill(levels)
-    page.keyboard.press("Enter")
-    expect(dialog).to_have_count(0)
-
-
-def save(page: Page) -> None:
-    press(page, "Save")
-    expect(page.locator("[data-status]")).to_have_text("Saved", timeout=researching.PATIENCE)
-
-
 def plan(stack: Any, slug: str) -> dict[str, Any]:
     """Return the saved plan."""
     found: dict[str, Any] = stack.call("tests.actions.draft_of", slug)
@@ -85,7 +58,6 @@ def game_of(document: dict[str, Any]) -> dict[str, Any]:
 def test_two_by_two_with_two_opponents_takes_25_clicks(stack, desk: Page, browser: Browser, record_property):
     started_at = time.monotonic()
     begin(desk)
-    desk.on("dialog", lambda dialog: dialog.accept())
     press(desk, "Same for all Seats")
     part(desk, "Agents")
     press(desk, "Add an agent")
@@ -101,14 +73,14 @@ def test_two_by_two_with_two_opponents_takes_25_clicks(stack, desk: Page, browse
     press(desk, "Move up: page")
     part(desk, "Entry")
     desk.get_by_label("Who may enter").select_option("open")
-    desk.locator("#study-top").get_by_role("button", name="Launch").click()
-    expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=researching.PATIENCE)
-    link = desk.get_by_label("Link for participants").input_value()
+    link = launch(desk)
     person = browser.new_page()
     person.goto(link)
     person.get_by_role("button", name="Begin").click()
     walking.consent_and_name(person)
-    expect(person.get_by_text("points from the other player").or_(person.get_by_text("points to the other"))).to_be_visible()
+    expect(
+        person.get_by_text("points from the other player").or_(person.get_by_text("points to the other"))
+    ).to_be_visible()
     person.close()
     clicks, seconds = researching.clicks(desk), time.monotonic() - started_at
     record_property("clicks", clicks)
@@ -145,6 +117,7 @@ def test_renamed_factors_and_levels_change_everywhere(stack, desk: Page):
     vary(desk, "Rounds", "short, long")
     part(desk, "rounds short, long")
     desk.get_by_label("Level 2").fill("endless")
+    desk.keyboard.press("Tab")
     desk.get_by_label("Name of the factor").fill("horizon")
     desk.keyboard.press("Tab")
     expect(desk.get_by_role("heading", name="horizon")).to_be_visible()
@@ -159,7 +132,7 @@ def test_a_fault_stands_at_its_control_and_level_and_the_list_leads_there(desk: 
     begin(desk)
     vary(desk, "Rounds", "short, long")
     desk.get_by_label("Rounds: long").fill("0")
-    fault = desk.locator(".plan-level").last.locator(".plan-fault")
+    fault = desk.locator("[data-at$=rounds][data-levels*=long] > .plan-fault")
     expect(fault).to_contain_text("rounds = long", timeout=researching.PATIENCE)
     part(desk, "Pay")
     desk.get_by_text("to correct before launching").click()
@@ -180,6 +153,17 @@ def test_questions_show_only_the_settings_of_their_kind(stack, desk: Page):
     document = plan(stack, desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1])
     (question,) = document["journey"][-1]["items"]
     assert (question["kind"], question["text"]) == ("scale", "Do you trust others?")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", registry.keys())
+def test_looking_at_every_part_changes_nothing(desk: Page, game: str):
+    begin(desk, str(registry.get(game).title))
+    for button in desk.get_by_role("navigation", name="Parts of the study").locator(".plan-entry-of-nav").all():
+        button.click()
+        desk.evaluate(UNFOLD)
+    expect(desk.locator("[data-status]")).to_have_text("Saved")
+    expect(desk.locator("[data-faults]")).to_be_empty()
 
 
 # ---- nothing is lost -------------------------------------------------------------------------------------
@@ -242,8 +226,7 @@ def test_every_part_is_accessible_and_fits_a_phone(desk: Page, scheme: str, rule
     parts = ["game Bargaining", "rounds short", "Title and time", "Agents", "Pay", "Disclosure", "Data quality"]
     for name in [*parts, "Entry", "Cells and assignment", "Consent"]:
         part(desk, name)
-        for folded in desk.locator("[data-middle] details:not([open]) > summary").all():
-            folded.click()
+        desk.evaluate(UNFOLD)
         photograph(desk, f"editor-{name}")
         problems += violation_lines(violations(desk, within="#plan", rules=rules), name)
         desk.set_viewport_size({"width": 360, "height": 740})
@@ -258,7 +241,6 @@ def test_the_editor_works_without_a_mouse(desk: Page):
     desk.get_by_label("Rounds", exact=True).focus()
     desk.keyboard.press("Shift+Tab")
     desk.keyboard.press("Enter")
-    desk.keyboard.press("Tab")
     desk.keyboard.type("1, 2")
     desk.keyboard.press("Enter")
     expect(desk.get_by_role("group", name="Rounds depends on rounds")).to_be_visible()

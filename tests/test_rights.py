@@ -119,9 +119,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "studies_study_delete_codes": post_only("editor"),
     "studies_study_members": get_and_post("viewer"),
     "studies_study_set_member": post_only("owner"),
-    **dict.fromkeys(
-        [f"collecting_collection_{name}" for name in ("check", "save", "text", "read")], (BY_POST, STAFF)
-    ),
+    **dict.fromkeys([f"collecting_collection_{name}" for name in ("check", "save", "text", "read")], (BY_POST, STAFF)),
     "collecting_collection_start": post_only("editor"),
     "collecting_collection_pause": post_only("editor"),
     "collecting_collection_retry": post_only("editor"),

@@ -134,7 +134,8 @@ class CustomGame(BaseModel):
     )
     payoffs: dict[str, tuple[Points, ...]] = Field(
         json_schema_extra={"payoffs": True},
-        title="Points", description='For every combination of action numbers, as in "0,1", one number per seat.'
+        title="Points",
+        description='For every combination of action numbers, as in "0,1", one number per seat.',
     )
     cooperate: tuple[int, ...] | None = Field(default=None, title="Cooperative action of each seat")
     other: tuple[int, ...] | None = Field(default=None, title="Uncooperative action of each seat")

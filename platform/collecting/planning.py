@@ -59,12 +59,14 @@ class PlannedMatch:
 class Configured:
     """The configurations of a collection with everything that follows from its plan.
 
-    Args:
+    Attributes:
+        plans: one per configuration.
         configurations: complete, as frozen.
+        template: the game's instructions, as frozen.
     """
 
     def __init__(self, document: Document, configurations: Sequence[Mapping[str, Json]], template: str):
-        self._reader = reader = CollectionReader(document)
+        self.reader = reader = CollectionReader(document)
         self.plans: list[CollectionPlan] = [reader.collection(cell.factors) for cell in reader.cells]
         self.configurations = configurations
         self.template = template
@@ -107,8 +109,8 @@ class Configured:
         own = self.plans[configuration].game.instructions
         if own == DEFAULT_TEXT:
             return self.template, False
-        levels = self._reader.cells[configuration].factors
-        return template_with(own, variables_of(self._reader, levels)), True
+        levels = self.reader.cells[configuration].factors
+        return template_with(own, variables_of(self.reader, levels)), True
 
     def _game(self, config: Mapping[str, Json]) -> Game[Any, Any]:
         return configure(registry.get(self.plan.game.game), config)

@@ -9,7 +9,7 @@ from collecting.planning import planned_match
 from exports.csvsafe import compact_json
 from exports.events import logs_of
 from exports.participants import Place, PlayedMatch, Reading, SeatValues
-from exports.sources import Source
+from exports.sources import CollectionSource
 from matches.models import Match, Seat
 
 CHUNK = 200
@@ -23,7 +23,8 @@ def collection_matches(
     Args:
         first, last: only items with numbers in this range, both ends included.
     """
-    cells = cells_of(reading.source)
+    source = CollectionSource(collection)
+    cells = cells_of(source)
     last = collection.planned if last is None else last
     for offset in range(first - 1, last, CHUNK):
         portion = _items(collection, offset + 1, min(last, offset + CHUNK))
@@ -42,9 +43,12 @@ def collection_matches(
                 yield item, None
                 continue
             key = item.match_id
+            possible = cells.get(compact_json(matches[key].config), [None])
+            cell = possible[0] if len(possible) == 1 else source.cell_of(item.number)
             place = Place(
                 version=1,
-                cell=cells.get(compact_json(matches[key].config)),
+                cell=cell,
+                factors=source.levels(cell) if cell else {},
                 name=item.name,
                 unverified=item.unverified,
                 names=tuple(item.names),
@@ -60,9 +64,12 @@ def _items(collection: Collection, first: int, last: int) -> list[Item]:
     return [rows.get(number) or Item(collection=collection, number=number) for number in range(first, last + 1)]
 
 
-def cells_of(source: Source) -> dict[str, int]:
-    """Return the number of each of a collection's configurations, by the configuration as JSON."""
-    return {compact_json(cell["config"]): cell["cell"] for cell in source.cells()}
+def cells_of(source: CollectionSource) -> dict[str, list[int]]:
+    """Return the numbers of a collection's cells, by the configuration as JSON; several if texts or agents vary."""
+    numbers: dict[str, list[int]] = {}
+    for cell in source.cells():
+        numbers.setdefault(compact_json(cell["config"]), []).append(cell["cell"])
+    return numbers
 
 
 def _repetition_number(collection: Collection, number: int) -> int | None:

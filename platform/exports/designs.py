@@ -85,11 +85,16 @@ class PlacedStage:
 
 def factors_of(versions: Iterable[Version]) -> list[FactorColumn]:
     """Return every factor of these versions, oldest first."""
+    return factors_in(version.reader for version in versions)
+
+
+def factors_in(plans: Iterable[Reader]) -> list[FactorColumn]:
+    """Return every factor of these plans, the first plan's first."""
     found: dict[str, FactorColumn] = {}
-    for version in versions:
-        for name, factor in version.reader.factors.items():
+    for plan in plans:
+        for name, factor in plan.factors.items():
             earlier = found.get(name, FactorColumn(name, ()))
-            levels = tuple(dict.fromkeys([*earlier.levels, *map(mask, version.reader.values[name])]))
+            levels = tuple(dict.fromkeys([*earlier.levels, *map(mask, plan.values[name])]))
             found[name] = FactorColumn(name, levels, factor.rows is not None, factor.within is not None)
     return list(found.values())
 

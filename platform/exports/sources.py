@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
 from django.db.models import Count
 
 from checks.models import Verdict
 from collecting.models import Collection
-from collecting.planning import agents_in, matches_per_configuration
+from collecting.planning import agents_in, configured, matches_per_configuration, planned_match
 from exports import designs
 from exports.alike import mask
 from exports.csvsafe import compact_json
@@ -164,7 +164,6 @@ class CollectionSource:
     """A collection, played here or imported: one version, no participants."""
 
     demonstration = False
-    factors: Sequence[designs.FactorColumn] = ()
     conditions: Sequence[str] = ()
     questions: Mapping[tuple[str, str], designs.AskedQuestion] = {}
 
@@ -193,6 +192,12 @@ class CollectionSource:
     def changes(self) -> list[dict[str, Any]]:
         return []
 
+    @cached_property
+    def factors(self) -> list[designs.FactorColumn]:
+        if not self.collection.document:
+            return []
+        return designs.factors_in([configured(self.collection).reader])
+
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
         stage_configurations = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
         for configurations in (self.collection.configurations, *stage_configurations):
@@ -202,7 +207,22 @@ class CollectionSource:
     def cells(self) -> Iterator[dict[str, Any]]:
         planned = matches_per_configuration(self.collection) if self.origin == PLAYED_HERE else []
         for (number, (_game, config)), quota in zip_longest(enumerate(self.configurations(), start=1), planned):
-            yield {"version": 1, "cell": number, "quota": quota, "config": config}
+            yield {"version": 1, "cell": number, "quota": quota, "factors": self.levels(number), "config": config}
+
+    def levels(self, cell: int) -> dict[str, str]:
+        """Return the levels of a cell's factors; later stages and imported matches have none."""
+        planned = configured(self.collection).reader.cells if self.collection.document else ()
+        return {name: mask(level) for name, level in planned[cell - 1].factors.items()} if cell <= len(planned) else {}
+
+    def cell_of(self, number: int) -> int:
+        """Return the number of a planned match's cell: configurations stage by stage."""
+        match = planned_match(self.collection, number)
+        return self._cells_before[match.stage] + match.configuration + 1
+
+    @cached_property
+    def _cells_before(self) -> list[int]:
+        stages = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
+        return [0, *accumulate(map(len, (self.collection.configurations, *stages)))]
 
     def steps(self) -> list[str]:
         return []

@@ -1310,11 +1310,6 @@ def cells(shape: Shape, source: Source) -> Table:
 
     of_study = isinstance(source, StudySource)
     study_columns = [
-        *(
-            _factor(factor, lambda row, name=factor.name: row["factors"].get(name))
-            for factor in source.factors
-            if not factor.within
-        ),
         cell_column("kind", "choice", "Kind of the published row that the configuration is.", values="may be empty"),
         cell_column(
             "seats",
@@ -1341,6 +1336,11 @@ def cells(shape: Shape, source: Source) -> Table:
         [
             cell_column("version", "integer", "Version of the study, as in the manifest."),
             cell_column("cell", "integer", "Number within the version."),
+            *(
+                _factor(factor, lambda row, name=factor.name: row["factors"].get(name))
+                for factor in source.factors
+                if not factor.within
+            ),
             *(study_columns if of_study else ()),
             cell_column(
                 "quota", "integer", "Number of complete matches needed; empty for later stages and imports.", "matches"

@@ -45,8 +45,9 @@ def exported_version(version: FrozenVersion) -> dict[str, Any]:
 
 
 def as_yaml(entry: Mapping[str, Any]) -> str | None:
-    """Return the plan of an entry of versions.json as YAML; None if it is not a study's."""
-    return dumps(entry["content"]) if _is_plan(entry["content"]) else None
+    """Return the plan of an entry of versions.json as YAML; None if its matches were imported."""
+    plan = _plan_in(entry["content"])
+    return None if plan is None else dumps(plan)
 
 
 def exported_change(change: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,10 +65,15 @@ def problems(entry: Mapping[str, Any]) -> Iterator[str]:
 def yaml_problem(entry: Mapping[str, Any], text: str) -> str:
     """Return what is wrong with a version's plan as YAML; empty if it is the plan in versions.json."""
     try:
-        same = loads(text) == entry["content"]
+        same = loads(text) == _plan_in(entry["content"])
     except BadPlan as error:
         return f"the plan cannot be read: {error}"
     return "" if same else f"the plan is not that of version {entry['number']} in {FILE}"
+
+
+def _plan_in(content: Mapping[str, Any]) -> Any:
+    """Return the plan in the content of a version: a study's is the plan itself."""
+    return content if _is_plan(content) else content.get("plan")
 
 
 def _is_plan(content: Mapping[str, Any]) -> bool:

@@ -22,6 +22,7 @@ from exports.verify import verify
 from llm_agents.standins import OpenAIStandIn
 from opponents.endpoints import MEMORY, Memory
 from opponents.models import Endpoint
+from plans.files import loads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,7 +60,7 @@ def test_a_collection_dataset_has_every_match_and_verifies(tmp_path, played):
         "slug": "scripts", "title": "Scripts among themselves", "purpose": "collection", "source": "parley",
     }  # fmt: skip
     frozen = json.loads((tmp_path / "d" / "versions.json").read_text())
-    assert [(v["sha256"], v["content"]["repetitions"]) for v in frozen] == [(played.sha256, 2)]
+    assert [(v["sha256"], v["content"]["plan"]["repetitions"]) for v in frozen] == [(played.sha256, 2)]
 
 
 def test_unstarted_and_failed_items_are_counted_with_reasons(tmp_path, played):
@@ -102,3 +103,16 @@ def test_the_command_takes_studies_and_collections_alike(tmp_path, played, capsy
     assert "16 of 16 matches are in the dataset" in capsys.readouterr().out
     with pytest.raises(UnknownSource, match="Existing ones: scripts, with-people"):
         sources.source_named("nobody")
+
+
+def test_factors_are_columns_and_tell_matches_of_one_configuration_apart(tmp_path):
+    words = {"by": "wording", "values": {"give": "You give, {{ you }}.", "take": "You take, {{ you }}."}}
+    plan = {"factors": {"wording": {"levels": ["give", "take"]}}, "instructions": words, "agents": ["script:fair"]}
+    collection = services.start(new_collection(seed=5, repetitions=2, **plan))
+    driver.drive(collection, slot=0)
+    export(collection, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+    assert [row["factor_wording"] for row in rows(tmp_path / "d", "cells")] == ["give", "take"]
+    played = [(row["cell"], row["factor_wording"]) for row in rows(tmp_path / "d", "matches")]
+    assert played == [("1", "give"), ("2", "take")] * 2
+    assert loads((tmp_path / "d" / "plan-v1.yaml").read_text()) == collection.document

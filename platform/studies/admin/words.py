@@ -33,6 +33,7 @@ def words() -> dict[str, Any]:
             "leave": _("the study ends for them"),
         },
         "endings": {
+            "failed_comprehension": _("Failed the questions about the rules"),
             "failed_quiz": _("Failed the quiz"),
             "opponent_failed": _("The opponent failed"),
             "our_outage": _("Our outage"),

@@ -117,7 +117,5 @@ def test_cell_that_filled_before_consent_is_replaced() -> None:
 def test_open_study_with_a_model_needs_a_spending_limit() -> None:
     with pytest.raises(ValidationError, match="set a spending limit"):
         launched_study(via="open", agents="openai:m")
-    launched_study(
-        via="open", agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped"
-    )
+    launched_study(via="open", agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped")
     launched_study(via="codes", agents="openai:m", slug="by-code")

@@ -123,8 +123,10 @@ def test_changes_of_a_launched_study_are_told_in_words(client, boss):
 
 def test_own_texts_begin_with_parleys(client, boss):
     study = new_study(slug="s")
-    texts = [client.post(page("text", study.pk), sent(study.draft, at=at)).json()["text"] for at in
-             ("journey.0.text", "journey.1.instructions")]
+    texts = [
+        client.post(page("text", study.pk), sent(study.draft, at=at)).json()["text"]
+        for at in ("journey.0.text", "journey.1.instructions")
+    ]
     assert "You are invited" in texts[0] and "{{" in texts[1]
 
 

@@ -68,9 +68,7 @@ def test_study_pauses_when_its_model_does_not_answer(pauses, status, django_capt
 
 
 def test_manually_ended_match_does_not_pause_the_study(django_capture_on_commit_callbacks) -> None:
-    visitor = Visitor(
-        arrived_participant(launched_study(agents="openai:m", pause_on_failure=True))
-    ).walk_to("match")
+    visitor = Visitor(arrived_participant(launched_study(agents="openai:m", pause_on_failure=True))).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         matches.abandon_match(match_id=visitor.match().pk, reason="stuck")
     assert visitor.now().ended and Study.objects.get().status == Study.Status.LAUNCHED

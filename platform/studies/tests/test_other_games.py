@@ -162,9 +162,7 @@ def test_consent_text_describes_the_others_in_all_games():
     paired_game = other_game_draft("dilemma", **paired)
     consent = session(single_game).latest_version().content["texts"]["consent"]
     assert "wait for the others" not in consent and "people taking part" not in consent
-    consent = study(
-        slug="met", repeats=2, session_order="fixed", session_games=[paired_game.pk], lineups=SINGLE_LINEUP
-    )
+    consent = study(slug="met", repeats=2, session_order="fixed", session_games=[paired_game.pk], lineups=SINGLE_LINEUP)
     consent = consent.latest_version().content["texts"]["consent"]
     assert "You may have to wait for the others, for at most 5 minutes." in consent
     assert "may be people taking part in this study, like you, or computer programs" in consent

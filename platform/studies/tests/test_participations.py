@@ -191,9 +191,7 @@ class TestRestBetweenGames:
 
     def test_other_kinds_of_game_do_not_count(self):
         follow_assignment_link(study_of_family("small"))
-        other = study_of_family(
-            "prices", game="negotiation", roles=["alice"], agents="script:random"
-        )
+        other = study_of_family("prices", game="negotiation", roles=["alice"], agents="script:random")
         assert follow_assignment_link(other, assignment="A2").status_code == 302
 
     def test_other_people_and_recruiters_do_not_count(self):

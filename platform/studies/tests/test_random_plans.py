@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
@@ -14,7 +14,6 @@ from conftest import examples
 from games import registry
 from games.play import configure
 from plans.checking import check
-from plans.questions import Kind
 from plans.varying import level_key
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol

@@ -335,8 +335,8 @@ const composite = {
     const map = tree.get(desk.plan, path) ?? {};
     const keys = Object.keys(map);
     const rename = (old, key) => {
-      if (!key || key === old || key in map) return desk.refresh();
-      desk.write(path, Object.fromEntries(Object.entries(map).map(([name, value]) => [name === old ? key : name, value])), undefined, true);
+      if (key && key !== old && !(key in map)) desk.write(path, Object.fromEntries(Object.entries(map).map(([name, value]) => [name === old ? key : name, value])));
+      desk.refreshSoon();
     };
     return h(
       "div",
@@ -345,7 +345,7 @@ const composite = {
         h(
           "div",
           { className: "plan-mapped" },
-          h("input", { type: "text", value: key, "aria-label": fill(desk.words.name_of, { what: control.label }), disabled: desk.readOnly, onchange: (event) => rename(key, event.target.value.trim()) }),
+          h("input", { type: "text", id: `${desk.id([...path, key])}-key`, value: key, "aria-label": fill(desk.words.name_of, { what: control.label }), disabled: desk.readOnly, onchange: (event) => rename(key, event.target.value.trim()) }),
           field(desk, { ...control.item, label: key }, [...path, key], { literal: true }),
           desk.readOnly ? null : button("", { symbol: "close", label: fill(desk.words.remove, { what: key }), className: "plan-icon", onclick: () => desk.write([...path, key], undefined, undefined, true) }),
         ),

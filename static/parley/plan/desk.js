@@ -89,6 +89,9 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
 
   // ---- drawing -----------------------------------------------------------------------------------------
 
+  // After a change that ends with leaving a field: the next field has the focus by then, and keeps it.
+  desk.refreshSoon = () => setTimeout(desk.refresh);
+
   desk.refresh = () => {
     const { id, selectionStart } = document.activeElement ?? {};
     const [x, y] = [scrollX, scrollY];

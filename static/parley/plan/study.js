@@ -213,7 +213,7 @@ function draw() {
 }
 
 function part(title, children, kind, tools = null) {
-  return h("div", { className: "plan-part" }, h("header", {}, h("div", {}, kind ? h("p", { className: "plan-kind" }, kind) : null, h("h2", {}, title)), tools), ...children);
+  return h("div", { className: "plan-part" }, h("div", { className: "plan-top" }, h("div", {}, kind ? h("p", { className: "plan-kind" }, kind) : null, h("h2", {}, title)), tools), ...children);
 }
 
 function studyPage() {
@@ -270,7 +270,7 @@ function renameStage(path, name) {
   const old = stage.name;
   if (!/^[a-z][a-z0-9_]{0,39}$/.test(name) || tree.freeName(desk.plan, name) !== name) {
     desk.say(words.bad_name);
-    return desk.refresh();
+    return desk.refreshSoon();
   }
   stage.name = name;
   if (old) {
@@ -278,7 +278,7 @@ function renameStage(path, name) {
     for (const factor of Object.values(desk.plan.factors ?? {})) if (factor.within === old) factor.within = name;
   }
   desk.changed();
-  desk.refresh();
+  desk.refreshSoon();
 }
 
 function copyStage(path) {
@@ -348,7 +348,7 @@ function agentCard(label) {
     if (!wish || wish in desk.plan.agents) return desk.say(words.taken_label), (event.target.value = label);
     tree.renameAgent(desk.plan, label, wish);
     desk.changed();
-    desk.refresh();
+    desk.refreshSoon();
   };
   const remove = () => (delete desk.plan.agents[label], desk.changed(), desk.refresh());
   const nameId = `${desk.id(path)}-name`;

@@ -116,8 +116,7 @@ export function ask(desk, control, path) {
   desk.root.append(dialog);
   show();
   dialog.showModal();
-  (usable.length ? dialog.querySelector("[name=factor]") : name).focus();
-  if (!usable.length) name.select();
+  levels.focus();
 }
 
 function labelled(id, label, input, help) {
@@ -144,7 +143,7 @@ export function factorPage(desk, name) {
     if (!/^[a-z][a-z0-9_]{0,39}$/.test(wish) || tree.freeName(plan, wish) !== wish) return desk.say(words.bad_name), (event.target.value = name);
     tree.renameFactor(plan, name, wish);
     desk.changed();
-    desk.open("factor", wish);
+    setTimeout(() => desk.open("factor", wish, false));
   };
   const uses = tree.usesOf(plan, name);
   const blocks = [...tree.stages(plan.journey)].map(([, stage]) => stage).filter((stage) => stage.stage === "block" && stage.name);
@@ -181,7 +180,7 @@ function levelsList(desk, name, factor) {
   const { plan, words } = desk;
   const named = !Array.isArray(factor.levels);
   const keys = tree.levelsOf(factor);
-  const done = (change) => (change(), desk.changed(), desk.refresh());
+  const done = (change) => (change(), desk.changed(), desk.refreshSoon());
   const parse = (text) => (!named && /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text.trim());
   const rename = (old) => (event) => {
     const level = parse(event.target.value);
@@ -194,7 +193,6 @@ function levelsList(desk, name, factor) {
     const level = parse(fresh.value);
     if (level === "" || keys.includes(tree.levelKey(level))) return desk.say(words.level_twice);
     done(() => tree.addLevel(plan, name, level));
-    document.getElementById("factor-new")?.focus();
   };
   const move = (index, by) =>
     done(() => {
@@ -211,7 +209,7 @@ function levelsList(desk, name, factor) {
       h(
         "li",
         {},
-        h("input", { type: "text", value: key, "aria-label": fill(words.level_number, { number: index + 1 }), disabled: desk.readOnly, onchange: rename(key) }),
+        h("input", { type: "text", id: `factor-level-${index}`, value: key, "aria-label": fill(words.level_number, { number: index + 1 }), disabled: desk.readOnly, onchange: rename(key) }),
         desk.readOnly
           ? null
           : h(
