@@ -22,12 +22,11 @@ from plans.varying import (
     LevelValues,
     Path,
     Resolver,
+    branch_of,
     factor_of,
     factors_at,
     has_varied,
     is_varied,
-    level_key,
-    part_of,
 )
 
 LITERAL = ("format", "version", "purpose", "title", "shown_title", "language", "factors", "cells", "entry", "analysis")
@@ -370,7 +369,7 @@ class Reader:
         reached = set()
         for level, whole in self.values[name].items():
             try:
-                key = level_key(part_of(whole, part))
+                key = branch_of(level, whole, part)
             except KeyError:
                 where = ".".join(part)
                 yield Fault(at, _("This level has no part “{part}”.").format(part=where), {name: level})

@@ -61,6 +61,19 @@ def part_of(value: Json, part: Sequence[str]) -> Json:
     return value
 
 
+def branch_of(level: str, whole: Json, part: Sequence[str]) -> str:
+    """Return under which key of its `values` a node finds a level: its name, or what the part that it reads holds.
+
+    Args:
+        level: its key.
+        whole: its value.
+
+    Raises:
+        KeyError: there is no such part.
+    """
+    return level_key(part_of(whole, part)) if part else level
+
+
 @dataclass(frozen=True)
 class Unresolved:
     """Stands where a value is missing; `what` says why. Validation reports it instead of the value."""
@@ -120,13 +133,13 @@ class Resolver:
         name, part = factor_of(node)
         if name not in levels:
             return Unresolved(path, {}, f"factor {name}")
+        whole = self._values[name][levels[name]]
         try:
-            value = part_of(self._values[name][levels[name]], part)
+            chosen = branch_of(levels[name], whole, part)
         except KeyError:
             return Unresolved(path, {name: levels[name]}, f"part {'.'.join(part)}")
         if "values" not in node:
-            return value
-        chosen = level_key(value)
+            return part_of(whole, part)
         if not isinstance(node["values"], Mapping) or chosen not in node["values"]:
             return Unresolved(path, {name: levels[name]}, f"level {chosen}")
         return self.resolve(node["values"][chosen], levels, (*path, "values", chosen))
@@ -150,7 +163,7 @@ def factors_at(node: Json, path: Path, levels: Levels, values: LevelValues) -> d
             if "values" not in node:
                 return found
             try:
-                node = node["values"][level_key(part_of(values[name][levels[name]], part))]
+                node = node["values"][branch_of(levels[name], values[name][levels[name]], part)]
             except (KeyError, TypeError):
                 return found
         if not rest:

@@ -120,9 +120,7 @@ class Writer:
         return {"stage": "questions", "name": self.name("ask"), "items": items, **self.condition(factors)}
 
     def question(self, factors: Node) -> Node:
-        kind = self.one(
-            ["single", "multiple", "scale", "matrix", "slider", "number", "date", "text", "long", "ranking"]
-        )
+        kind = self.one(get_args(Kind))
         name = self.name("answer")
         options = {"options": ["red", "green", "<blue>"]}
         own: Node = {
