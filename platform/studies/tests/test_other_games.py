@@ -154,4 +154,4 @@ def test_consent_text_describes_the_others_in_all_games():
     Study.objects.update(slug="alone")
     consent = consent_of(session(CONTEST, DILEMMA).latest_version())
     assert "You may have to wait for the others, for at most 5 minutes." in consent
-    assert "may be people taking part in this study, like you, or computer programs" in consent
+    assert "may be a person taking part in this study, like you, or a computer program" in consent

@@ -16,7 +16,6 @@ from recruiters.arrivals import Arrival
 from recruiters.errors import NotAgain
 from studies import texts
 from studies.enrolling import enrol
-from studies.models import Study
 from tests.visitors import Visitor, arrived_participant, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
@@ -104,9 +103,9 @@ def test_reaccepted_task_must_be_returned():
 
 
 def test_linear_rule_example_uses_its_rate():
-    study = Study(game="bargaining", config={})
+    game = configure(registry.get("bargaining"), {})
     rule = PayRule(rule="linear", rate=Decimal("0.0002"), cap=Decimal(5))
-    assert "your bonus is $1.00" in texts.worked_examples(rule, study.configured(), "alice")
+    assert "your bonus is $1.00" in texts.worked_examples(rule, game, "alice")
 
 
 def test_quiz_with_several_questions_says_so():
