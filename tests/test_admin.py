@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import io
-import json
 import re
 import uuid
 import zipfile
@@ -20,18 +19,15 @@ from exports import background
 from exports.models import Dataset
 from exports.tests import building
 from exports.verify import verify
-from games import registry
 from matches import services
-from opponents.agents import agents_from_specs
-from opponents.endpoints import MEMORY
-from opponents.models import Call, Endpoint
+from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
 from plans.asking import AgentSettings
-from recruiters.models import LabCode, OtreeServer
+from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from tests.forms import form_data, new_form_data
+from studies.tests import kit
 from tests.visitors import breadcrumb_urls
 
 pytestmark = pytest.mark.django_db
@@ -59,158 +55,8 @@ def staff(client: Client, role: Role | None = None) -> User:
     return user
 
 
-def post_new_study(client: Client, **changes):
-    values = {"title": "Splitting money", "slug": "splitting", "agents": agents_value("script:fair"), **changes}
-    address = f"{ADD}?game=bargaining"
-    return client.post(address, new_form_data(client, address, **values))
-
-
-def agents_value(*specs: str, **settings: object) -> str:
-    """Return agents as the form sends them."""
-    return json.dumps(agents_from_specs(*specs, settings=settings))
-
-
 def page_of(study: Study) -> str:
     return reverse("admin:studies_study_change", args=[study.pk])
-
-
-# ---- setup -----------------------------------------------------------------------------------------------
-
-
-def test_study_is_set_up_from_one_form(client, superuser):
-    response = post_new_study(
-        client,
-        parameter_money="1000",
-        parameter_delta_bob="0.8",
-        parameter_rounds="",
-        parameter_rounds_none="on",
-        parameter_messages_allowed=None,
-        roles=["bob"],
-        agents=agents_value("openai:gpt-test"),
-        quota="7",
-    )
-    study = Study.objects.get(slug="splitting")
-    assert response.status_code == 302 and response["Location"] == page_of(study)
-    assert (study.game, list(study.agents), study.roles, study.quota) == ("bargaining", ["openai:gpt-test"], ["bob"], 7)
-    assert study.config["money"] == 1000
-    assert study.config["delta_bob"] == 0.8
-    assert study.config["rounds"] is None
-    assert study.config["messages_allowed"] is False
-    assert study.instructions == "", "a text that was not edited is not stored, so it follows the game"
-    assert (study.status, study.created_by) == ("draft", superuser)
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"parameter_delta_alice": "1.5"}, "parameter_delta_alice"),
-        ({"parameter_money": "-1"}, "parameter_money"),
-        ({"parameter_money": "much"}, "parameter_money"),
-        ({"parameter_money": ""}, "parameter_money"),
-        ({"parameter_rounds": ""}, "parameter_rounds"),
-        ({"parameter_rounds": "2.5"}, "parameter_rounds"),
-        ({"roles": []}, "roles"),
-        ({"agents": '{"m": {"spec": "anthropic:"}}'}, "agents"),
-        ({"agents": '{"n": {"spec": "script:nonsense"}}'}, "agents"),
-        ({"agents": '{"person": {"spec": "script:fair"}}'}, "agents"),
-        ({"agents": '{"m": {"spec": "openai:m", "settings": {"no_such": 1}}}'}, "agents"),
-        ({"agents": "[]"}, "agents"),
-        ({"lineups": '[{"seats": {"alice": "person"}}]'}, "lineups"),
-        ({"lineups": '[{"seats": {"alice": "person", "carol": "script:fair"}}]'}, "lineups"),
-        ({"lineups": '[{"seats": {"alice": "person", "bob": "script:nobody"}}]'}, "lineups"),
-        ({"lineups": '[{"seats": {"*": "script:fair"}}]'}, "lineups"),
-        ({"lineups": '[{"weight": 0, "seats": {"alice": "person", "bob": "script:fair"}}]'}, "lineups"),
-        ({"instructions": "Hello {{ nobody }}"}, "instructions"),
-        ({"currency": "Dollar"}, "currency"),
-        ({"quota": "0"}, "quota"),
-    ],
-)
-def test_invalid_values_are_refused_at_their_field(client, superuser, changes, field):
-    response = post_new_study(client, **changes)
-    assert response.status_code == 200
-    assert list(response.context["adminform"].form.errors) == [field]
-    assert response.context["adminform"].form.errors[field][0] in response.content.decode().replace("&#x27;", "'")
-    assert not Study.objects.exists()
-
-
-def test_all_errors_are_shown_at_once(client, superuser):
-    response = post_new_study(client, parameter_delta_alice="3", parameter_rounds="", agents="{", roles=[])
-    assert set(response.context["adminform"].form.errors) == {
-        "parameter_delta_alice", "parameter_rounds", "agents", "roles",
-    }  # fmt: skip
-
-
-def test_every_parameter_of_every_game_has_a_field_with_its_default(client, superuser):
-    for key in registry.keys():
-        game = registry.get(key)
-        form = client.get(ADD, {"game": key}).context["adminform"].form
-        for name in game.Config.model_fields:
-            assert f"parameter_{name}" in form.fields, (key, name)
-
-
-def test_game_is_chosen_first_if_there_are_several(client, superuser, monkeypatch):
-    monkeypatch.setattr(registry, "keys", lambda: ("bargaining", "bargaining "))
-    monkeypatch.setattr(registry, "get", lambda key, get=registry.get: get(key.strip()))
-    response = client.get(ADD)
-    assert "Which game?" in response.content.decode()
-    assert 'href="?game=bargaining"' in response.content.decode()
-    assert "parameter_money" in client.get(ADD, {"game": "bargaining"}).content.decode()
-
-
-def test_saved_values_are_shown_again(client, superuser):
-    post_new_study(
-        client,
-        parameter_rounds="",
-        parameter_rounds_none="on",
-        parameter_complete_information=None,
-        agents=agents_value("script:random"),
-    )
-    study = Study.objects.get()
-    form = client.get(page_of(study)).context["adminform"].form
-    assert json.loads(form["agents"].value()) == "script:random"
-    assert form["parameter_rounds_none"].value() is True
-    assert form["parameter_complete_information"].value() is False
-    assert client.post(page_of(study), form_data(client.get(page_of(study)), title="Renamed")).status_code == 302
-    saved_study = Study.objects.get()
-    assert (saved_study.title, saved_study.config, saved_study.agents) == ("Renamed", study.config, study.agents)
-
-
-def test_saving_an_unchanged_form_keeps_every_agent(client, superuser):
-    Endpoint.objects.create(name="lab", title="Lab", protocol="openai", base_url="http://127.0.0.1:9/v1")
-    MEMORY.read()
-    study = Study(
-        title="Guessing",
-        slug="guessing",
-        game="beauty_contest",
-        config={"players": 4},
-        agents={
-            "ours": {"spec": "lab:stand-in", "delay": 2.5, "settings": {"persona": "A judge.", "retries": 7}},
-            "level 1": {"spec": "script:level_1"},
-        },
-        lineups=[
-            {"name": "a", "weight": 2, "seats": {"p2": "person", "p3": ["ours", "level 1"], "*": "ours"}},
-            {"name": "b", "weight": 1, "seats": {"*": "person"}},
-        ],
-    )
-    study.full_clean()
-    study.save()
-    row_before = Study.objects.values().get()
-    assert client.post(page_of(study), form_data(client.get(page_of(study)))).status_code == 302
-    row_after = Study.objects.values().get()
-    fields = ("agents", "lineups", "roles", "quota", "design")
-    assert {name: row_after[name] for name in fields} == {name: row_before[name] for name in fields}
-    Endpoint.objects.all().delete()
-    MEMORY.read()
-    rejected = client.post(page_of(study), form_data(client.get(page_of(study))))
-    assert "lab:stand-in" in rejected.context["adminform"].form.errors["agents"][0], "refused, not replaced"
-    assert Study.objects.values().get() == row_after
-
-
-def test_oracles_are_not_offered_against_people(client, superuser, monkeypatch):
-    game = registry.get("beauty_contest")
-    monkeypatch.setattr(game, "oracles", frozenset({"level_4"}))
-    widget_data = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.data
-    assert "level_4" not in widget_data["scripts"] and "level_1" in widget_data["scripts"]
 
 
 # ---- spending caps ---------------------------------------------------------------------------------------
@@ -222,9 +68,13 @@ def test_oracles_are_not_offered_against_people(client, superuser, monkeypatch):
 @pytest.mark.parametrize("cap", ["study", "day"])
 def test_study_warns_when_a_cap_stops_its_models(client, superuser, settings, cap, script, consequence):
     study = building.new_study(
-        agents=agents_from_specs(
-            "openai:m", settings={"script": script, **({"cap_study": 1.0} if cap == "study" else {})}
-        )
+        agents={
+            "openai:m": kit.agent(
+                "openai:m", fallback=script or None, **({"cap_study": 1.0} if cap == "study" else {})
+            ),
+            **({script: kit.agent(f"script:{script}")} if script else {}),
+        },
+        seats={"alice": "person", "bob": "openai:m"},
     )
     page = client.get(page_of(study))
     assert page.context["status"].cap_reached == ""
@@ -251,35 +101,9 @@ def test_match_shows_that_its_cap_was_reached(client, superuser):
 JUDGE = "You are a retired judge called {{ role }}."
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "reason"),
-    [
-        ("persona", "{{ rules }}", "there is no variable “rules”"),
-        ("prompt_system", "Hello {{ nobody }}", "there is no variable “nobody”"),
-        ("prompt_question", "{{ news|upper }}", "can only be printed unchanged"),
-        ("prompt_correction", "One\n{% if %}", "Line 2"),
-    ],
-)
-def test_invalid_template_is_refused_at_its_field(client, superuser, field, text, reason):
-    response = post_new_study(client, agents=agents_value("openai:m", **{field: text}))
-    assert list(response.context["adminform"].form.errors) == ["agents"]
-    (problem,) = response.context["adminform"].form.errors["agents"]
-    assert problem.startswith("Agent “openai:m”: ") and reason in problem
-    assert not Study.objects.exists()
-
-
-def test_prompt_settings_show_variables_and_default_text(client, superuser):
-    form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
-    help_texts = {setting["name"]: setting["help"] for setting in form.fields["agents"].widget.data["settings"]}
-    question = help_texts["prompt_question"]
-    assert "{{ news }}" in question and "What happened since the last question" in question
-    assert "{{ format_help }}" in question and "Default text" in question and "Alice, Bob" in question
-    assert "{{ rules }}" not in help_texts["persona"]
-
-
 def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, superuser):
-    post_new_study(client, roles=["bob"], agents=agents_value("openai:gpt-test", persona=JUDGE))
-    study = Study.objects.get()
+    agents = {"openai:gpt-test": kit.agent("openai:gpt-test", persona=JUDGE)}
+    study = kit.new_study("splitting", roles=["bob"], agents=agents)
     address = reverse("admin:studies_study_prompts", args=[study.pk])
     assert address in client.get(page_of(study)).content.decode()
     page = client.get(address, {"preview_question": "2"})
@@ -292,38 +116,6 @@ def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, super
     assert "Bob has made you an offer" in html.unescape(frame)
 
 
-@pytest.mark.parametrize("is_saved", [False, True])
-def test_preview_of_unsaved_values_saves_nothing(client, superuser, is_saved):
-    if is_saved:
-        post_new_study(client)
-        study = Study.objects.get()
-        form, address = page_of(study), reverse("admin:studies_study_prompts", args=[study.pk])
-    else:
-        form, address = f"{ADD}?game=bargaining", reverse("admin:studies_study_add_prompts")
-    rows_before = list(Study.objects.values())
-    typed = form_data(client.get(form), agents=agents_value("anthropic:n", persona=f"{JUDGE}<script>"))
-    page = client.post(address, {**typed, "preview_agent": "anthropic:n"})
-    sent_prompt = page.context["shown"].sent
-    assert sent_prompt.body["system"].startswith("# Who you are\n\nYou are a retired judge called")
-    assert sent_prompt.body["tool_choice"]["type"] == "tool"
-    assert "called {{ role }}.&lt;script&gt;" in page.content.decode()
-    second_preview = client.post(address, {**dict(page.context["carried"]), "preview_question": "2"})
-    assert second_preview.context["shown"].chosen.question == 2
-    assert list(Study.objects.values()) == rows_before
-
-
-def test_preview_explains_why_it_is_unavailable(client, superuser):
-    typed = form_data(
-        client.get(ADD, {"game": "bargaining"}), agents=agents_value("openai:m", prompt_system="{{ nobody }}"), slug=""
-    )
-    page = client.post(reverse("admin:studies_study_add_prompts"), typed).content.decode()
-    assert "No preview yet:" in page and "there is no variable “nobody”" in page
-    study = building.new_study()
-    Study.objects.filter(pk=study.pk).update(agents={"m": {"spec": "openai:m", "settings": {"persona": "{% if %}"}}})
-    page = client.get(reverse("admin:studies_study_prompts", args=[study.pk])).content.decode()
-    assert "No preview yet:" in page or "Scripted players receive no prompt" in page
-
-
 def test_prompts_are_shown_only_to_members(client):
     study = building.new_study()
     address = reverse("admin:studies_study_prompts", args=[study.pk])
@@ -331,15 +123,13 @@ def test_prompts_are_shown_only_to_members(client):
     assert client.get(address).status_code == 404
     give(study, user=member, role=Role.VIEWER, by=None)
     assert client.get(address).status_code == 200
-    assert client.get(reverse("admin:studies_study_add_prompts")).status_code == 403
 
 
 # ---- running ---------------------------------------------------------------------------------------------
 
 
 def test_launch_and_try_the_link(client, superuser):
-    post_new_study(client, via="open")
-    study = Study.objects.get()
+    study = kit.new_study("splitting", via="open")
     page = client.get(page_of(study)).content.decode()
     assert "This is a draft." in page and "Launch" in page
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
@@ -358,40 +148,15 @@ def test_launch_and_try_the_link(client, superuser):
 
 def test_edits_reach_participants_only_when_launched(client, superuser):
     study = building.new_study()
-    client.post(page_of(study), form_data(client.get(page_of(study)), parameter_money="500"))
+    study.draft = kit.changed(study.draft, config={"money": 500})
+    study.save()
     page = client.get(page_of(study))
     assert page.context["status"].unlaunched
     assert "New participants get version" in page.content.decode()
-    assert study.versions.get().content["configurations"][0]["money"] != 500
+    assert study.versions.get().cells.get().config["money"] != 500
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     assert not client.get(page_of(study)).context["status"].unlaunched
     assert [version.number for version in study.versions.all()] == [2, 1]
-
-
-def test_short_name_is_fixed_once_links_exist(client, superuser):
-    study = building.new_study()
-    client.post(page_of(study), form_data(client.get(page_of(study)), slug="another"))
-    study.refresh_from_db()
-    assert study.slug == "splitting"
-    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
-    client.post(page_of(draft), form_data(client.get(page_of(draft)), slug="another"))
-    draft.refresh_from_db()
-    assert draft.slug == "another"
-
-
-@pytest.mark.parametrize("reference", [LabCode, OtreeServer])
-def test_referenced_draft_keeps_its_short_name(client, superuser, reference):
-    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
-    reference.objects.create(study="draft")
-    client.post(page_of(draft), form_data(client.get(page_of(draft)), slug="another"))
-    draft.refresh_from_db()
-    assert draft.slug == "draft"
-    other_reference = reference.objects.create(study="another")
-    client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
-    assert not Study.objects.filter(slug="draft").exists()
-    assert list(reference.objects.all()) == [other_reference], (
-        "the reference must not apply to a later study of the same name"
-    )
 
 
 def test_pausing_closing_and_reopening(client, superuser):
@@ -410,7 +175,9 @@ def test_get_requests_change_nothing(client, superuser, action):
 
 
 def test_invalid_study_is_not_launched(client, superuser):
-    study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
+    study = kit.new_study("broken")
+    study.draft = kit.changed(study.draft, config={"delta_alice": 7})
+    study.save()
     assert "This study can't be launched yet" in client.get(page_of(study)).content.decode()
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     study.refresh_from_db()
@@ -474,7 +241,7 @@ def test_invalid_code_file_is_explained_and_changes_nothing(client, superuser):
 
 
 def test_only_drafts_without_participants_can_be_deleted(client, superuser):
-    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    draft = kit.new_study("draft")
     launched_study = building.new_study()
     assert (
         client.post(reverse("admin:studies_study_delete", args=[launched_study.pk]), {"post": "yes"}).status_code == 403
