@@ -16,7 +16,7 @@ _SAVED_AS = re.compile(r"Save (?:this|it) as `([^`]+)`:\s*$")
 
 EXECUTED_LANGUAGES = frozenset({"sh", "bash", "python", "r"})
 """Languages that are executed; all other blocks are only read."""
-UNEXECUTED_LANGUAGES = frozenset({"text", "markdown", "nginx", "{toctree}"})
+UNEXECUTED_LANGUAGES = frozenset({"text", "markdown", "nginx", "yaml", "{toctree}"})
 
 TESTED_ELSEWHERE = {
     "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that represents the machine",
@@ -29,6 +29,8 @@ NOT_RUN = {
     ("README.md", "make test"): "It would run this test again.",
     ("CONTRIBUTING.md", "make demo     # try it"): "docs/tutorials/first-study.md runs the demo.",
     ("docs/operating.md", "cp deploy/parley.env.example deploy/parley.env"): "It needs a container engine.",
+    ("docs/plans.md", ".venv/bin/python manage.py study check FILE --json"): "It needs files; "
+    "studies/tests/test_study_command.py runs these commands.",
     ("docs/otree.md", "make otree-demo"): "It installs oTree; tests/test_otree.py plays the demo.",
     ("docs/otree.md", "export PARLEY_URL=…"): "Parley shows the values; tests/test_otree.py sets them.",
     ("docs/otree.md", "import pandas as pd"): "tests/test_otree.py runs it with the exports of a game.",

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import execute_from_command_line, get_commands, load_command_class
@@ -65,11 +66,16 @@ QUICK = ("simulate", "show")
 def test_every_code_block_is_run_or_has_a_reason():
     all_blocks = [block for page in PAGES for block in blocks(page)]
     assert [str(b) for b in all_blocks if b.language not in EXECUTED_LANGUAGES | UNEXECUTED_LANGUAGES] == [], (
-        "name the block's language: sh, python, r or text"
+        "name the block's language: sh, python, r, yaml or text"
     )
     first_lines = {(block.page, block.first_line) for block in all_blocks}
     assert NOT_RUN.keys() <= first_lines, "NOT_RUN lists blocks that no longer exist"
     assert TESTED_ELSEWHERE.keys() <= {block.page for block in all_blocks}
+
+
+def _parsers_of_deeds(action: Any) -> list[Any]:
+    """Return the parsers of a command's own commands (`study check`)."""
+    return list(action.choices.values()) if isinstance(action.choices, dict) else []
 
 
 def test_every_command_and_option_exists():
@@ -85,7 +91,8 @@ def test_every_command_and_option_exists():
                 continue
             command = load_command_class(commands[match["command"]], match["command"])
             parser = command.create_parser("manage.py", match["command"])
-            options = {option for action in parser._actions for option in action.option_strings}
+            parsers = [parser, *(each for action in parser._actions for each in _parsers_of_deeds(action))]
+            options = {option for each in parsers for action in each._actions for option in action.option_strings}
             mistakes += [
                 f"{page.name}: {match[0]}" for option in OPTION.findall(match["rest"]) if option not in options
             ]

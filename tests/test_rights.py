@@ -43,6 +43,7 @@ from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
+from studies.tests import kit
 from surveys.models import Response
 
 pytestmark = pytest.mark.django_db
@@ -375,7 +376,7 @@ class SampleData:
         Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
         self._create_publication(self.study, self.account)
         self._create_publication(self.hidden, self.account)
-        self.draft = Study.objects.create(title="Seen draft", slug="seen-draft", game="bargaining")
+        self.draft = kit.new_study("seen-draft", title="Seen draft")
         for role in Role:
             for target in (self.study, self.collection, self.draft, self.account):
                 give(target, user=self.user[role], role=role, by=None)

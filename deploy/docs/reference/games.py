@@ -164,6 +164,6 @@ def _columns(key: str) -> str:
 def _instructions(game: Game[Any, Any]) -> str:
     instructions = [
         f"### As {line(game.role_title(role))}\n\n{quotation(game.instructions(role))}"
-        for role in first_of_each_kind(game, game.roles())
+        for role in first_of_each_kind(game)
     ]
     return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(instructions)

@@ -54,7 +54,7 @@ def test_invalid_datasets_are_refused(tmp_path, analyse):
         (tmp_path / "absent", "not a folder"),
         (tmp_path / "empty", "no manifest.json"),
         (other_format, "parley-dataset"),
-        (newer, "format version 6"),
+        (newer, "format version 7"),
         (tmp_path / "broken", "cannot be read"),
     ]:
         code, errors = analyse(folder, "--to", tmp_path / "out")

@@ -21,6 +21,7 @@ from participants.services import expiry_after
 from studies.disclosure import disclosure_of, late_disclosure
 from studies.enrolling import steps_of
 from studies.models import Placement
+from studies.tests import kit
 
 MODEL, SCRIPT = "lab:m", "script:fair"
 MAY_BE_ONE = "may be a person taking part in this study, like you, or a computer program, possibly a language model"
@@ -90,7 +91,7 @@ OTHERS = [
 @pytest.mark.parametrize(("lineups", "discloses", "lobby_after", "told", "words"), OTHERS)
 def test_disclosure_is_accurate_for_every_line_up(lineups, discloses, lobby_after, told, words):
     seats = [dict(enumerate(lineup)) for lineup in lineups]
-    disclosure = disclosure_of(seats, discloses=discloses, otherwise=lobby_after)
+    disclosure = disclosure_of(seats, discloses=discloses, lobby_after=lobby_after)
     assert (disclosure.get("told"), disclosure.get("words")) == (told, words)
 
 
@@ -205,8 +206,8 @@ def pages_of(client, version, cell) -> tuple[str, str]:
 def test_pages_around_a_blind_match_are_alike(client):
     """Consent, name, instructions, leaving and the last page up to the disclosure, for a person, script and model."""
     bobs = ("person", SCRIPT, "vllm:model")
-    lineups = [{"name": bob, "seats": {"alice": "person", "bob": bob}} for bob in bobs]
-    study = building.new_study(roles=[], others="none", agents=AGENTS, lineups=lineups)
+    lineups = kit.lineups(**{f"with_{number}": {"alice": "person", "bob": bob} for number, bob in enumerate(bobs)})
+    study = building.new_study(others="none", agents=AGENTS, **lineups)
     version = study.latest_version()
     seen = [pages_of(client, version, cell) for cell in version.cells.order_by("number")]
     assert len(seen) == 3

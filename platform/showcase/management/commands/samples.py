@@ -55,8 +55,8 @@ def refuse_real_data(*, anyway: bool) -> None:
         raise CommandError("This is not a demo. To make the samples here, add --anyway.", returncode=2)
     real = Placement.objects.exclude(enrolment__identity__recruiter=simulated.KIND)
     if (
-        slug := real.filter(cell__version__study__purpose="study")
-        .values_list("cell__version__study__slug", flat=True)
+        slug := real.filter(version__study__draft__purpose="study")
+        .values_list("version__study__slug", flat=True)
         .first()
     ):
         raise CommandError(
