@@ -354,6 +354,7 @@ UNTESTED_URLS = {
 
 
 OTHER_URL_PARTS = {
+    "cell": "1",
     "uidb64": "MQ",
     "token": "untrue",
     "number": "1",

@@ -167,7 +167,7 @@ def sit_down(version, cell, role: str) -> Enrolment:
     """Return a participant of this cell who does not have to wait for others."""
     steps = [step for step in steps_of(version, cell, role) if step["kind"] != "lobby"]
     person = Enrolment.objects.create(steps=steps, expires_at=expiry_after(60), seed=3, code_word="zebra")
-    Placement.objects.create(enrolment=person, cell=cell, role=role)
+    Placement.objects.create(enrolment=person, version=version, cell=cell, role=role)
     return person
 
 
