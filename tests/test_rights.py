@@ -355,6 +355,9 @@ UNTESTED_URLS = {
 
 OTHER_URL_PARTS = {
     "cell": "1",
+    "game": "bargaining",
+    "edit": "1",
+    "preset": "glee-human-bargaining",
     "uidb64": "MQ",
     "token": "untrue",
     "number": "1",

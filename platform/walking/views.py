@@ -69,8 +69,8 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     return _start_page(request, link.study, link=link)
 
 
-@require_POST
 @of_study(Role.EDITOR)
+@require_POST
 def change_link(request: HttpRequest, study: Study) -> HttpResponse:
     """Make the link for co-authors, or revoke it (`revoke`)."""
     page = admin.site.get_model_admin(Study)
