@@ -366,7 +366,7 @@ class PlanEditing(MembersPage):
         """List the saved drafts, each with what it changed."""
         study = self.seen(request, object_id)
         saved = list(study.drafts.select_related("by").order_by("-edit")[: MAX_HISTORY + 1])
-        rows = [(draft, _changes(before, draft)) for draft, before in zip(saved, [*saved[1:], None], strict=True)]
+        rows = [(draft, _changes(before, draft)) for draft, before in zip(saved, [*saved, None][1:], strict=True)]
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
