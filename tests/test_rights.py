@@ -363,7 +363,7 @@ OTHER_URL_PARTS = {
     "number": "1",
     "side": "after",
     "role": "alice",
-    "name": "glee-human",
+    "name": "glee-human-bargaining",
 }
 """Values of URL parts that do not identify a row."""
 
@@ -531,7 +531,9 @@ def sample(db) -> SampleData:
 def outcome(response: HttpResponse) -> str:
     if response.status_code == 302 and "/admin/login/" in response["Location"]:
         return LOGIN
-    return {403: REFUSED, 404: NOT_FOUND, 405: WRONG_METHOD, 200: SERVED, 302: SERVED, 400: SERVED}[response.status_code]
+    return {403: REFUSED, 404: NOT_FOUND, 405: WRONG_METHOD, 200: SERVED, 302: SERVED, 400: SERVED}[
+        response.status_code
+    ]
 
 
 def ask(client: Client, method: str, path: str) -> HttpResponse:

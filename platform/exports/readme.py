@@ -110,8 +110,9 @@ def _counts(flow: Mapping[str, Any]) -> Iterator[str]:
     yield "\n"
     if flow["arrived"]:
         yield (
-            "The table participants has a row for everybody randomised, that is placed in a cell, and for those who left "
-            "before a cell was drawn (`cell` is empty): `stage` says how far they came, and `in_dataset` whether they are analysed. Count attrition from all these rows. Answers of "
+            "The table participants has a row for everybody randomised, that is placed in a cell, and for those who "
+            "left before a cell was drawn (`cell` is empty): `stage` says how far they came, and `in_dataset` whether "
+            "they are analysed. Count attrition from all these rows. Answers of "
             "people without a match in the dataset are empty, unless it was exported with excluded rows.\n\n"
         )
 
