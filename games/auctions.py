@@ -15,10 +15,11 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import Chance, Config, Fact, Json, Prospect, Role
+from games.interface import Chance, Config, Fact, Json, Prospect, Role, in_unit
 from games.words import exact
 from games.words import gettext as _
 
+Units = Annotated[float, in_unit("units")]
 MIN_SHARE_WITHIN_ASSETS = 1e-6
 """Smallest share of drawn values that may be within the assets; values outside are redrawn."""
 

@@ -131,32 +131,36 @@ def same_seed_same_log(case: Case) -> None:
 
 @_in_contract
 def scripts_play_legally_to_the_end(case: Case) -> None:
-    """A match of each script against itself ends, with valid payoffs and metrics."""
-    for end in [
-        case.walk().end,
-        *(play_random(case.game, case.seed, [script]).end for script in sorted(case.game.scripts)),
-    ]:
-        payoffs, metrics = end.payoffs(), end.metrics()
+    """A match of each script against itself ends, with a finite payoff for every role."""
+    for end in [case.walk().end, *(_end(case, script) for script in sorted(case.game.scripts))]:
+        payoffs = end.payoffs()
         require(set(payoffs) == set(case.game.roles()), "payoffs() must include every role")
         for role, payoff in payoffs.items():
             require(_finite(payoff), f"the payoff of {role} is {payoff!r}")
-        for name, value in metrics.items():
-            require(_flat(value), f"metric {name} is not a flat value: {value!r}")
 
 
 @_in_contract
-def results_are_flat_rows(case: Case) -> None:
-    """The rows of `seat_metrics` and of `records` are flat and share their keys: each becomes a table in datasets."""
-    end, game = case.walk().end, case.game
-    seats = {role: game.seat_metrics(end.state, role) for role in game.roles()}
-    for method, rows in (("seat_metrics", list(seats.values())), ("records", list(game.records(end.state)))):
-        keys = [list(row) for row in rows]
-        require(all(row == keys[0] for row in keys), f"the rows of {method} have different keys: {keys}")
-        for name, value in (item for row in rows for item in row.items()):
-            require(_flat(value), f"{method}: {name} is not a flat value: {value!r}")
-    metrics = game.metrics(end.state)
-    repeated = [f"{role}_{key}" for role, row in seats.items() for key in row if f"{role}_{key}" in metrics]
-    require(not repeated, f"seat_metrics repeats keys of metrics: {repeated}")
+def results_are_described(case: Case) -> None:
+    """Results are of the game's types, whose fields have meanings and, if measured, units; all values are finite."""
+    game = case.game
+    results, of_seats, record = game.Results, game.SeatResults, game.Record
+    for row_type in (results, of_seats, record):
+        for name, schema in row_type.model_json_schema()["properties"].items():
+            options = [option for option in schema.get("anyOf", [schema]) if option["type"] != "null"]
+            types = [option["type"] for option in options]
+            flat = len(types) == 1 and types[0] in ("number", "integer", "boolean", "string")
+            require(flat, f"{row_type.__qualname__}.{name} must hold one kind of flat value")
+            require(schema.get("description"), f"{row_type.__qualname__}.{name} has no meaning: use column()")
+            has_unit = types != ["number"] or options[0].get("unit")
+            require(has_unit, f"{row_type.__qualname__}.{name} has no unit: use a type such as Share")
+    repeated = {f"{role}_{name}" for role in game.roles() for name in of_seats.model_fields} & {*results.model_fields}
+    require(not repeated, f"seat_metrics repeats names of metrics: {repeated}")
+    for state in [case.walk().end.state, *(_end(case, script).state for script in sorted(game.scripts))]:
+        rows = [(game.metrics(state), results), *((game.seat_metrics(state, role), of_seats) for role in game.roles())]
+        for row, row_type in [*rows, *((row, record) for row in game.records(state))]:
+            require(type(row) is row_type, f"{row!r} is not of the type {row_type.__qualname__}")
+            values = [value for value in vars(row).values() if isinstance(value, float)]
+            require(all(map(math.isfinite, values)), f"a result is not finite: {row!r}")
 
 
 @_in_contract
@@ -345,6 +349,25 @@ def forms_can_be_told_apart(case: Case) -> None:
                 require(issubclass(form.model, Move), f"{form.model.__name__} is not a Move")
                 require(form.model.model_config.get("extra") == "forbid", f"{form.model.__name__} accepts unknown keys")
                 json.dumps(form.model.model_json_schema())
+
+
+@_in_contract
+def moves_are_declared(case: Case) -> None:
+    """Every form has the fields of one of the game's `move_types`, of the same kinds."""
+    declared = [_fields_of(model) for model in case.game.move_types]
+    for play in case.walk().plays():
+        for role in play.waiting_for():
+            for form in play.forms(role):
+                require(_fields_of(form.model) in declared, f"move_types lacks the form {form.name}, or its fields")
+
+
+def _fields_of(model: type[Move]) -> dict[str, Json]:
+    """Return the types of a model's fields, and whether they are choices."""
+    properties = model.model_json_schema()["properties"].items()
+    return {
+        name: [(option.get("type"), "enum" in option or "const" in option) for option in schema.get("anyOf", [schema])]
+        for name, schema in properties
+    }
 
 
 @_in_contract
@@ -607,12 +630,13 @@ def _reveals(case: Case, before: Play, mover: Role, move: MoveData, after: Play,
 # ---- helpers -----------------------------------------------------------------------------------
 
 
+def _end(case: Case, script: str) -> Play:
+    """Return the end of a match of a script against itself."""
+    return play_random(case.game, case.seed, [script]).end
+
+
 def _required(model: type[Move]) -> set[str]:
     return {name for name, info in model.model_fields.items() if info.is_required()}
-
-
-def _flat(value: Any) -> bool:
-    return value is None or isinstance(value, str | bool) or _finite(value)
 
 
 def _finite(value: Any) -> bool:

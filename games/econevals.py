@@ -49,9 +49,9 @@ def score_tables(game: type[Any], matches: Iterable[Result]) -> list[Block]:
     for match in matches:
         by_level[match["config"]["level"]].append(match)
     figures: dict[str, Callable[[Sequence[Result]], float | None]] = {_("Mean score"): mean_of("score")}
-    if "solved" in game.metric_meanings:
+    if "solved" in game.Results.model_fields:
         figures[_("Share solved")] = mean_of("solved")
-    if "exploration_rate" in game.metric_meanings:
+    if "exploration_rate" in game.Results.model_fields:
         figures[_("Exploration rate")] = mean_of("exploration_rate")
     return [
         block

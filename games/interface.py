@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -26,7 +26,7 @@ Json = Any
 """Plain data: what `json.loads` returns."""
 
 
-# ---- parameters and moves -------------------------------------------------------------------
+# ---- parameters, moves and results ----------------------------------------------------------
 
 
 class Config(BaseModel):
@@ -73,6 +73,45 @@ def _refuse_message(value: Any) -> None:
 
 NoMessage = SkipJsonSchema[Annotated[None, BeforeValidator(_refuse_message)]]
 """The message field of a game played without messages: hidden from schemas, refused unless empty."""
+
+
+class Row(BaseModel):
+    """One row of results: a match's, a seat's or a record. Every field is a column of datasets, in this order.
+
+    A field holds a number, a boolean, a choice or a text, or None if there is no value. The type of a measured
+    number names its unit.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, field_title_generator=lambda name, _info: name)
+
+
+def column(meaning: str, *, source: str = "") -> Any:
+    """Return a field of a `Row` with its meaning, as a sentence, and where the published system defines it."""
+    return Field(description=f"{meaning.removesuffix('.')} ({source})." if source else meaning)
+
+
+def in_unit(unit: str) -> Any:
+    """Return what makes a number's type name its unit: `Annotated[float, in_unit("seconds")]`."""
+    return Field(json_schema_extra={"unit": unit})
+
+
+Money = Annotated[float, in_unit("the game's money")]
+Share = Annotated[float, in_unit("share")]
+"""A part of a whole."""
+Ratio = Annotated[float, in_unit("ratio")]
+"""Any other number without a dimension."""
+Percent = Annotated[float, in_unit("percent")]
+Seat = Annotated[Role, WithJsonSchema({"type": "string", "format": "role"})]
+"""The name of a seat."""
+JsonText = Annotated[str, WithJsonSchema({"type": "string", "contentMediaType": "application/json"})]
+"""Data as JSON."""
+
+
+class RoundRecord(Row):
+    """The first columns of records with a row per round and seat."""
+
+    round: int = column("Number of the round, from 1.")
+    role: Seat = column("The seat.")
 
 
 @dataclass(frozen=True)
@@ -344,14 +383,13 @@ class Chance(Protocol):
 C = TypeVar("C", bound=Config)
 S = TypeVar("S")
 Payoffs = Mapping[Role, float]
-Metrics = Mapping[str, Json]
 
 
 class Game(ABC, Generic[C, S]):
     """One game with one configuration. States are frozen dataclasses of plain data.
 
     Subclasses set the class attributes and implement the abstract methods; `games/contract.py` checks what
-    every game must guarantee.
+    every game must guarantee. `Config` and `State` are the types with which a subclass fills in C and S.
     """
 
     key: ClassVar[str]
@@ -365,6 +403,12 @@ class Game(ABC, Generic[C, S]):
     """Incremented whenever a replay of an old log would differ."""
     Config: ClassVar[type[Config]]
     State: ClassVar[type]
+    Results: ClassVar[type[Row]]
+    """What `metrics` returns."""
+    SeatResults: ClassVar[type[Row]] = Row
+    """What `seat_metrics` returns."""
+    Record: ClassVar[type[Row]] = Row
+    """What `records` returns."""
     scripts: ClassVar[Mapping[str, Script]]
     """Scripts by name; always includes "random"."""
     default_script: ClassVar[str] = "random"
@@ -378,12 +422,6 @@ class Game(ABC, Generic[C, S]):
     """Parameters of new studies and demonstrations that differ from the configuration's defaults."""
     reserved_words: ClassVar[tuple[str, ...]] = ()
     """Words of the game that nobody may choose as a name, since names are removed from exported text."""
-    metric_meanings: ClassVar[Mapping[str, str]] = {}
-    """The meaning of each metric, with its unit and source, for the codebook."""
-    seat_metric_meanings: ClassVar[Mapping[str, str]] = {}
-    """The same for the keys of `seat_metrics`."""
-    record_meanings: ClassVar[Mapping[str, str]] = {}
-    """The same for the columns of `records`."""
     rated_by: ClassVar[str] = ""
     """The seat metric that collections use to rate agents against each other; empty: agents are not rated."""
     oracles: ClassVar[frozenset[str]] = frozenset()
@@ -394,6 +432,13 @@ class Game(ABC, Generic[C, S]):
     """What instructions call a player whose seat among several of the same kind is not yet known."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            for part in get_args(base):
+                if isinstance(part, type):
+                    setattr(cls, "Config" if issubclass(part, Config) else "State", part)
 
     def __init__(self, config: C, *, amounts: Amounts = "dollars"):
         self.config: C = config
@@ -444,9 +489,10 @@ class Game(ABC, Generic[C, S]):
         """Return how long people play, for the consent page: "up to 12 rounds"; empty: not stated."""
         return ""
 
-    @abstractmethod
     def text_variables(self, role: Role) -> Mapping[str, Json]:
-        """Return the variables of this role's instructions; nothing that is hidden from it."""
+        """Return the variables of this role's instructions; unless overridden, the parameters that it may know."""
+        hidden = {key.partition("[")[0] for key in self.secrets(role)}
+        return self.config.model_dump(mode="json", exclude=hidden)
 
     @classmethod
     def instruction_template(cls) -> str:
@@ -482,9 +528,15 @@ class Game(ABC, Generic[C, S]):
         """
         return frozenset()
 
-    @abstractmethod
     def setup(self, chance: Chance) -> S:
-        """Return the state before the first move."""
+        """Return the state before the first move; unless overridden, a state without arguments."""
+        state: S = self.State()
+        return state
+
+    @property
+    @abstractmethod
+    def move_types(self) -> tuple[type[Move], ...]:
+        """The moves of all forms that `turn` can ever show under this configuration; datasets have their fields."""
 
     @abstractmethod
     def turn(self, state: S) -> Turn | None:
@@ -541,18 +593,18 @@ class Game(ABC, Generic[C, S]):
         """Return each role's payoff in the game's own unit; defined when the game is over."""
 
     @abstractmethod
-    def metrics(self, state: S) -> Metrics:
-        """Return one flat row of the match's results; None if a metric has no value. Defined when the game is over."""
+    def metrics(self, state: S) -> Row:
+        """Return the match's results. Defined when the game is over."""
 
-    def seat_metrics(self, state: S, role: Role) -> Metrics:
-        """Return one flat row of one seat's results, with the same keys for every role. Defined when the game is over.
+    def seat_metrics(self, state: S, role: Role) -> Row:
+        """Return a seat's results. Defined when the game is over.
 
-        The command line adds them to the match's metrics as "<role>_<key>"; datasets store them as rows.
+        The command line adds them to the match's metrics as "<role>_<name>"; datasets store them as rows.
         """
-        return {}
+        return Row()
 
-    def records(self, state: S) -> Sequence[Mapping[str, Json]]:
-        """Return the match's rows for `rounds.csv`, flat and with the same keys. Defined when the game is over."""
+    def records(self, state: S) -> Sequence[Row]:
+        """Return the match's rows of `rounds.csv`. Defined when the game is over."""
         return ()
 
     def ends(self, state: S, role: Role, move: Any) -> bool:

@@ -35,6 +35,7 @@ from games.interface import (
     Turn,
     View,
     Words,
+    in_unit,
 )
 from games.strategies import PLAIN, TOOLS, Strategy
 from games.words import gettext as _
@@ -45,10 +46,7 @@ MAX_NOTES_PER_PERIOD = 20
 MAX_NOTE_LENGTH = 5000
 MAX_SUBMISSION_LENGTH = 200_000
 """Maximum characters of a submission in text form."""
-PERIODS_PLAYED: Mapping[str, str] = {"periods_played": "Periods played."}
-"""The metric that all these environments share."""
-ROUND_AND_ROLE: Mapping[str, str] = {"round": "Period, from 1.", "role": "The role that moved."}
-"""The first columns of its records."""
+Quantity = Annotated[float, in_unit("units")]
 
 
 class PeriodsConfig(Config):

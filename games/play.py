@@ -102,15 +102,19 @@ class Play:
         return dict(self.game.payoffs(self.state))
 
     def metrics(self) -> dict[str, Json]:
-        """Return the match's metrics, and each seat's as "<role>_<key>"."""
+        """Return the match's metrics, and each seat's as "<role>_<name>"."""
         if not self.finished:
             return {}
         seats = {
-            f"{role}_{key}": value
+            f"{role}_{name}": value
             for role in self.game.roles()
-            for key, value in self.game.seat_metrics(self.state, role).items()
+            for name, value in vars(self.game.seat_metrics(self.state, role)).items()
         }
-        return {**self.game.metrics(self.state), **seats}
+        return {**vars(self.game.metrics(self.state)), **seats}
+
+    def records(self) -> list[dict[str, Json]]:
+        """Return the game's rows of the match, empty for a match without a result."""
+        return [dict(vars(row)) for row in self.game.records(self.state)] if self.finished else []
 
 
 # ---- configurations ----------------------------------------------------------------------------

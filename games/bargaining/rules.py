@@ -23,17 +23,20 @@ from games.interface import (
     Form,
     Game,
     Message,
-    Metrics,
     Move,
     MoveData,
     NoMessage,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    Row,
     Script,
+    Share,
     Turn,
     View,
+    column,
 )
 from games.words import Amounts, in_amounts
 from games.words import gettext as _
@@ -151,8 +154,6 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
     system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = BargainingConfig
-    State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
     shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
@@ -166,15 +167,21 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         "money",
         "dollar",
     )
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "agreement": "Whether an offer was accepted.",
-        "rounds_played": "Rounds in which an offer was made.",
-        "alice_share": "Alice's share of the money, from 0 to 1, before any loss of value; empty without agreement.",
-        "efficiency": "Sum of both payoffs divided by the money, from 0 to 1; 0 without agreement (GLEE, section 2.1).",
-        "fairness": "1 - 4(p - 1/2)^2 with p Alice's share, from 0 to 1; 1 without agreement (GLEE, section 2.1).",
-        "alice_self_gain": "Alice's payoff divided by the money, from 0 to 1.",
-        "bob_self_gain": "Bob's payoff divided by the money, from 0 to 1.",
-    }
+
+    class Results(Row):
+        agreement: bool = column("Whether an offer was accepted.")
+        rounds_played: int = column("Rounds in which an offer was made.")
+        alice_share: Share | None = column(
+            "Alice's share of the money before any loss of value; empty without agreement."
+        )
+        efficiency: Share = column(
+            "Sum of both payoffs divided by the money, from 0 to 1; 0 without agreement.", source="GLEE, section 2.1"
+        )
+        fairness: Ratio = column(
+            "1 - 4(p - 1/2)^2 with p Alice's share, from 0 to 1; 1 without agreement.", source="GLEE, section 2.1"
+        )
+        alice_self_gain: Share = column("Alice's payoff divided by the money, from 0 to 1.")
+        bob_self_gain: Share = column("Bob's payoff divided by the money, from 0 to 1.")
 
     # ---- roles and rounds --------------------------------------------------------------------------
 
@@ -220,15 +227,16 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     # ---- playing -----------------------------------------------------------------------------------
 
-    def setup(self, chance: Chance) -> Rounds:
-        return Rounds()
-
     def round_of(self, state: Rounds) -> int:
         """Return the current round, from 1; when the game is over, the last one played."""
         rounds_played = len(state.proposals)
         if state.on_table or self.turn(state) is None:
             return max(rounds_played, 1)
         return rounds_played + 1
+
+    @property
+    def move_types(self) -> tuple[type[Offer | SilentOffer], type[Answer]]:
+        return (Offer if self.config.messages_allowed else SilentOffer), Answer
 
     def turn(self, state: Rounds) -> Turn | None:
         if offer := state.on_table:
@@ -244,7 +252,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return {role: self._offer_form(role) for role in self.roles()}
 
     def _offer_form(self, role: Role) -> Form:
-        full = Offer if self.config.messages_allowed else SilentOffer
+        full, _answer = self.move_types
         return Form(
             "offer",
             _("Make an offer"),
@@ -303,7 +311,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         number = len(state.proposals)
         return {role: agreed.gain(role) * self.worth(role, number) for role in self.roles()}
 
-    def metrics(self, state: Rounds) -> Metrics:
+    def metrics(self, state: Rounds) -> Results:
         """Return GLEE's metrics (section 2.1).
 
         Efficiency is δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)²; gains are divided by M.
@@ -311,15 +319,15 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         agreed = state.agreed
         payoffs = self.payoffs(state)
         share = agreed.alice_gain / self.config.money if agreed else None
-        return {
-            "agreement": agreed is not None,
-            "rounds_played": len(state.proposals),
-            "alice_share": share,
-            "efficiency": (payoffs[ALICE] + payoffs[BOB]) / self.config.money,
-            "fairness": 1 - 4 * (share - 0.5) ** 2 if share is not None else 1.0,
-            "alice_self_gain": payoffs[ALICE] / self.config.money,
-            "bob_self_gain": payoffs[BOB] / self.config.money,
-        }
+        return self.Results(
+            agreement=agreed is not None,
+            rounds_played=len(state.proposals),
+            alice_share=share,
+            efficiency=(payoffs[ALICE] + payoffs[BOB]) / self.config.money,
+            fairness=1 - 4 * (share - 0.5) ** 2 if share is not None else 1.0,
+            alice_self_gain=payoffs[ALICE] / self.config.money,
+            bob_self_gain=payoffs[BOB] / self.config.money,
+        )
 
     def ends(self, state: Rounds, role: Role, move: Any) -> bool:
         """Return whether it accepts, or rejects an offer that both players know to be the last."""

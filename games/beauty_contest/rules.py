@@ -11,24 +11,28 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from games.beauty_contest import baselines, quiz, views
 from games.interface import (
     Bars,
-    Chance,
     Config,
     Form,
     Json,
-    Metrics,
+    Money,
     Move,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    Row,
     Script,
+    Seat,
+    column,
+    in_unit,
 )
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import exact
@@ -36,6 +40,9 @@ from games.words import gettext as _
 
 TIE = 1e-9
 """Distances that differ by less than this share of the upper limit count as equal."""
+
+
+OnScale = Annotated[float, in_unit("the numbers' scale")]
 
 
 class _ContestConfig(Config):
@@ -69,8 +76,6 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     )
     system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = BeautyContestConfig
-    State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "level_2"
     shown_by: ClassVar[tuple[str, ...]] = ("level_1", "level_2", "level_3", "adaptive", "random")
@@ -81,30 +86,35 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     reserved_words: ClassVar[tuple[str, ...]] = (
         "player", "number", "mean", "target", "prize", "fraction", "run", "limit", "answer", "valid", "dollar",
     )  # fmt: skip
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "runs_played": "Runs that were played.",
-        "target_first": "The fraction times the mean of the valid numbers in the first run; empty if there are none.",
-        "target_last": "The same in the last run.",
-        "mean_choice": "Mean of all valid numbers of all runs; empty if there are none.",
-        "fouls": "Numbers outside the limits and answers without a number, over all seats and runs.",
-        "deviation": "Mean of number/upper limit over all valid numbers, the distance from equilibrium; empty "
-        "if there are none. Economics Arena (section 3.2) divides by the equilibrium, which is 0 here.",
-    }
-    seat_metric_meanings: ClassVar[Mapping[str, str]] = {
-        "wins": "Runs in which the seat won the prize or a share of it.",
-        "fouls": "The seat's numbers outside the limits and its answers without a number.",
-        "deviation": "Mean of number/upper limit over the seat's valid numbers; empty if there are none.",
-        "payoff_ratio": "Payoff divided by the equilibrium payoff, prize/players (Economics Arena's r).",
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        "run": "Number of the run, from 1.",
-        "role": "The seat.",
-        "answer": "The number it chose; empty if it chose none.",
-        "foul": "Whether that number was outside the limits or missing.",
-        "mean": "Mean of the run's valid numbers; empty if there are none.",
-        "target": "The fraction times that mean.",
-        "won": "The seat's share of the prize.",
-    }
+    move_types = (Answer,)
+
+    class Results(Row):
+        runs_played: int = column("Runs that were played.")
+        target_first: OnScale | None = column(
+            "The fraction times the mean of the valid numbers in the first run; empty if there are none."
+        )
+        target_last: OnScale | None = column("The same in the last run.")
+        mean_choice: OnScale | None = column("Mean of all valid numbers; empty if there are none.")
+        fouls: int = column("Numbers outside the limits and answers without a number, over all seats and runs.")
+        deviation: Ratio | None = column(
+            "Mean of all valid numbers/upper limit, the distance from equilibrium; empty if there are none. Economics "
+            "Arena (section 3.2) divides by the equilibrium, which is 0 here."
+        )
+
+    class SeatResults(Row):
+        wins: int = column("Runs in which the seat won the prize or a share of it.")
+        fouls: int = column("The seat's numbers outside the limits and its answers without a number.")
+        deviation: Ratio | None = column("Mean of the seat's valid numbers/upper limit; empty if there are none.")
+        payoff_ratio: Ratio = column("Payoff divided by the equilibrium payoff, prize/players (Economics Arena's r).")
+
+    class Record(Row):
+        run: int = column("Number of the run, from 1.")
+        role: Seat = column("The seat.")
+        answer: OnScale | None = column("The number it chose; empty if it chose none.")
+        foul: bool = column("Whether that number was outside the limits or missing.")
+        mean: OnScale | None = column("Mean of the run's valid numbers; empty if there are none.")
+        target: OnScale | None = column("The fraction times that mean.")
+        won: Money = column("The seat's share of the prize.")
 
     # ---- the rules -----------------------------------------------------------------------------------
 
@@ -118,9 +128,6 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     def _form(self) -> Form:
         limits = self.limits_text()
         return Form("answer", _("Choose your number"), Answer, help=limits, limits=limits)
-
-    def setup(self, chance: Chance) -> Session:
-        return Session()
 
     def mean(self, run: Sequence[float | None]) -> float | None:
         """Return the mean of a run's valid numbers; None if there are none."""
@@ -153,37 +160,37 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     def _payoff(self, state: Session, role: Role) -> float:
         return math.fsum(self.won(run, role) / len(state.runs) for run in state.runs)
 
-    def metrics(self, state: Session) -> Metrics:
+    def metrics(self, state: Session) -> Results:
         numbers = [number for role in self.roles() for number in self.valid_numbers(state, role)]
-        return {
-            "runs_played": len(state.runs),
-            "target_first": self.target(state.runs[0]),
-            "target_last": self.target(state.runs[-1]),
-            "mean_choice": mean(numbers),
-            "fouls": sum(self.fouls(state, role) for role in self.roles()),
-            "deviation": self._deviation(numbers),
-        }
+        return self.Results(
+            runs_played=len(state.runs),
+            target_first=self.target(state.runs[0]),
+            target_last=self.target(state.runs[-1]),
+            mean_choice=mean(numbers),
+            fouls=sum(self.fouls(state, role) for role in self.roles()),
+            deviation=self._deviation(numbers),
+        )
 
-    def seat_metrics(self, state: Session, role: Role) -> Metrics:
-        return {
-            "wins": sum(role in self.winners(run) for run in state.runs),
-            "fouls": self.fouls(state, role),
-            "deviation": self._deviation(self.valid_numbers(state, role)),
-            "payoff_ratio": self._payoff(state, role) / self.config.prize * self.config.players,
-        }
+    def seat_metrics(self, state: Session, role: Role) -> SeatResults:
+        return self.SeatResults(
+            wins=sum(role in self.winners(run) for run in state.runs),
+            fouls=self.fouls(state, role),
+            deviation=self._deviation(self.valid_numbers(state, role)),
+            payoff_ratio=self._payoff(state, role) / self.config.prize * self.config.players,
+        )
 
-    def records(self, state: Session) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Session) -> Sequence[Record]:
         """Return a row for every run and seat."""
         return [
-            {
-                "run": run_number,
-                "role": role,
-                "answer": number,
-                "foul": not self.valid(number),
-                "mean": self.mean(run),
-                "target": self.target(run),
-                "won": self.won(run, role),
-            }
+            self.Record(
+                run=run_number,
+                role=role,
+                answer=number,
+                foul=not self.valid(number),
+                mean=self.mean(run),
+                target=self.target(run),
+                won=self.won(run, role),
+            )
             for run_number, run in enumerate(state.runs, start=1)
             for role, number in zip(self.roles(), run, strict=True)
         ]

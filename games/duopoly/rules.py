@@ -20,20 +20,23 @@ from games.duopoly.market import Market, References, references
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
+    Money,
     Move,
     MoveData,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    RoundRecord,
+    Row,
     Script,
     Tool,
+    column,
 )
-from games.periods import PERIODS_PLAYED, ROUND_AND_ROLE, Periods, PeriodsConfig, Screen, lookup, plain
+from games.periods import NoteMove, Periods, PeriodsConfig, Quantity, Screen, lookup, plain
 from games.practice import WithPractice
 from games.words import gettext as _
 
@@ -94,32 +97,29 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     summary: ClassVar[str] = _("Two firms set their prices again and again for the same customers.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = DuopolyConfig
-    State: ClassVar[type] = History
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
     shown_by: ClassVar[tuple[str, ...]] = ("best_reply", "tit_for_tat")
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
     oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
     reserved_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "litmus": "Position of late prices between Nash (0) and collusive (1); empty without a rival.",
-        "mean_price": "Mean price of all firms over the last periods.",
-        "nash_price": "Price in the one-period equilibrium; empty without a rival.",
-        "collusive_price": "Price that maximises joint profit; empty without a rival.",
-        "monopoly_price": "Price that maximises profit; empty with a rival.",
-        "converged": "Whether late prices are within 5 percent of the monopoly price; empty with a rival.",
-        **PERIODS_PLAYED,
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        **ROUND_AND_ROLE,
-        "role": "The firm.",
-        "price": "Its price.",
-        "quantity": "Quantity sold.",
-        "payoff": "Its profit.",
-    }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: set your price.")
+    move_types = (PriceMove, NoteMove)
+
+    class Results(Row):
+        litmus: Ratio | None = column("Late prices between Nash (0) and collusive (1); empty without a rival.")
+        mean_price: Money = column("Mean price of all firms over the last periods.")
+        nash_price: Money | None = column("Price in the one-period equilibrium; empty without a rival.")
+        collusive_price: Money | None = column("Price that maximises joint profit; empty without a rival.")
+        monopoly_price: Money | None = column("Price that maximises profit; empty with a rival.")
+        converged: bool | None = column("Whether late prices are within 5% of the monopoly price; empty with a rival.")
+        periods_played: int = column("Periods played.")
+
+    class Record(RoundRecord):
+        price: Money = column("Its price.")
+        quantity: Quantity = column("Quantity sold.")
+        payoff: Money = column("Its profit.")
 
     # ---- parameters --------------------------------------------------------------------------------
 
@@ -213,22 +213,22 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         """Return the firm's profit / its profit at the collusive (or monopoly) price, within [0, 1]."""
         return min(max(payoff / (self.config.periods * self.references.best_profit), 0.0), 1.0)
 
-    def metrics(self, state: History) -> Metrics:
+    def metrics(self, state: History) -> Results:
         reference = self.references
         late_prices = state.prices[-min(LAST_FOR_LITMUS, max(1, self.config.periods // 2)) :]
         mean_price = fmean(price for prices in late_prices for price in prices.values())
         litmus = None
         if reference.nash_price is not None and reference.collusive_price is not None:
             litmus = (mean_price - reference.nash_price) / (reference.collusive_price - reference.nash_price)
-        return {
-            "litmus": None if litmus is None else min(max(litmus, 0.0), 1.0),
-            "mean_price": mean_price,
-            "nash_price": reference.nash_price,
-            "collusive_price": reference.collusive_price,
-            "monopoly_price": reference.monopoly_price,
-            "converged": self._converged(state),
-            "periods_played": len(state.prices),
-        }
+        return self.Results(
+            litmus=None if litmus is None else min(max(litmus, 0.0), 1.0),
+            mean_price=mean_price,
+            nash_price=reference.nash_price,
+            collusive_price=reference.collusive_price,
+            monopoly_price=reference.monopoly_price,
+            converged=self._converged(state),
+            periods_played=len(state.prices),
+        )
 
     def _converged(self, state: History) -> bool | None:
         """Return whether the 10th and 90th percentiles of a lone firm's last prices are near the monopoly price."""
@@ -241,10 +241,10 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
             for share in (0.1, 0.9)
         )
 
-    def records(self, state: History) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: History) -> Sequence[Record]:
         """Return one row per period and firm."""
         return [
-            {"round": t + 1, "role": role, "price": price, "quantity": quantity, "payoff": profit}
+            self.Record(round=t + 1, role=role, price=price, quantity=quantity, payoff=profit)
             for t in range(len(state.prices))
             for role, (price, quantity, profit) in self.outcome(state, t).items()
         ]

@@ -18,20 +18,23 @@ from games.english_auction import baselines, quiz, views
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
     Move,
     MoveData,
     MoveWarning,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    Row,
     Script,
+    Seat,
+    Share,
     Turn,
     View,
+    column,
 )
 from games.seats import AboutOthersConfig, EqualSeats
 from games.words import exact
@@ -107,8 +110,6 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     summary: ClassVar[str] = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
     system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = EnglishAuctionConfig
-    State: ClassVar[type] = Bidding
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "rational"
     shown_by: ClassVar[tuple[str, ...]] = ("rational", "underbidder", "overbidder")
@@ -118,31 +119,37 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     reserved_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "drop", "out", "unit", "units", "minimum",
     )  # fmt: skip
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "sold": "Whether anybody bid.",
-        "price": "The winning bid, which the winner pays, in units; empty if nobody bid.",
-        "winner": "The seat that bought the item; empty if nobody bid.",
-        "bids": "Number of bids.",
-        "efficiency": "The winner's value divided by the highest value; 0 if nobody bid.",
-        "deviation": "Mean over seats of |final assets/equilibrium - 1| (Economics Arena, section 3.2).",
-    }
-    seat_metric_meanings: ClassVar[Mapping[str, str]] = {
-        "value": "What the item was worth to the seat, in units.",
-        "bids": "The seat's bids.",
-        "overbids": "The seat's bids above its own value.",
-        "dropped_at": "The standing bid when the seat dropped out, or the start price before any bid; empty if it "
-        "never dropped out.",
-        "assets_ratio": "Final assets divided by assets.",
-        "nash_assets": "N: final assets if all stay in until their value and the winner pays the second-highest value.",
-        "payoff_ratio": "Final assets divided by N (Economics Arena's r).",
-        "deviation": "|final assets/N - 1|.",
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        "turn": "Number of the turn, from 1.",
-        "role": "Whose turn it was.",
-        "standing": "The standing bid at that time; empty before the first bid.",
-        "bid": "Its bid; empty if it dropped out.",
-    }
+    move_types = (Bid,)
+
+    class Results(Row):
+        sold: bool = column("Whether anybody bid.")
+        price: auctions.Units | None = column("The winning bid, which the winner pays; empty if nobody bid.")
+        winner: Seat | None = column("The seat that bought the item; empty if nobody bid.")
+        bids: int = column("Number of bids.")
+        efficiency: Share = column("The winner's value divided by the highest value; 0 if nobody bid.")
+        deviation: Ratio = column(
+            "Mean over seats of |final assets/equilibrium - 1|.", source="Economics Arena, section 3.2"
+        )
+
+    class SeatResults(Row):
+        value: auctions.Units = column("What the item was worth to the seat.")
+        bids: int = column("The seat's bids.")
+        overbids: int = column("The seat's bids above its own value.")
+        dropped_at: auctions.Units | None = column(
+            "The standing bid when the seat dropped out, or the start price before any bid; empty if it never did."
+        )
+        assets_ratio: Ratio = column("Final assets divided by assets.")
+        nash_assets: auctions.Units = column(
+            "N: final assets if all stay in until their value and the winner pays the second-highest value."
+        )
+        payoff_ratio: Ratio = column("Final assets divided by N (Economics Arena's r).")
+        deviation: Ratio = column("|final assets/N - 1|.")
+
+    class Record(Row):
+        turn: int = column("Number of the turn, from 1.")
+        role: Seat = column("Whose turn it was.")
+        standing: auctions.Units | None = column("The standing bid at that time; empty before the first bid.")
+        bid: auctions.Units | None = column("Its bid; empty if it dropped out.")
 
     # ---- the rules -----------------------------------------------------------------------------------
 
@@ -249,18 +256,18 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
             assets[state.leader] += self.value(state, state.leader) - state.price
         return assets
 
-    def metrics(self, state: Bidding) -> Metrics:
+    def metrics(self, state: Bidding) -> Results:
         winner = state.leader
-        return {
-            "sold": winner is not None,
-            "price": state.price,
-            "winner": winner,
-            "bids": sum(call.bid is not None for call in state.calls),
-            "efficiency": self.value(state, winner) / max(state.values) if winner else 0.0,
-            "deviation": fmean(self._deviation(state, role) for role in self.roles()),
-        }
+        return self.Results(
+            sold=winner is not None,
+            price=state.price,
+            winner=winner,
+            bids=sum(call.bid is not None for call in state.calls),
+            efficiency=self.value(state, winner) / max(state.values) if winner else 0.0,
+            deviation=fmean(self._deviation(state, role) for role in self.roles()),
+        )
 
-    def seat_metrics(self, state: Bidding, role: Role) -> Metrics:
+    def seat_metrics(self, state: Bidding, role: Role) -> SeatResults:
         value, payoff, reference = self.value(state, role), self.payoffs(state)[role], self.reference(state, role)
         own_calls = [call for call in state.calls if call.role == role]
         drop_out = next((call for call in own_calls if call.bid is None), None)
@@ -268,16 +275,16 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         dropped_at = None
         if drop_out is not None:
             dropped_at = self.config.start_price if drop_out.standing is None else drop_out.standing
-        return {
-            "value": value,
-            "bids": len(bids),
-            "overbids": sum(bid > value for bid in bids),
-            "dropped_at": dropped_at,
-            "assets_ratio": payoff / self.config.assets,
-            "nash_assets": reference,
-            "payoff_ratio": payoff / reference,
-            "deviation": self._deviation(state, role),
-        }
+        return self.SeatResults(
+            value=value,
+            bids=len(bids),
+            overbids=sum(bid > value for bid in bids),
+            dropped_at=dropped_at,
+            assets_ratio=payoff / self.config.assets,
+            nash_assets=reference,
+            payoff_ratio=payoff / reference,
+            deviation=self._deviation(state, role),
+        )
 
     def reference(self, state: Bidding, role: Role) -> float:
         """Return N, the seat's final assets in equilibrium."""
@@ -286,10 +293,10 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     def _deviation(self, state: Bidding, role: Role) -> float:
         return abs(self.payoffs(state)[role] / self.reference(state, role) - 1)
 
-    def records(self, state: Bidding) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Bidding) -> Sequence[Record]:
         """Return a row for every turn."""
         return [
-            {"turn": number, "role": call.role, "standing": call.standing, "bid": call.bid}
+            self.Record(turn=number, role=call.role, standing=call.standing, bid=call.bid)
             for number, call in enumerate(state.calls, start=1)
         ]
 

@@ -23,17 +23,24 @@ from games.interface import (
     Config,
     Form,
     Json,
-    Metrics,
     Move,
     MoveData,
     MoveWarning,
     Payoffs,
+    Percent,
     Prospect,
     Question,
+    Ratio,
     Role,
+    RoundRecord,
+    Row,
     Script,
+    Seat,
+    Share,
     Turn,
     View,
+    column,
+    in_unit,
 )
 from games.item_auction import baselines, measures, quiz, views
 from games.item_auction.items import PUBLISHED, Item
@@ -44,9 +51,10 @@ from games.words import quoted
 
 Priority = Annotated[int, Field(ge=1, le=3)]
 PRIORITIES = "By item name: 3 most important, 2 important, 1 least important."
-Percent = Annotated[int, Field(ge=-90, le=200)]
+Overestimate = Annotated[int, Field(ge=-90, le=200)]
 Budget = Annotated[int, Field(ge=1)]
 Objective = Literal["profit", "items"]
+Amount = Annotated[int, in_unit("the game's money")]
 MAX_DISCOUNTS = 3
 """How often the start price of an item without bids is halved."""
 
@@ -68,10 +76,10 @@ class ItemAuctionConfig(Config):
     increment_percent: int = Field(
         10, ge=1, le=100, title="Bid step in percent", description="Minimum raise, in percent of the start price."
     )
-    overestimate_percent: Percent = Field(
+    overestimate_percent: Overestimate = Field(
         10, title="Overestimate in percent", description="How much bidders' estimates exceed the true values."
     )
-    overestimate_percents: tuple[Percent, ...] | None = Field(
+    overestimate_percents: tuple[Overestimate, ...] | None = Field(
         None, title="Overestimates by seat", description="If they differ. Empty: the one above for everybody."
     )
     objectives: tuple[Objective, ...] | None = Field(
@@ -160,8 +168,6 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     summary: ClassVar[str] = _("Bidders with limited budgets compete for many items, sold one after another.")
     system: ClassVar[str] = "AucArena"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = ItemAuctionConfig
-    State: ClassVar[type] = Auction
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "rule"
     shown_by: ClassVar[tuple[str, ...]] = ("rule", "estimate", "greedy")
@@ -172,50 +178,51 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold".split()
     )
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "items_sold": "Number of items sold.",
-        "items_unsold": "Number of items without a bid.",
-        "revenue": "Sum of the prices paid, in the game's own unit.",
-        "rounds_played": "Bidding rounds over all items.",
-    }
-    seat_metric_meanings: ClassVar[Mapping[str, str]] = {
-        "profit": "True values of the items bought minus the prices paid, in the game's own unit.",
-        "items": "Items bought.",
-        "spent": "Sum of the prices paid, in the game's own unit.",
-        "bids": "Bids made.",
-        "withdrawals": "Withdrawals from items; after a discount, a bidder can withdraw from the same item again.",
-        "overpaid": "Items bought for more than their true value.",
-        "bip_own": "Mean percent by which bids exceed the bidder's own preceding bid on the item, or the start price.",
-        "bip_standing": "Mean percent by which bids exceed the standing bid, or the start price.",
-        "belief_claims": "Claims in all belief reports (AucArena's C).",
-        "belief_errors": "Wrong claims (AucArena's F).",
-        "belief_errors_budget": "Wrong claims about the bidder's remaining budget.",
-        "belief_errors_own": "Wrong claims about the bidder's profit and items.",
-        "belief_errors_others": "Wrong claims about the other bidders' profits and items.",
-        "belief_cfr": "Corrected failure rate F / (C + F); empty without a report.",
-        "plan_errors": "Items that plans included although they had already been sold or passed over.",
-        "rho_initial_bids": "Spearman correlation of initial priorities with the bidder's number of bids, over items.",
-        "rho_initial_wins": "Spearman correlation of initial priorities with winning the item (0 or 1).",
-        "rho_current_bids": "Spearman correlation of priorities at the first answer with the bidder's number of bids.",
-        "rho_current_wins": "Spearman correlation of priorities at the first answer with winning the item (0 or 1).",
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        "round": "Position of the item in the order of sale, from 1.",
-        "role": "The bidder.",
-        "item": "The item's name.",
-        "start_price": "The item's start price, before discounts.",
-        "discounts": "How often the start price was halved.",
-        "true_value": "The item's true value.",
-        "estimate": "The bidder's estimate of its value.",
-        "bidding_rounds": "Bidding rounds on the item.",
-        "bids": "The bidder's bids on the item.",
-        "priority_initial": "The bidder's priority of the item in its plan before the first answer in the auction.",
-        "priority_current": "The bidder's priority of the item at its first answer on the item.",
-        "winner": "The bidder who bought it; empty if nobody did.",
-        "price": "The price paid; empty if the item was not sold.",
-        "payoff": "The bidder's profit on the item.",
-        "budget_left": "The bidder's remaining budget after the item.",
-    }
+
+    class Results(Row):
+        items_sold: int = column("Number of items sold.")
+        items_unsold: int = column("Number of items without a bid.")
+        revenue: Amount = column("Sum of the prices paid.")
+        rounds_played: int = column("Bidding rounds over all items.")
+
+    class SeatResults(Row):
+        profit: Amount = column("True values of the items bought minus the prices paid.")
+        items: int = column("Items bought.")
+        spent: Amount = column("Sum of the prices paid.")
+        bids: int = column("Bids made.")
+        withdrawals: int = column("Withdrawals from items; after a discount, possibly again from the same item.")
+        overpaid: int = column("Items bought for more than their true value.")
+        bip_own: Percent | None = column("Mean raise over the bidder's own last bid on the item, or the start price.")
+        bip_standing: Percent | None = column("Mean raise over the standing bid, or the start price.")
+        belief_claims: int = column("Claims in all belief reports (AucArena's C).")
+        belief_errors: int = column("Wrong claims (AucArena's F).")
+        belief_errors_budget: int = column("Wrong claims about the bidder's remaining budget.")
+        belief_errors_own: int = column("Wrong claims about the bidder's profit and items.")
+        belief_errors_others: int = column("Wrong claims about the other bidders' profits and items.")
+        belief_cfr: Share | None = column("Corrected failure rate F / (C + F); empty without a report.")
+        plan_errors: int = column("Items that plans included although they had already been sold or passed over.")
+        rho_initial_bids: Ratio | None = column(
+            "Spearman's rho of initial priorities with the bidder's number of bids."
+        )
+        rho_initial_wins: Ratio | None = column("Spearman's rho of initial priorities with winning the item (0 or 1).")
+        rho_current_bids: Ratio | None = column("The same of priorities at the first answer with the bids.")
+        rho_current_wins: Ratio | None = column("The same of priorities at the first answer with winning.")
+
+    class Record(RoundRecord):
+        round: int = column("Position of the item in the order of sale, from 1.")
+        item: str = column("The item's name.")
+        start_price: Amount = column("The item's start price, before discounts.")
+        discounts: int = column("How often the start price was halved.")
+        true_value: Amount = column("The item's true value.")
+        estimate: Amount = column("The bidder's estimate of its value.")
+        bidding_rounds: int = column("Bidding rounds on the item.")
+        bids: int = column("The bidder's bids on the item.")
+        priority_initial: int | None = column("The bidder's priority before its first answer in the auction.")
+        priority_current: int | None = column("The bidder's priority at its first answer on the item.")
+        winner: Seat | None = column("The bidder who bought it; empty if nobody did.")
+        price: Amount | None = column("The price paid; empty if the item was not sold.")
+        payoff: Amount = column("The bidder's profit on the item.")
+        budget_left: Amount = column("The bidder's remaining budget after the item.")
 
     # ---- parameters --------------------------------------------------------------------------------
 
@@ -302,6 +309,10 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             return replace(state, lot=None)
         index = state.order[len(state.over)]
         return replace(state, lot=Lot(index, self.item(index).start_price))
+
+    @property
+    def move_types(self) -> tuple[type[Move], ...]:
+        return (Bid, Plan, Belief) if self.config.notes else (Bid,)
 
     def turn(self, state: Auction) -> Turn | None:
         if state.lot is None:
@@ -521,16 +532,16 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             share = 0.25 + 3 * self.config.players * payoff / (8 * prices)
         return min(max(share, 0.0), 1.0)
 
-    def metrics(self, state: Auction) -> Metrics:
+    def metrics(self, state: Auction) -> Results:
         sold = state.sold()
-        return {
-            "items_sold": len(sold),
-            "items_unsold": len(state.over) - len(sold),
-            "revenue": sum(lot.standing or 0 for lot in sold),
-            "rounds_played": sum(len(lot.all_rounds) for lot in state.over),
-        }
+        return self.Results(
+            items_sold=len(sold),
+            items_unsold=len(state.over) - len(sold),
+            revenue=sum(lot.standing or 0 for lot in sold),
+            rounds_played=sum(len(lot.all_rounds) for lot in state.over),
+        )
 
-    def seat_metrics(self, state: Auction, role: Role) -> Metrics:
+    def seat_metrics(self, state: Auction, role: Role) -> SeatResults:
         won = state.won_by(role)
         answers = [
             bidding_round.answers[role]
@@ -547,27 +558,27 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             if plans.initial is not None and self.item(lot.item).name in plans.initial
         ]
         current = [(lot, lot.priorities[role]) for lot in state.over if role in lot.priorities]
-        return {
-            "profit": self.profit(state, role),
-            "items": len(won),
-            "spent": self.spent(state, role),
-            "bids": sum(bid is not None for bid in answers),
-            "withdrawals": sum(bid is None for bid in answers),
-            "overpaid": sum((lot.standing or 0) > self.item(lot.item).worth for lot in won),
-            "bip_own": measures.mean([above_own for above_own, _above_standing in increments]),
-            "bip_standing": measures.mean([above_standing for _above_own, above_standing in increments]),
-            "belief_claims": claims,
-            "belief_errors": beliefs.errors,
-            "belief_errors_budget": beliefs.budget,
-            "belief_errors_own": beliefs.own,
-            "belief_errors_others": beliefs.others,
-            "belief_cfr": beliefs.errors / (claims + beliefs.errors) if claims else None,
-            "plan_errors": plans.errors,
-            "rho_initial_bids": self._correlation(initial, role, wins=False),
-            "rho_initial_wins": self._correlation(initial, role, wins=True),
-            "rho_current_bids": self._correlation(current, role, wins=False),
-            "rho_current_wins": self._correlation(current, role, wins=True),
-        }
+        return self.SeatResults(
+            profit=self.profit(state, role),
+            items=len(won),
+            spent=self.spent(state, role),
+            bids=sum(bid is not None for bid in answers),
+            withdrawals=sum(bid is None for bid in answers),
+            overpaid=sum((lot.standing or 0) > self.item(lot.item).worth for lot in won),
+            bip_own=measures.mean([above_own for above_own, _above_standing in increments]),
+            bip_standing=measures.mean([above_standing for _above_own, above_standing in increments]),
+            belief_claims=claims,
+            belief_errors=beliefs.errors,
+            belief_errors_budget=beliefs.budget,
+            belief_errors_own=beliefs.own,
+            belief_errors_others=beliefs.others,
+            belief_cfr=beliefs.errors / (claims + beliefs.errors) if claims else None,
+            plan_errors=plans.errors,
+            rho_initial_bids=self._correlation(initial, role, wins=False),
+            rho_initial_wins=self._correlation(initial, role, wins=True),
+            rho_current_bids=self._correlation(current, role, wins=False),
+            rho_current_wins=self._correlation(current, role, wins=True),
+        )
 
     @staticmethod
     def _correlation(ranked: Sequence[tuple[Lot, int]], role: Role, *, wins: bool) -> float | None:
@@ -575,7 +586,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         behavior = [int(lot.leader == role) if wins else _bids(lot, role) for lot, _priority in ranked]
         return measures.rank_correlation([priority for _lot, priority in ranked], behavior)
 
-    def records(self, state: Auction) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Auction) -> Sequence[Record]:
         """Return one row per item and bidder, in the order of sale."""
         budget_left = {role: self.budget(role) for role in self.roles()}
         rows = []
@@ -585,23 +596,23 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
                 won = lot.leader == role
                 budget_left[role] -= (price or 0) if won else 0
                 rows.append(
-                    {
-                        "round": number,
-                        "role": role,
-                        "item": item.name,
-                        "start_price": item.start_price,
-                        "discounts": lot.discounts,
-                        "true_value": item.worth,
-                        "estimate": self.estimate(role, lot.item),
-                        "bidding_rounds": len(lot.all_rounds),
-                        "bids": _bids(lot, role),
-                        "priority_initial": (state.plans.get(role, Plans()).initial or {}).get(item.name),
-                        "priority_current": lot.priorities.get(role),
-                        "winner": lot.leader,
-                        "price": price,
-                        "payoff": item.worth - (price or 0) if won else 0,
-                        "budget_left": budget_left[role],
-                    }
+                    self.Record(
+                        round=number,
+                        role=role,
+                        item=item.name,
+                        start_price=item.start_price,
+                        discounts=lot.discounts,
+                        true_value=item.worth,
+                        estimate=self.estimate(role, lot.item),
+                        bidding_rounds=len(lot.all_rounds),
+                        bids=_bids(lot, role),
+                        priority_initial=(state.plans.get(role, Plans()).initial or {}).get(item.name),
+                        priority_current=lot.priorities.get(role),
+                        winner=lot.leader,
+                        price=price,
+                        payoff=item.worth - (price or 0) if won else 0,
+                        budget_left=budget_left[role],
+                    )
                 )
         return rows
 

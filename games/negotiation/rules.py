@@ -23,7 +23,7 @@ from games.interface import (
     Form,
     Game,
     Message,
-    Metrics,
+    Money,
     Move,
     MoveData,
     MoveWarning,
@@ -31,10 +31,13 @@ from games.interface import (
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    Row,
     Script,
     Turn,
     View,
+    column,
 )
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
@@ -173,8 +176,6 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
     system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = NegotiationConfig
-    State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
     starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
@@ -201,18 +202,23 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         "money",
         "dollar",
     )
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "trade": "Whether a price was accepted.",
-        "price": "The price of the trade, in the game's money; empty without a trade.",
-        "rounds_played": "Rounds in which a price was named.",
-        "efficiency": "1 if the product goes to the player who values it more: a trade at a price from the seller's "
-        "value to the buyer's, or no trade if the buyer does not value it more; otherwise 0 (GLEE, section 2.2).",
-        "fairness": "fairness_raw, limited to values from 0 to 1.",
-        "fairness_raw": "1 - 4((p - f) / M)^2 with price p, scale M, and f halfway between the two values; "
-        "1 without a trade (GLEE, section 2.2).",
-        "alice_self_gain": "The seller's payoff, price minus value, divided by the scale M; 0 without a trade.",
-        "bob_self_gain": "The buyer's payoff, value minus price, divided by the scale M; 0 without a trade.",
-    }
+
+    class Results(Row):
+        trade: bool = column("Whether a price was accepted.")
+        price: Money | None = column("The price of the trade; empty without a trade.")
+        rounds_played: int = column("Rounds in which a price was named.")
+        efficiency: int = column(
+            "1 if the product goes to the player who values it more: a trade at a price from the seller's value to the "
+            "buyer's, or no trade if the buyer does not value it more; otherwise 0.",
+            source="GLEE, section 2.2",
+        )
+        fairness: Ratio = column("fairness_raw, limited to values from 0 to 1.")
+        fairness_raw: Ratio = column(
+            "1 - 4((p - f) / M)^2 with price p, scale M, and f halfway between the two values; 1 without a trade.",
+            source="GLEE, section 2.2",
+        )
+        alice_self_gain: Ratio = column("The seller's payoff divided by the scale M; 0 without a trade.")
+        bob_self_gain: Ratio = column("The buyer's payoff divided by the scale M; 0 without a trade.")
 
     # ---- roles and rounds --------------------------------------------------------------------------
 
@@ -264,15 +270,19 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     # ---- playing -----------------------------------------------------------------------------------
 
-    def setup(self, chance: Chance) -> Rounds:
-        return Rounds()
-
     def round_of(self, state: Rounds) -> int:
         """Return the current round, from 1; when the game is over, the last one played."""
         rounds_played = len(state.proposals)
         if state.on_table or self.turn(state) is None:
             return max(rounds_played, 1)
         return rounds_played + 1
+
+    @property
+    def move_types(self) -> tuple[type[Offer | SilentOffer], type[Answer | AnswerOrLeave]]:
+        return (
+            Offer if self.config.messages_allowed else SilentOffer,
+            AnswerOrLeave if self.config.outside_option else Answer,
+        )
 
     def turn(self, state: Rounds) -> Turn | None:
         if offer := state.on_table:
@@ -287,7 +297,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return Form(
             "offer",
             _("Name a price"),
-            Offer if self.config.messages_allowed else SilentOffer,
+            self.move_types[0],
             help=_(
                 "Any price from {nothing} up. If it is accepted, the product is sold at this price and the game ends."
             ).format(nothing=self.money(0)),
@@ -295,16 +305,10 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     @cached_property
     def _answer_form(self) -> Form:
+        words = _("Accepting ends the game with a trade at this price.")
         if self.config.outside_option:
-            return Form(
-                "answer",
-                _("Answer the offer"),
-                AnswerOrLeave,
-                help=_("Accepting ends the game with a trade at this price. Walking away ends it without a trade."),
-            )
-        return Form(
-            "answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with a trade at this price.")
-        )
+            words = _("Accepting ends the game with a trade at this price. Walking away ends it without a trade.")
+        return Form("answer", _("Answer the offer"), self.move_types[1], help=words)
 
     def warning(self, state: Rounds, role: Role, move: Any) -> MoveWarning | None:
         """Ask before a player walks away from a game that could go on."""
@@ -331,21 +335,21 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         traded = state.traded
         return {role: gain(role, traded.price, self.value(role)) if traded else 0.0 for role in self.roles()}
 
-    def metrics(self, state: Rounds) -> Metrics:
+    def metrics(self, state: Rounds) -> Results:
         """Return GLEE's metrics (section 2.2); fairness also before it is limited to [0, 1]."""
         price = state.traded.price if state.traded else None
         raw_fairness = self._fairness(price)
         gains = {role: _finite(payoff / self.config.scale) for role, payoff in self.payoffs(state).items()}
-        return {
-            "trade": price is not None,
-            "price": price,
-            "rounds_played": len(state.proposals),
-            "efficiency": int(self._efficient(price)),
-            "fairness": min(max(raw_fairness, 0.0), 1.0),
-            "fairness_raw": raw_fairness,
-            "alice_self_gain": gains[SELLER],
-            "bob_self_gain": gains[BUYER],
-        }
+        return self.Results(
+            trade=price is not None,
+            price=price,
+            rounds_played=len(state.proposals),
+            efficiency=int(self._efficient(price)),
+            fairness=min(max(raw_fairness, 0.0), 1.0),
+            fairness_raw=raw_fairness,
+            alice_self_gain=gains[SELLER],
+            bob_self_gain=gains[BUYER],
+        )
 
     def _efficient(self, price: float | None) -> bool:
         """Return whether the product went to the player who values it more, without a loss for either."""

@@ -30,16 +30,21 @@ from games.interface import (
     Form,
     Game,
     Json,
-    Metrics,
     Move,
     MoveData,
     Payoffs,
+    Percent,
     Question,
     Role,
+    RoundRecord,
+    Row,
     Script,
+    Share,
     Text,
     Turn,
     View,
+    column,
+    in_unit,
 )
 from games.patience import baselines
 from games.patience.rates import YEARS, Horizon, implied_rate
@@ -118,31 +123,29 @@ class Patience(Game[PatienceConfig, Answers]):
     summary: ClassVar[str] = _("Money now or more money later, question by question.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = PatienceConfig
-    State: ClassVar[type] = Answers
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "five_percent"
     shown_by: ClassVar[tuple[str, ...]] = ("five_percent", "impatient", "patient")
     starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
     reserved_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "rate": "Annual interest rate in percent that best fits the choices, compounded continuously.",
-        "rate_low": "The lowest rate that fits equally well.",
-        "rate_high": "The highest rate that fits equally well.",
-        "rate_annual": "The best-fitting rate in percent, compounded annually.",
-        "reliability": "How well the best rate fits: 1 - mean distance of the choices from it.",
-        "later_share": "Share of answered questions in which the later money was chosen.",
-        "unanswered": "Questions without a readable answer.",
-        "questions": "Questions asked.",
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        "round": "Number of the question, from 1.",
-        "role": "The role that moved.",
-        "amount": "The later amount, in dollars.",
-        "now_option": "The letter of the money now.",
-        "choice": "The chosen letter; none if no answer could be read.",
-        "later": "Whether the later money was chosen; empty without an answer.",
-    }
+    move_types = (ChoiceMove,)
+
+    class Results(Row):
+        rate: Percent | None = column("Annual interest rate that best fits the choices, compounded continuously.")
+        rate_low: Percent | None = column("The lowest rate that fits equally well.")
+        rate_high: Percent | None = column("The highest rate that fits equally well.")
+        rate_annual: Percent | None = column("The best-fitting rate, compounded annually.")
+        reliability: Share | None = column("How well the best rate fits: 1 - mean distance of the choices from it.")
+        later_share: Share | None = column("Share of answered questions in which the later money was chosen.")
+        unanswered: int = column("Questions without a readable answer.")
+        questions: int = column("Questions asked.")
+
+    class Record(RoundRecord):
+        round: int = column("Number of the question, from 1.")
+        amount: Annotated[float, in_unit("dollars")] = column("The later amount.")
+        now_option: Literal["A", "B"] = column("The letter of the money now.")
+        choice: Choice = column("The chosen letter; none if no answer could be read.")
+        later: bool | None = column("Whether the later money was chosen; empty without an answer.")
 
     def roles(self) -> tuple[Role, ...]:
         return (AGENT,)
@@ -240,7 +243,7 @@ class Patience(Game[PatienceConfig, Answers]):
             if choice != "none"
         ]
 
-    def metrics(self, state: Answers) -> Metrics:
+    def metrics(self, state: Answers) -> Results:
         answered = self.answered(state)
         later_shares = {
             amount: fmean([later for question_amount, later in answered if question_amount == amount])
@@ -251,35 +254,32 @@ class Patience(Game[PatienceConfig, Answers]):
         shares = [later_shares[amount] for amount in amounts]
         continuous = implied_rate(amounts, shares, years)
         annual = implied_rate(amounts, shares, years, compounding="annual")
-        return {
-            "rate": continuous and continuous.rate,
-            "rate_low": continuous and continuous.rates[0],
-            "rate_high": continuous and continuous.rates[-1],
-            "rate_annual": annual and annual.rate,
-            "reliability": continuous and continuous.reliability,
-            "later_share": fmean([later for _amount, later in answered]) if answered else None,
-            "unanswered": state.choices.count("none"),
-            "questions": len(state.questions),
-        }
+        return self.Results(
+            rate=continuous.rate if continuous else None,
+            rate_low=continuous.rates[0] if continuous else None,
+            rate_high=continuous.rates[-1] if continuous else None,
+            rate_annual=annual.rate if annual else None,
+            reliability=continuous.reliability if continuous else None,
+            later_share=fmean([later for _amount, later in answered]) if answered else None,
+            unanswered=state.choices.count("none"),
+            questions=len(state.questions),
+        )
 
-    def records(self, state: Answers) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Answers) -> Sequence[Record]:
         """Return one row per question."""
         return [
-            {
-                "round": number,
-                "role": AGENT,
-                "amount": question.amount,
-                "now_option": "A" if question.now_first else "B",
-                "choice": choice,
-                "later": None if choice == "none" else (choice == "A") != question.now_first,
-            }
+            self.Record(
+                round=number,
+                role=AGENT,
+                amount=question.amount,
+                now_option="A" if question.now_first else "B",
+                choice=choice,
+                later=None if choice == "none" else (choice == "A") != question.now_first,
+            )
             for number, (question, choice) in enumerate(zip(state.questions, state.choices, strict=True), start=1)
         ]
 
     # ---- texts and views ---------------------------------------------------------------------------
-
-    def secrets(self, role: Role) -> frozenset[str]:
-        return frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         """Return what the instructions may mention."""

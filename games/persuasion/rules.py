@@ -23,17 +23,20 @@ from games.interface import (
     Config,
     Form,
     Game,
-    Metrics,
     Move,
     MoveData,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    Row,
     Script,
+    Share,
     Turn,
     View,
     Words,
+    column,
 )
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality, other
@@ -180,8 +183,6 @@ class Persuasion(Game[PersuasionConfig, Market]):
     )
     system: ClassVar[str] = "GLEE"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = PersuasionConfig
-    State: ClassVar[type] = Market
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "bayesian"
     shown_by: ClassVar[tuple[str, ...]] = ("commitment", "trusting")
@@ -189,19 +190,23 @@ class Persuasion(Game[PersuasionConfig, Market]):
         "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
         "recommend", "recommendation", "message", "market", "dollar",
     )  # fmt: skip
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "high_quality_rounds": "Rounds with a high-quality product.",
-        "sold": "Rounds in which the product was bought.",
-        "sold_high": "Rounds in which a high-quality product was bought.",
-        "sold_low": "Rounds in which a low-quality product was bought.",
-        "efficiency": "Share of the high-quality products that were bought; empty if there were none "
-        "(GLEE, section 2.3).",
-        "fairness": "Share of the low-quality products that were not bought; empty if there were none "
-        "(GLEE, section 2.3).",
-        "alice_self_gain": "Sales divided by rounds, from 0 to 1.",
-        "bob_self_gain": "Bob's payoff divided by price times rounds; negative if low-quality products lost him more "
-        "than high-quality ones earned.",
-    }
+
+    class Results(Row):
+        high_quality_rounds: int = column("Rounds with a high-quality product.")
+        sold: int = column("Rounds in which the product was bought.")
+        sold_high: int = column("Rounds in which a high-quality product was bought.")
+        sold_low: int = column("Rounds in which a low-quality product was bought.")
+        efficiency: Share | None = column(
+            "Share of the high-quality products that were bought; empty if there were none.", source="GLEE, section 2.3"
+        )
+        fairness: Share | None = column(
+            "Share of the low-quality products that were not bought; empty if there were none.",
+            source="GLEE, section 2.3",
+        )
+        alice_self_gain: Share = column("Sales divided by rounds, from 0 to 1.")
+        bob_self_gain: Ratio = column(
+            "Bob's payoff divided by price times rounds; negative if low quality lost more than high quality earned."
+        )
 
     # ---- roles and rounds --------------------------------------------------------------------------
 
@@ -275,6 +280,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
 
         return chance.draw("quality", sample, known_to=(SELLER,))
 
+    @property
+    def move_types(self) -> tuple[type[Pitch | Recommendation], type[Purchase]]:
+        return (Pitch if self.config.message_type == "text" else Recommendation), Purchase
+
     def turn(self, state: Market) -> Turn | None:
         current = state.now
         if current is None:
@@ -334,7 +343,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
     def payoffs(self, state: Market) -> Payoffs:
         return {role: self.earned(state.played, role) for role in self.roles()}
 
-    def metrics(self, state: Market) -> Metrics:
+    def metrics(self, state: Market) -> Results:
         """Return GLEE's metrics (section 2.3).
 
         Efficiency is sold_high/high, fairness (low - sold_low)/low; gains are divided by T and M·T.
@@ -344,16 +353,16 @@ class Persuasion(Game[PersuasionConfig, Market]):
         low = len(rounds) - high
         sold_high = sum(past_round.bought and past_round.quality == HIGH for past_round in rounds)
         sold_low = sum(past_round.bought and past_round.quality == LOW for past_round in rounds)
-        return {
-            "high_quality_rounds": high,
-            "sold": sold_high + sold_low,
-            "sold_high": sold_high,
-            "sold_low": sold_low,
-            "efficiency": sold_high / high if high else None,
-            "fairness": (low - sold_low) / low if low else None,
-            "alice_self_gain": (sold_high + sold_low) / len(rounds),
-            "bob_self_gain": self.earned(rounds, BUYER) / (self.config.price * len(rounds)),
-        }
+        return self.Results(
+            high_quality_rounds=high,
+            sold=sold_high + sold_low,
+            sold_high=sold_high,
+            sold_low=sold_low,
+            efficiency=sold_high / high if high else None,
+            fairness=(low - sold_low) / low if low else None,
+            alice_self_gain=(sold_high + sold_low) / len(rounds),
+            bob_self_gain=self.earned(rounds, BUYER) / (self.config.price * len(rounds)),
+        )
 
     def is_last(self, state: Market) -> bool:
         """Return whether the current round is the last one, as far as the players know."""

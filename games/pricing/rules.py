@@ -20,23 +20,27 @@ from pydantic_core import PydanticCustomError
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
     Move,
     MoveData,
     Question,
+    Ratio,
     Role,
+    RoundRecord,
+    Row,
     Script,
+    Share,
     Tool,
+    column,
+    in_unit,
 )
 from games.periods import (
     AGENT,
-    PERIODS_PLAYED,
-    ROUND_AND_ROLE,
     InstanceConfig,
+    NoteMove,
     Periods,
+    Quantity,
     Screen,
     Submitted,
     form_for_instance,
@@ -52,6 +56,8 @@ from games.words import gettext as _
 from games.words import quoted
 
 HIGHEST_PRICE = 1_000_000
+Price = Annotated[float, in_unit("the product's own currency")]
+Profit = Annotated[float, in_unit("the fixed currency")]
 
 
 class PricingConfig(InstanceConfig):
@@ -123,8 +129,6 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     summary: ClassVar[str] = _("A seller sets prices period after period in an unknown and changing market.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = PricingConfig
-    State: ClassVar[type] = Sales
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "climb"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20, "practice": True}
@@ -132,26 +136,26 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "price product profit cost quantity period note sold market".split()
     )
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "score": "Profit in the periods that count, as a share of the best possible.",
-        "profit_scored": "Profit in the periods that count, in the fixed currency.",
-        "optimal_profit": "Best possible profit in one period.",
-        "profit_total": "Profit in all periods.",
-        "price_ratio": "Mean of price/optimal price in the periods that count.",
-        **PERIODS_PLAYED,
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        **ROUND_AND_ROLE,
-        "product": "The product's name.",
-        "price": "Its price, in its own currency.",
-        "quantity": "Quantity sold.",
-        "profit": "Profit, in the fixed currency.",
-        "optimal_price": "The profit-maximising price.",
-        "optimal_profit": "Best possible profit in the period, over all products.",
-        "counts": "Whether the period counts for the score.",
-    }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: set your prices.")
+    move_types = (PricesMove, NoteMove)
+
+    class Results(Row):
+        score: Share = column("Profit in the periods that count, as a share of the best possible.")
+        profit_scored: Profit = column("Profit in the periods that count.")
+        optimal_profit: Profit = column("Best possible profit in one period.")
+        profit_total: Profit = column("Profit in all periods.")
+        price_ratio: Ratio = column("Mean of price/optimal price in the periods that count.")
+        periods_played: int = column("Periods played.")
+
+    class Record(RoundRecord):
+        product: str = column("The product's name.")
+        price: Price = column("Its price.")
+        quantity: Quantity = column("Quantity sold.")
+        profit: Profit = column("Profit.")
+        optimal_price: Price = column("The profit-maximising price.")
+        optimal_profit: Profit = column("Best possible profit in the period, over all products.")
+        counts: bool = column("Whether the period counts for the score.")
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -232,35 +236,35 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         scored = self.scored(state)
         return sum(self.profit(state, t) for t in scored) / (len(scored) * state.instance.best_profit)
 
-    def metrics(self, state: Sales) -> Metrics:
+    def metrics(self, state: Sales) -> Results:
         scored = self.scored(state)
         ratios = [
             price / state.instance.best_prices(t)[name] for t in scored for name, price in state.sales[t].prices.items()
         ]
-        return {
-            "score": self.score(state),
-            "profit_scored": sum(self.profit(state, t) for t in scored),
-            "optimal_profit": state.instance.best_profit,
-            "profit_total": sum(self.profit(state, t) for t in range(len(state.sales))),
-            "price_ratio": fmean(ratios),
-            "periods_played": len(state.sales),
-        }
+        return self.Results(
+            score=self.score(state),
+            profit_scored=sum(self.profit(state, t) for t in scored),
+            optimal_profit=state.instance.best_profit,
+            profit_total=sum(self.profit(state, t) for t in range(len(state.sales))),
+            price_ratio=fmean(ratios),
+            periods_played=len(state.sales),
+        )
 
-    def records(self, state: Sales) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Sales) -> Sequence[Record]:
         """Return one row per period and product."""
         scored = self.scored(state)
         return [
-            {
-                "round": t + 1,
-                "role": AGENT,
-                "product": name,
-                "price": price,
-                "quantity": sale.sold[name],
-                "profit": sale.profits[name],
-                "optimal_price": best[name],
-                "optimal_profit": state.instance.best_profit,
-                "counts": t in scored,
-            }
+            self.Record(
+                round=t + 1,
+                role=AGENT,
+                product=name,
+                price=price,
+                quantity=sale.sold[name],
+                profit=sale.profits[name],
+                optimal_price=best[name],
+                optimal_profit=state.instance.best_profit,
+                counts=t in scored,
+            )
             for t, sale in enumerate(state.sales)
             for best in [state.instance.best_prices(t)]
             for name, price in sale.prices.items()

@@ -18,22 +18,26 @@ from pydantic import Field, WithJsonSchema
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
+    JsonText,
+    Money,
     Move,
     MoveData,
     Question,
     Role,
+    RoundRecord,
+    Row,
     Script,
+    Share,
     Tool,
+    column,
+    in_unit,
 )
 from games.periods import (
     AGENT,
-    PERIODS_PLAYED,
-    ROUND_AND_ROLE,
     InstanceConfig,
+    NoteMove,
     Periods,
     Screen,
     Submitted,
@@ -51,6 +55,7 @@ from games.words import gettext as _
 from games.words import quoted
 
 MOST_UNITS = 1_000_000
+Workers = Annotated[float, in_unit("workers")]
 BUDGET_TOLERANCE = 1e-9
 """Rounding tolerance for a plan's cost over the budget."""
 OPTIMUM_TOLERANCE = 1e-6
@@ -129,8 +134,6 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
     slow_setup: ClassVar[bool] = True
-    Config: ClassVar[type[Config]] = ProcurementConfig
-    State: ClassVar[type] = Purchases
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "greedy"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 15, "practice": True}
@@ -138,26 +141,26 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "offer plan budget worker workers period note product units".split()
     )
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "score": "Workers supported by the best feasible plan, as a share of the optimum.",
-        "best": "Workers supported by the best feasible plan; 0 if there is none.",
-        "optimum": "Workers supported by the best possible plan.",
-        "solved": "Whether the optimum was found.",
-        "solved_at": "Period in which the optimum was first found, from 1; empty if it was not.",
-        "infeasible_plans": "Plans over the budget or below an offer's minimum.",
-        "exploration_rate": "Number of different plans as a share of all plans.",
-        **PERIODS_PLAYED,
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        **ROUND_AND_ROLE,
-        "plan": "The plan, as JSON.",
-        "cost": "Its cost, in the game's own unit.",
-        "workers": "Workers supported; empty if the plan is not feasible.",
-        "optimum": "Workers supported by the best possible plan.",
-        "best_so_far": "Workers supported by the best plan so far, including this period.",
-    }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: choose what to buy.")
+    move_types = (PlanMove, NoteMove)
+
+    class Results(Row):
+        score: Share | None = column("Workers supported by the best feasible plan, as a share of the optimum.")
+        best: Workers = column("Workers supported by the best feasible plan; 0 if there is none.")
+        optimum: Workers = column("Workers supported by the best possible plan.")
+        solved: bool = column("Whether the optimum was found.")
+        solved_at: int | None = column("Period in which the optimum was first found, from 1; empty if it was not.")
+        infeasible_plans: int = column("Plans over the budget or below an offer's minimum.")
+        exploration_rate: Share = column("Number of different plans as a share of all plans.")
+        periods_played: int = column("Periods played.")
+
+    class Record(RoundRecord):
+        plan: JsonText = column("The plan, as JSON.")
+        cost: Money = column("Its cost.")
+        workers: Workers | None = column("Workers supported; empty if the plan is not feasible.")
+        optimum: Workers = column("Workers supported by the best possible plan.")
+        best_so_far: Workers = column("Workers supported by the best plan so far, including this period.")
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -237,42 +240,42 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         best = state.best()
         return 0.0 if best is None else (best.workers or 0.0) / state.optimum
 
-    def metrics(self, state: Purchases) -> Metrics:
+    def metrics(self, state: Purchases) -> Results:
         best = state.best()
         solved_at = next(
-            (row["round"] for row in self.records(state) if self._reaches_optimum(state, row["best_so_far"])), None
+            (row.round for row in self.records(state) if self._reaches_optimum(state, row.best_so_far)), None
         )
         plans = [json.dumps(purchase.plan, sort_keys=True) for purchase in state.purchases]
-        return {
-            "score": self.score(state),
-            "best": best.workers if best is not None else 0.0,
-            "optimum": state.optimum,
-            "solved": solved_at is not None,
-            "solved_at": solved_at,
-            "infeasible_plans": sum(purchase.workers is None for purchase in state.purchases),
-            "exploration_rate": len(set(plans)) / len(plans),
-            "periods_played": len(plans),
-        }
+        return self.Results(
+            score=self.score(state),
+            best=0.0 if best is None else best.workers or 0.0,
+            optimum=state.optimum,
+            solved=solved_at is not None,
+            solved_at=solved_at,
+            infeasible_plans=sum(purchase.workers is None for purchase in state.purchases),
+            exploration_rate=len(set(plans)) / len(plans),
+            periods_played=len(plans),
+        )
 
     @staticmethod
     def _reaches_optimum(state: Purchases, workers: float) -> bool:
         return state.optimum > 0 and workers >= state.optimum - OPTIMUM_TOLERANCE
 
-    def records(self, state: Purchases) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Purchases) -> Sequence[Record]:
         """Return one row per period."""
         rows, best = [], 0.0
         for number, purchase in enumerate(state.purchases, start=1):
             best = max(best, purchase.workers or 0.0)
             rows.append(
-                {
-                    "round": number,
-                    "role": AGENT,
-                    "plan": json.dumps(purchase.plan),
-                    "cost": purchase.cost,
-                    "workers": purchase.workers,
-                    "optimum": state.optimum,
-                    "best_so_far": best,
-                }
+                self.Record(
+                    round=number,
+                    role=AGENT,
+                    plan=json.dumps(purchase.plan),
+                    cost=purchase.cost,
+                    workers=purchase.workers,
+                    optimum=state.optimum,
+                    best_so_far=best,
+                )
             )
         return rows
 

@@ -17,23 +17,27 @@ from pydantic import Field, WithJsonSchema
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
+    JsonText,
     Move,
     MoveData,
     Question,
+    Ratio,
     Role,
+    RoundRecord,
+    Row,
     Script,
+    Share,
     Text,
     Tool,
+    column,
+    in_unit,
 )
 from games.periods import (
     AGENT,
-    PERIODS_PLAYED,
-    ROUND_AND_ROLE,
     InstanceConfig,
+    NoteMove,
     Periods,
     Screen,
     Submitted,
@@ -107,8 +111,6 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     summary: ClassVar[str] = _("A manager assigns workers to tasks, period after period, until the schedule is stable.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = SchedulingConfig
-    State: ClassVar[type] = Attempts
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "repair"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 12, "practice": True}
@@ -116,22 +118,22 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "worker task schedule pair blocking period note assignment".split()
     )
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "score": "1 - blocking pairs of the last matching / expected number for a random one; may be negative.",
-        "blocking_pairs": "Blocking pairs of the last matching.",
-        "expected_blocking_pairs": "Expected number of blocking pairs of a uniformly random matching.",
-        "solved": "Whether a stable matching was found.",
-        "exploration_rate": "Number of different matchings as a share of all matchings.",
-        **PERIODS_PLAYED,
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        **ROUND_AND_ROLE,
-        "assignment": "The matching, as JSON.",
-        "blocking_pairs": "Number of its blocking pairs.",
-        "told": "The blocking pairs that were reported, as JSON.",
-    }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: submit a schedule.")
+    move_types = (AssignmentMove, NoteMove)
+
+    class Results(Row):
+        score: Ratio = column("1 - blocking pairs of the last matching / expected in a random one; may be negative.")
+        blocking_pairs: int = column("Blocking pairs of the last matching.")
+        expected_blocking_pairs: Annotated[float, in_unit("pairs")] = column("Expected number in a random matching.")
+        solved: bool = column("Whether a stable matching was found.")
+        exploration_rate: Share = column("Number of different matchings as a share of all matchings.")
+        periods_played: int = column("Periods played.")
+
+    class Record(RoundRecord):
+        assignment: JsonText = column("The matching, as JSON.")
+        blocking_pairs: int = column("Number of its blocking pairs.")
+        told: JsonText = column("The blocking pairs that were reported, as JSON.")
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -200,27 +202,27 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         expected = state.instance.expected_blocking_pairs
         return 1 - state.attempts[-1].blocking / expected if expected else 1.0
 
-    def metrics(self, state: Attempts) -> Metrics:
+    def metrics(self, state: Attempts) -> Results:
         distinct_matchings = {json.dumps(attempt.matching, sort_keys=True) for attempt in state.attempts}
-        return {
-            "score": self.score(state),
-            "blocking_pairs": state.attempts[-1].blocking,
-            "expected_blocking_pairs": state.instance.expected_blocking_pairs,
-            "solved": state.attempts[-1].blocking == 0,
-            "exploration_rate": len(distinct_matchings) / len(state.attempts),
-            "periods_played": len(state.attempts),
-        }
+        return self.Results(
+            score=self.score(state),
+            blocking_pairs=state.attempts[-1].blocking,
+            expected_blocking_pairs=state.instance.expected_blocking_pairs,
+            solved=state.attempts[-1].blocking == 0,
+            exploration_rate=len(distinct_matchings) / len(state.attempts),
+            periods_played=len(state.attempts),
+        )
 
-    def records(self, state: Attempts) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Attempts) -> Sequence[Record]:
         """Return one row per period."""
         return [
-            {
-                "round": number,
-                "role": AGENT,
-                "assignment": json.dumps(attempt.matching),
-                "blocking_pairs": attempt.blocking,
-                "told": json.dumps(attempt.told),
-            }
+            self.Record(
+                round=number,
+                role=AGENT,
+                assignment=json.dumps(attempt.matching),
+                blocking_pairs=attempt.blocking,
+                told=json.dumps(attempt.told),
+            )
             for number, attempt in enumerate(state.attempts, start=1)
         ]
 

@@ -19,16 +19,19 @@ from games import auctions
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
     Move,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    Row,
     Script,
+    Seat,
+    Share,
+    column,
 )
 from games.sealed_auction import baselines, quiz, views
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
@@ -76,8 +79,6 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
     system: ClassVar[str] = "Economics Arena"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = SealedAuctionConfig
-    State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "truthful"
     shown_by: ClassVar[tuple[str, ...]] = ("truthful", "shade", "overbidder", "underbidder", "rational")
@@ -89,36 +90,43 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     reserved_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "run", "unit", "units", "valid", "winner",
     )  # fmt: skip
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "runs_played": "Runs that were played.",
-        "sold": "Runs in which the item was sold: those with a valid bid.",
-        "price_mean": "Mean price over the runs in which the item was sold, in units; empty if there are none.",
-        "efficiency": "Mean over runs of the winner's value divided by the highest value; 0 if nobody won.",
-        "overbids": "Valid bids above the bidder's own value, over all seats and runs.",
-        "underbids": "Valid bids below the bidder's own value, over all seats and runs.",
-        "fouls": "Bids outside the limits and answers without a number, over all seats and runs.",
-        "deviation": "Mean over seats and runs of |final assets/equilibrium - 1| (Economics Arena, section 3.2); "
-        "empty under the first-price rule, for which no reference is known.",
-    }
-    seat_metric_meanings: ClassVar[Mapping[str, str]] = {
-        "value": "What the item was worth to the seat, in units.",
-        "wins": "Runs in which the seat won the item.",
-        "fouls": "The seat's bids outside the limits and its answers without a number.",
-        "bid_to_value": "Mean of bid/value over the seat's valid bids; empty if there are none.",
-        "assets_ratio": "Payoff divided by assets.",
-        "nash_assets": "N: final assets if all bid their value; empty under the first-price rule.",
-        "payoff_ratio": "Payoff divided by N (Economics Arena's r); empty under the first-price rule.",
-        "deviation": "Mean over runs of |final assets/N - 1|; empty under the first-price rule.",
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        "run": "Number of the run, from 1.",
-        "role": "The seat.",
-        "bid": "What it bid; empty if it gave no number.",
-        "foul": "Whether that bid was outside the limits or missing.",
-        "won": "Whether the seat won the item.",
-        "price": "What the winner of the run paid; empty if nobody won.",
-        "final_assets": "What the seat had after the run, in units.",
-    }
+    move_types = (Bid,)
+
+    class Results(Row):
+        runs_played: int = column("Runs that were played.")
+        sold: int = column("Runs in which the item was sold: those with a valid bid.")
+        price_mean: auctions.Units | None = column("Mean price over the runs with a sale; empty if there are none.")
+        efficiency: Share = column("Mean over runs of winner's value/highest value; 0 if nobody won.")
+        overbids: int = column("Valid bids above the bidder's own value, over all seats and runs.")
+        underbids: int = column("Valid bids below the bidder's own value, over all seats and runs.")
+        fouls: int = column("Bids outside the limits and answers without a number, over all seats and runs.")
+        deviation: Ratio | None = column(
+            "Mean over seats and runs of |final assets/equilibrium - 1|; empty under the first-price rule.",
+            source="Economics Arena, section 3.2",
+        )
+
+    class SeatResults(Row):
+        value: auctions.Units = column("What the item was worth to the seat.")
+        wins: int = column("Runs in which the seat won the item.")
+        fouls: int = column("The seat's bids outside the limits and its answers without a number.")
+        bid_to_value: Ratio | None = column("Mean of bid/value over the seat's valid bids; empty if there are none.")
+        assets_ratio: Ratio = column("Payoff divided by assets.")
+        nash_assets: auctions.Units | None = column(
+            "N: final assets if all bid their value; empty under the first-price rule."
+        )
+        payoff_ratio: Ratio | None = column(
+            "Payoff divided by N (Economics Arena's r); empty under the first-price rule."
+        )
+        deviation: Ratio | None = column("Mean over runs of |final assets/N - 1|; empty under the first-price rule.")
+
+    class Record(Row):
+        run: int = column("Number of the run, from 1.")
+        role: Seat = column("The seat.")
+        bid: auctions.Units | None = column("What it bid; empty if it gave no number.")
+        foul: bool = column("Whether that bid was outside the limits or missing.")
+        won: bool = column("Whether the seat won the item.")
+        price: auctions.Units | None = column("What the winner of the run paid; empty if nobody won.")
+        final_assets: auctions.Units = column("What the seat had after the run.")
 
     # ---- the rules -----------------------------------------------------------------------------------
 
@@ -187,37 +195,37 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
             return None
         return auctions.equilibrium_assets(self.config, state.values)[self.roles().index(role)]
 
-    def metrics(self, state: Session) -> Metrics:
+    def metrics(self, state: Session) -> Results:
         sales, highest = self.sales(state), max(state.values)
         sold = [sale for sale in sales if sale.winner is not None]
         differences = [
             bid - self.value(state, role) for role in self.roles() for bid in self.valid_numbers(state, role)
         ]
         deviations = [self._deviation(state, role) for role in self.roles()]
-        return {
-            "runs_played": len(sales),
-            "sold": len(sold),
-            "price_mean": fmean(sale.price for sale in sold if sale.price is not None) if sold else None,
-            "efficiency": fmean(self.value(state, sale.winner) / highest if sale.winner else 0.0 for sale in sales),
-            "overbids": sum(difference > 0 for difference in differences),
-            "underbids": sum(difference < 0 for difference in differences),
-            "fouls": sum(self.fouls(state, role) for role in self.roles()),
-            "deviation": fmean(value for value in deviations if value is not None) if None not in deviations else None,
-        }
+        return self.Results(
+            runs_played=len(sales),
+            sold=len(sold),
+            price_mean=fmean(sale.price for sale in sold if sale.price is not None) if sold else None,
+            efficiency=fmean(self.value(state, sale.winner) / highest if sale.winner else 0.0 for sale in sales),
+            overbids=sum(difference > 0 for difference in differences),
+            underbids=sum(difference < 0 for difference in differences),
+            fouls=sum(self.fouls(state, role) for role in self.roles()),
+            deviation=fmean(value for value in deviations if value is not None) if None not in deviations else None,
+        )
 
-    def seat_metrics(self, state: Session, role: Role) -> Metrics:
+    def seat_metrics(self, state: Session, role: Role) -> SeatResults:
         value, payoff, reference = self.value(state, role), self.payoffs(state)[role], self.reference(state, role)
         bids = self.valid_numbers(state, role)
-        return {
-            "value": value,
-            "wins": sum(sale.winner == role for sale in self.sales(state)),
-            "fouls": self.fouls(state, role),
-            "bid_to_value": fmean(bid / value for bid in bids) if bids else None,
-            "assets_ratio": payoff / self.config.assets,
-            "nash_assets": reference,
-            "payoff_ratio": None if reference is None else payoff / reference,
-            "deviation": self._deviation(state, role),
-        }
+        return self.SeatResults(
+            value=value,
+            wins=sum(sale.winner == role for sale in self.sales(state)),
+            fouls=self.fouls(state, role),
+            bid_to_value=fmean(bid / value for bid in bids) if bids else None,
+            assets_ratio=payoff / self.config.assets,
+            nash_assets=reference,
+            payoff_ratio=None if reference is None else payoff / reference,
+            deviation=self._deviation(state, role),
+        )
 
     def _deviation(self, state: Session, role: Role) -> float | None:
         reference = self.reference(state, role)
@@ -225,18 +233,18 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
             return None
         return fmean(abs(sale.assets[role] / reference - 1) for sale in self.sales(state))
 
-    def records(self, state: Session) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Session) -> Sequence[Record]:
         """Return a row for every run and seat."""
         return [
-            {
-                "run": run_number,
-                "role": role,
-                "bid": bid,
-                "foul": not self.valid(bid),
-                "won": sale.winner == role,
-                "price": sale.price,
-                "final_assets": sale.assets[role],
-            }
+            self.Record(
+                run=run_number,
+                role=role,
+                bid=bid,
+                foul=not self.valid(bid),
+                won=sale.winner == role,
+                price=sale.price,
+                final_assets=sale.assets[role],
+            )
             for run_number, (run, sale) in enumerate(zip(state.runs, self.sales(state), strict=True), start=1)
             for role, bid in zip(self.roles(), run, strict=True)
         ]

@@ -9,17 +9,20 @@ from itertools import product
 from math import prod
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
+from games.interface import in_unit
 from games.words import quoted
 
 T = TypeVar("T")
 Profile = tuple[int, ...]
 """One action number per seat of the base game."""
+MAX_ACTIONS = 10
 MAX_PROFILES = 10_000
 MAX_POINTS = 1_000_000
 Points = Annotated[float, Field(ge=-MAX_POINTS, le=MAX_POINTS)]
+Earned = Annotated[float, in_unit("points")]
 TOLERANCE = 1e-9
 
 
@@ -106,6 +109,9 @@ def action_names(actions: int) -> tuple[str, ...]:
     return tuple(f"A{number}" for number in range(actions))
 
 
+Action = Annotated[str, WithJsonSchema({"type": "string", "enum": [*action_names(MAX_ACTIONS)]})]
+
+
 # ---- custom games ------------------------------------------------------------------------------
 
 
@@ -129,8 +135,8 @@ class CustomGame(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
-    actions: Annotated[tuple[Annotated[int, Field(ge=2, le=10)], ...], Field(min_length=2, max_length=6)] = Field(
-        title="Actions per seat"
+    actions: Annotated[tuple[Annotated[int, Field(ge=2, le=MAX_ACTIONS)], ...], Field(min_length=2, max_length=6)] = (
+        Field(title="Actions per seat")
     )
     payoffs: dict[str, tuple[Points, ...]] = Field(
         json_schema_extra={"payoffs": True},

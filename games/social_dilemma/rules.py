@@ -19,22 +19,26 @@ from typing import Any, ClassVar
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
+    Move,
     MoveData,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    RoundRecord,
+    Row,
     Script,
+    Share,
     Turn,
     View,
+    column,
 )
 from games.seats import EqualSeats, number_of
 from games.social_dilemma import baselines, moves, quiz, views
-from games.social_dilemma.base_games import BaseGame, action_names
+from games.social_dilemma.base_games import Action, BaseGame, Earned, action_names
 from games.social_dilemma.config import REPEATED, REPUTATION, DilemmaConfig
 from games.social_dilemma.designs import (
     UNSOUND,
@@ -61,8 +65,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     )
     system: ClassVar[str] = "CoopEval"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = DilemmaConfig
-    State: ClassVar[type] = Dilemma
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
     shown_by: ClassVar[tuple[str, ...]] = ("tit_for_tat", "random")
@@ -70,33 +72,33 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "action points round agent player mediator contract delegate sign approve proposal group".split()
     )
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "rounds_played": "Rounds in which everybody acted.",
-        "mean_payoff": "Mean payoff over seats, in points.",
-        "normalised_score": "(mean payoff - equilibrium) / (cooperation - equilibrium); empty without references.",
-        "cooperation_rate": "Share of cooperative actions over seats and rounds, after mediation.",
-        "coop_after_coop": "Cooperation rate when the co-player cooperated in the previous round.",
-        "coop_after_other": "Cooperation rate when the co-player did not cooperate in the previous round.",
-        "winner": "Number of the seat whose proposal was chosen.",
-        "winner_approvals": "Approvals of the chosen proposal.",
-        "approval_rate": "Approvals given as a share of all possible approvals.",
-        "design_nash": "Whether cooperating is an equilibrium under the chosen proposal.",
-        "design_dominant": "Whether cooperating is weakly dominant for everybody under the chosen proposal.",
-        "delegation_rate": "Share of seats that delegated to the mediator.",
-        "signatures": "Seats that signed the contract.",
-        "contract_active": "Whether everybody signed.",
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        "round": "Number of the round, from 1.",
-        "role": "The seat.",
-        "group": "Number of the group it played in, from 1.",
-        "action": "The action played, after any random draw and mediation.",
-        "cooperated": "Whether the action was the cooperative one; empty if the game has none.",
-        "delegated": "Whether the mediator acted for the seat; empty without a mediator.",
-        "points": "Points in the round, including payments.",
-        "weight": "Weight of the round in the payoff.",
-        "payoff": "Points times weight.",
-    }
+
+    class Results(Row):
+        rounds_played: int = column("Rounds in which everybody acted.")
+        mean_payoff: Earned = column("Mean payoff over seats.")
+        normalised_score: Ratio | None = column(
+            "(mean payoff - equilibrium) / (cooperation - equilibrium); may be empty."
+        )
+        cooperation_rate: Share | None = column("Cooperative actions over seats and rounds, after mediation.")
+        coop_after_coop: Share | None = column("Cooperation rate after the co-player cooperated.")
+        coop_after_other: Share | None = column("Cooperation rate after the co-player did not cooperate.")
+        winner: int | None = column("Number of the seat whose proposal was chosen.")
+        winner_approvals: int | None = column("Approvals of the chosen proposal.")
+        approval_rate: Share | None = column("Approvals given as a share of all possible approvals.")
+        design_nash: bool | None = column("Whether cooperating is an equilibrium under the chosen proposal.")
+        design_dominant: bool | None = column("Whether cooperating is weakly dominant under the chosen proposal.")
+        delegation_rate: Share | None = column("Share of seats that delegated to the mediator.")
+        signatures: int | None = column("Seats that signed the contract.")
+        contract_active: bool | None = column("Whether everybody signed.")
+
+    class Record(RoundRecord):
+        group: int = column("Number of the group it played in, from 1.")
+        action: Action = column("The action played, after any random draw and mediation.")
+        cooperated: bool | None = column("Whether the action was the cooperative one; empty if the game has none.")
+        delegated: bool | None = column("Whether the mediator acted for the seat; empty without a mediator.")
+        points: Earned = column("Points in the round, including payments.")
+        weight: Share = column("Weight of the round in the payoff.")
+        payoff: Earned = column("Points times weight.")
 
     # ---- parameters --------------------------------------------------------------------------------
 
@@ -220,6 +222,11 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             for j in range(1, seats):
                 columns.append(chance.draw(f"matching/{j + 1}", _shuffled(by_position[j])))
         return tuple(zip(*columns, strict=True))
+
+    @property
+    def move_types(self) -> tuple[type[Move], ...]:
+        forms = (form for phase in self.phases for role in self.roles() for form in self._forms(phase, role))
+        return tuple(dict.fromkeys(form.model for form in forms))
 
     def turn(self, state: Dilemma) -> Turn | None:
         if state.stage == "over":
@@ -366,30 +373,30 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         """Return whether the action is the seat's cooperative one; None if the game has none."""
         return None if self.base.cooperate is None else action == self.base.cooperate[self.position(role)]
 
-    def metrics(self, state: Dilemma) -> Metrics:
+    def metrics(self, state: Dilemma) -> Results:
         mean_payoff = fmean(self.payoffs(state).values())
         reference = self.base.reference
-        return {
-            "rounds_played": len(state.rounds),
-            "mean_payoff": mean_payoff,
-            "normalised_score": None
+        return self.Results(
+            rounds_played=len(state.rounds),
+            mean_payoff=mean_payoff,
+            normalised_score=None
             if reference is None
             else (mean_payoff - reference.nash) / (reference.cooperative - reference.nash),
-            "cooperation_rate": _share(
+            cooperation_rate=_share(
                 [
                     self.cooperated(role, action)
                     for past_round in state.rounds
                     for role, action in past_round.actions.items()
                 ]
             ),
-            "coop_after_coop": _share(
+            coop_after_coop=_share(
                 [cooperated for cooperated, partner_cooperated in self._reactions(state) if partner_cooperated]
             ),
-            "coop_after_other": _share(
+            coop_after_other=_share(
                 [cooperated for cooperated, partner_cooperated in self._reactions(state) if not partner_cooperated]
             ),
-            **self._design_metrics(state),
-        }
+            **self._design_results(state),
+        )
 
     def _reactions(self, state: Dilemma) -> Iterator[tuple[bool, bool]]:
         """Return (a seat cooperated, its co-player cooperated in the round before) for every ordered pair that met."""
@@ -403,7 +410,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
                             reaction = self.cooperated(role, this_round.actions[role])
                             yield bool(reaction), bool(self.cooperated(partner, last_round.actions[partner]))
 
-    def _design_metrics(self, state: Dilemma) -> Metrics:
+    def _design_results(self, state: Dilemma) -> dict[str, Any]:
         if state.winner is None:
             return dict.fromkeys(
                 "winner winner_approvals approval_rate design_nash design_dominant delegation_rate signatures "
@@ -423,21 +430,21 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             "contract_active": None if mediated else self.contract_active(state),
         }
 
-    def records(self, state: Dilemma) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Dilemma) -> Sequence[Record]:
         """Return one row per round and seat."""
         weights = self.weights(len(state.rounds))
         return [
-            {
-                "round": number,
-                "role": role,
-                "group": next(g for g, group in enumerate(past_round.groups, start=1) if role in group),
-                "action": self.actions(role)[past_round.actions[role]],
-                "cooperated": self.cooperated(role, past_round.actions[role]),
-                "delegated": role in past_round.delegated if self.mechanism == "mediation" else None,
-                "points": past_round.points[role],
-                "weight": weight,
-                "payoff": weight * past_round.points[role],
-            }
+            self.Record(
+                round=number,
+                role=role,
+                group=next(g for g, group in enumerate(past_round.groups, start=1) if role in group),
+                action=self.actions(role)[past_round.actions[role]],
+                cooperated=self.cooperated(role, past_round.actions[role]),
+                delegated=role in past_round.delegated if self.mechanism == "mediation" else None,
+                points=past_round.points[role],
+                weight=weight,
+                payoff=weight * past_round.points[role],
+            )
             for number, (past_round, weight) in enumerate(zip(state.rounds, weights, strict=True), start=1)
             for role in self.roles()
         ]
@@ -463,9 +470,12 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
 
     @property
-    def phases(self) -> tuple[str, ...]:
+    def phases(self) -> tuple[Stage, ...]:
         """The turns of a round, in order."""
-        first_phases = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
+        first_phases: Mapping[str, tuple[Stage, ...]] = {
+            "mediation": ("propose", "approve"),
+            "contract": ("propose", "approve", "sign"),
+        }
         return (*first_phases.get(self.mechanism, ()), "act")
 
     def progress(self, state: Dilemma) -> tuple[float, float]:

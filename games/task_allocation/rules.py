@@ -19,24 +19,28 @@ from analysis.published.econevals.measures import task_allocation
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
-    Metrics,
+    Money,
     Move,
     MoveData,
     Payoffs,
     Prospect,
     Question,
+    Ratio,
     Role,
+    RoundRecord,
+    Row,
     Script,
+    Share,
     Tool,
+    column,
+    in_unit,
 )
 from games.periods import (
     AGENT,
-    PERIODS_PLAYED,
-    ROUND_AND_ROLE,
     InstanceConfig,
+    NoteMove,
     Periods,
     Screen,
     Submitted,
@@ -114,8 +118,6 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     summary: ClassVar[str] = _("A manager assigns tasks to workers who differ in what they produce.")
     system: ClassVar[str] = "EconEvals"
     rules_version: ClassVar[int] = 1
-    Config: ClassVar[type[Config]] = TaskAllocationConfig
-    State: ClassVar[type] = Allocation
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "greedy_equality"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 15, "practice": True}
@@ -123,28 +125,32 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     reserved_words: ClassVar[tuple[str, ...]] = tuple("worker task assignment pay revenue period note size".split())
     get_number: ClassVar[str] = "get_period_number"
     notes_of: ClassVar[type[Move]] = PeriodNumber
-    metric_meanings: ClassVar[Mapping[str, str]] = {
-        "litmus": "Position of the result between equality (0) and efficiency (1); empty if the two coincide.",
-        "revenue": "Total revenue.",
-        "inequality": "Largest minus smallest total pay.",
-        "best_revenue": "The highest possible total revenue.",
-        "inequality_at_best": "Largest minus smallest total pay at the highest revenue.",
-        "equal_revenue": "Total revenue if all workers are paid the same.",
-        "efficiency_share": "Revenue as a share of the highest possible revenue.",
-        "equality_share": "1 - inequality / inequality at the highest revenue; may be negative.",
-        "frontier_distance": "Relative distance from the line between equality and efficiency; 0 is best.",
-        **PERIODS_PLAYED,
-    }
-    record_meanings: ClassVar[Mapping[str, str]] = {
-        **ROUND_AND_ROLE,
-        "task": "The task's name.",
-        "size": "Its size.",
-        "worker": "The worker who did it.",
-        "pay": "What the worker was paid for it.",
-        "revenue": "The revenue it made.",
-    }
     screen: ClassVar[Screen] = views.SCREEN
     asks: ClassVar[str] = _("Period {period}: assign a task to every worker.")
+    move_types = (AssignmentMove, NoteMove)
+
+    class Results(Row):
+        litmus: Ratio | None = column(
+            "Position of the result between equality (0) and efficiency (1); empty if the two coincide."
+        )
+        revenue: Money = column("Total revenue.")
+        inequality: Money = column("Largest minus smallest total pay.")
+        best_revenue: Money = column("The highest possible total revenue.")
+        inequality_at_best: Money = column("Largest minus smallest total pay at the highest revenue.")
+        equal_revenue: Money = column("Total revenue if all workers are paid the same.")
+        efficiency_share: Share = column("Revenue as a share of the highest possible revenue.")
+        equality_share: Share | None = column("1 - inequality / inequality at the highest revenue; may be negative.")
+        frontier_distance: Ratio | None = column(
+            "Relative distance from the line between equality and efficiency; 0 is best."
+        )
+        periods_played: int = column("Periods played.")
+
+    class Record(RoundRecord):
+        task: str = column("The task's name.")
+        size: Annotated[float, in_unit("size")] = column("Its size.")
+        worker: str = column("The worker who did it.")
+        pay: Money = column("What the worker was paid for it.")
+        revenue: Money = column("The revenue it made.")
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -237,35 +243,35 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         """Return the payoff, within [0, 1]; ½ without a single goal."""
         return 0.5 if self.config.goal == "both" else min(max(payoff, 0.0), 1.0)
 
-    def metrics(self, state: Allocation) -> Metrics:
+    def metrics(self, state: Allocation) -> Results:
         point, best, equal = self.point(state), state.instance.efficient_point, state.instance.equal_point
         efficiency, equality = self.shares(state)
         measures = task_allocation(point, equal, best)
-        return {
-            "litmus": measures["litmus"],
-            "revenue": point[0],
-            "inequality": point[1],
-            "best_revenue": best[0],
-            "inequality_at_best": best[1],
-            "equal_revenue": equal[0],
-            "efficiency_share": efficiency,
-            "equality_share": equality,
-            "frontier_distance": measures["alternate"],
-            "periods_played": len(state.assignments),
-        }
+        return self.Results(
+            litmus=measures["litmus"],
+            revenue=point[0],
+            inequality=point[1],
+            best_revenue=best[0],
+            inequality_at_best=best[1],
+            equal_revenue=equal[0],
+            efficiency_share=efficiency,
+            equality_share=equality,
+            frontier_distance=measures["alternate"],
+            periods_played=len(state.assignments),
+        )
 
-    def records(self, state: Allocation) -> Sequence[Mapping[str, Json]]:
+    def records(self, state: Allocation) -> Sequence[Record]:
         """Return one row per period and task."""
         return [
-            {
-                "round": period + 1,
-                "role": AGENT,
-                "task": task,
-                "size": size,
-                "worker": worker,
-                "pay": state.instance.wage * size,
-                "revenue": state.instance.productivities[worker] * size,
-            }
+            self.Record(
+                round=period + 1,
+                role=AGENT,
+                task=task,
+                size=size,
+                worker=worker,
+                pay=state.instance.wage * size,
+                revenue=state.instance.productivities[worker] * size,
+            )
             for period, assignment in enumerate(state.assignments)
             for sizes in [state.instance.sizes(period)]
             for task, worker in assignment.items()

@@ -12,8 +12,10 @@ import pytest
 from conftest import slow_except
 from games import contract, examples, registry
 from games.examples import Case, ContractBroken, Examples, cases_of
-from games.interface import Fact, Facts, MoveWarning, Text, Turn
+from games.interface import Fact, Facts, MoveWarning, Row, Text, Turn, Words, column
 from games.tests.toys import CLOCK_AUCTION_EXAMPLES, WELL_EXAMPLES, ClockAuction, Guessing, Well
+from games.tests.toys.clock_auction import Call
+from games.tests.toys.well import Note, Pump
 
 CASES = [
     *(case for key in registry.keys() for case in examples.cases(key)),
@@ -93,14 +95,46 @@ class AnswersWithoutOption(ClockAuction):
         return tuple(replace(question, answer="Perhaps") for question in super().quiz(role))
 
 
-class ForgetsAMetric(ClockAuction):
+class ForgetsSeats(ClockAuction):
     def seat_metrics(self, state: Any, role: str) -> Any:
-        return {} if role == "b" else super().seat_metrics(state, role)
+        return Row() if role == "b" else super().seat_metrics(state, role)
+
+
+class RecordsUntypedRows(ClockAuction):
+    def records(self, state: Any) -> Any:
+        return [{"line": 1, "role": "a"}]
 
 
 class RecordsLists(ClockAuction):
-    def records(self, state: Any) -> Any:
-        return [{"round": 1, "bids": [1, 2]}]
+    class Record(Row):
+        bids: list[int] = column("All bids.")
+
+
+class MeansNothing(ClockAuction):
+    class Record(Row):
+        line: int
+
+
+class MeasuresInNoUnit(ClockAuction):
+    class Record(Row):
+        price: float = column("The price.")
+
+
+class RepeatsAMetric(ClockAuction):
+    class Results(ClockAuction.Results):
+        a_won: bool = column("Whether a buys.")
+
+
+class HidesAForm(Well):
+    move_types = (Pump, Note)
+
+
+class FreeCall(Call):
+    stay: Words
+
+
+class CallsAChoiceFree(ClockAuction):
+    move_types = (FreeCall,)
 
 
 class OverpaysShare(Guessing):
@@ -157,8 +191,14 @@ class NeverClosesTurns(Well):
 @pytest.mark.parametrize(
     ("game", "shared", "check"),
     [
-        (ForgetsAMetric, CLOCK_AUCTION_EXAMPLES, "results_are_flat_rows"),
-        (RecordsLists, CLOCK_AUCTION_EXAMPLES, "results_are_flat_rows"),
+        (ForgetsSeats, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (RecordsUntypedRows, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (RecordsLists, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (MeansNothing, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (MeasuresInNoUnit, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (RepeatsAMetric, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (HidesAForm, WELL_EXAMPLES, "moves_are_declared"),
+        (CallsAChoiceFree, CLOCK_AUCTION_EXAMPLES, "moves_are_declared"),
         (OverpaysShare, Examples(), "bonus_share_is_within_bounds"),
         (IllegalForfeit, WELL_EXAMPLES, "defaults_are_legal"),
         (ForfeitLeavesOpen, WELL_EXAMPLES, "defaults_are_legal"),

@@ -22,7 +22,7 @@ def match(key: str, config: dict, *scripts: str, seed: int = 1) -> dict:
         "agents": seats,
         "payoffs": play.payoffs(),
         "metrics": play.metrics(),
-        "records": list(game.records(play.state)),
+        "records": play.records(),
     }
 
 

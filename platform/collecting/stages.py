@@ -55,7 +55,7 @@ def results_of(collection: Collection, limit: int | None = None) -> tuple[list[d
                 "agents": {seat.role: seat.label for seat in match.seats.all()},
                 "payoffs": match.payoffs,
                 "metrics": match.metrics,
-                "records": [dict(record) for record in play.game.records(play.state)],
+                "records": play.records(),
             }
         )
         sources.append({"number": item.number, "match": str(match.uid), "events": play.last})

@@ -8,11 +8,9 @@ moves, payoffs, metrics, times, costs, amounts owed.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -25,7 +23,6 @@ from audit import services as audit
 from audit.actions import Action
 from erasing.traces import Traces
 from exports import background, shape
-from exports.csvsafe import compact_json
 from exports.scrubbing import texts_in
 from games import interface
 from games.errors import GameError
@@ -241,7 +238,7 @@ def _plan(found: _Found) -> _Plan:
     Raises:
         NotPossible: the rules of one of the games can no longer be read.
     """
-    choices = {match.pk: _choices(match.game, compact_json(match.config)) for match in found.matches}
+    choices = {match.pk: _choices(match) for match in found.matches}
     said = [
         text
         for match in found.matches
@@ -278,15 +275,14 @@ def _without_text(move: Mapping[str, Any], choices: Collection[str], traces: Tra
     }
 
 
-@lru_cache(maxsize=100)
-def _choices(game: str, config: str) -> frozenset[str]:
-    """Return the fields of moves whose values are the game's own words, found by playing scripted matches.
+def _choices(match: Match) -> frozenset[str]:
+    """Return the fields of moves whose values are the game's own words.
 
     Raises:
         NotPossible: without the rules, free text cannot be distinguished from moves.
     """
     try:
-        return shape.of_configurations([(game, json.loads(config))]).choices
+        return shape.of_configurations([(match.game, match.config)]).choices
     except GameError as error:
         raise NotPossible(_("One of their games can no longer be read: {reason}").format(reason=error)) from None
 

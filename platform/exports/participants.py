@@ -509,14 +509,13 @@ class PlayedMatch:
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """The game's rows of this match, with free text scrubbed; none if the match has no result."""
-        if type(self.game).records is Game.records or not self.finished:
+        if not self.game.Record.model_fields or not self.finished:
             return []
-        state = restore(self.game, self.match.snapshot).state
-        return [{name: self._scrubbed_value(value) for name, value in row.items()} for row in self.game.records(state)]
-
-    def _scrubbed_value(self, value: Any) -> Any:
-        """Return a record's value, scrubbed unless it is a number or the name of a seat."""
-        return value if not isinstance(value, str) or value in self.seats else self.scrubber.text(value)
+        texts = [name for name, field in self.reading.shape.records.items() if field.kind in ("text", "data")]
+        rows = restore(self.game, self.match.snapshot).records()
+        for row in rows:
+            row |= {name: self.scrubber.text(row[name]) for name in texts if isinstance(row.get(name), str)}
+        return rows
 
     @cached_property
     def illegal_attempts(self) -> Mapping[int, int]:

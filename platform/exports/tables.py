@@ -275,16 +275,7 @@ def matches(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
             values="told, either, nothing; empty without people or if not recorded",
         ),
     ]
-    columns += [
-        Column(
-            f"config_{name}",
-            _kind(field),
-            f"Parameter of the game: {_sentence(field)}",
-            lambda m, name=name: m.match.config.get(name),
-            values=_values(field),
-        )
-        for name, field in shape.config.items()
-    ]
+    columns += _parameters(shape, lambda m: m.match.config)
     columns += [
         Column(
             f"payoffs_{role}",
@@ -297,14 +288,12 @@ def matches(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
     ]
     taken_names = {column.name for column in columns} | {"in_dataset"}
     columns += [
-        Column(
+        _result(
             name if name not in taken_names else f"metric_{name}",
-            _kind_of_value(example),
-            shape.meanings.get(name, f"Result of the match by the game's rules: {name.replace('_', ' ')}."),
+            field,
             lambda m, name=name: (m.match.metrics or {}).get(name),
-            values="empty if it has no value",
         )
-        for name, example in shape.metrics.items()
+        for name, field in shape.metrics.items()
     ]
     columns += [
         Column(
@@ -418,14 +407,12 @@ def seats(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
     ]
     taken_names = {column.name for column in columns} | {"in_dataset", "reason", "reasons"}
     columns += [
-        Column(
+        _result(
             name if name not in taken_names else f"metric_{name}",
-            _kind_of_value(example),
-            shape.seat_meanings.get(name, f"Result of the seat by the game's rules: {name.replace('_', ' ')}."),
+            field,
             lambda s, name=name: (s[0].match.metrics or {}).get(f"{s[1]}_{name}"),
-            values="empty if it has no value",
         )
-        for name, example in shape.seat_metrics.items()
+        for name, field in shape.seat_metrics.items()
     ]
     columns += [
         Column("in_dataset", "boolean", "Whether the seat is in the dataset.", lambda s: not s[0].seat_reasons(s[1])),
@@ -447,14 +434,8 @@ def rounds(shape: Shape) -> Table:
         Column("row", "integer", "Number of the row within the match, from 1.", lambda r: r[1]),
     ]
     columns += [
-        Column(
-            record_column(name),
-            _kind_of_value(example),
-            shape.record_meanings.get(name, f"By the game's rules: {name.replace('_', ' ')}."),
-            lambda r, name=name: r[2].get(name),
-            values="empty if it has no value",
-        )
-        for name, example in shape.records.items()
+        _result(record_column(name), field, lambda r, name=name: r[2].get(name))
+        for name, field in shape.records.items()
     ]
     return Table(
         "rounds", "The game's own records, such as one per round and seat; empty for games without any.", columns
@@ -493,7 +474,7 @@ def decisions(shape: Shape) -> Table:
             _kind(field),
             f"Field of the move: {_sentence(field)}",
             lambda d, name=name: d.move.get(name),
-            values=_values(field, of_move=True),
+            values=_values(field, "empty if the move has no such field"),
         )
         for name, field in shape.moves.items()
     ]
@@ -1348,16 +1329,7 @@ def cells(shape: Shape, source: Source) -> Table:
             *(more_study_columns if of_study else ()),
             cell_column("matches", "integer", "Matches started.", "matches"),
             cell_column("matches_in_dataset", "integer", "Of these, matches in the dataset.", "matches"),
-            *(
-                Column(
-                    f"config_{name}",
-                    _kind(field),
-                    f"Parameter of the game: {_sentence(field)}",
-                    lambda row, name=name: row["config"].get(name),
-                    values=_values(field),
-                )
-                for name, field in shape.config.items()
-            ),
+            *_parameters(shape, lambda row: row["config"]),
         ],
     )
 
@@ -1436,15 +1408,26 @@ def _kind(field: Field) -> Kind:
     return "json" if field.kind == "data" else field.kind
 
 
-def _kind_of_value(example: Any) -> Kind:
-    if isinstance(example, bool):
-        return "boolean"
-    if isinstance(example, str):
-        return "text"
-    return "json" if isinstance(example, list | dict) else "number"
+def _parameters(shape: Shape, config_of: Callable[[Any], Mapping[str, Any]]) -> list[Column]:
+    """Return the columns of the game's parameters; `config_of` returns those of a row's subject."""
+    return [
+        Column(
+            f"config_{name}",
+            _kind(field),
+            f"Parameter of the game: {_sentence(field)}",
+            lambda subject, name=name: config_of(subject).get(name),
+            values=_values(field, "empty: none" if field.nullable else ""),
+        )
+        for name, field in shape.config.items()
+    ]
 
 
-def _values(field: Field, *, of_move: bool = False) -> str:
+def _result(name: str, field: Field, read: Callable[[Any], Any]) -> Column:
+    """Return the column of a field of a game's results."""
+    return Column(name, _kind(field), field.help, read, field.unit, _values(field, "empty if it has no value"))
+
+
+def _values(field: Field, absent: str) -> str:
     descriptions = []
     if field.choices:
         descriptions.append(", ".join(cell(choice) for choice in field.choices))
@@ -1456,8 +1439,4 @@ def _values(field: Field, *, of_move: bool = False) -> str:
         descriptions.append(f"to {field.maximum:g}")
     if field.max_length is not None:
         descriptions.append(f"at most {field.max_length} characters")
-    if of_move:
-        descriptions.append("empty if the move has no such field")
-    elif field.nullable:
-        descriptions.append("empty: none")
-    return "; ".join(descriptions)
+    return "; ".join([*descriptions, *([absent] if absent else [])])

@@ -579,7 +579,7 @@ def _compare_records(uid: str, play: games.play.Play | None, readers: _TableRead
     rows = readers.rows_of(uid)
     if play is None:
         return
-    records = list(play.game.records(play.state)) if play.finished else []
+    records = play.records()
     if len(rows) != len(records):
         verification.add_difference(f"rounds.csv: match {uid} has {len(rows)} rows, its replay {len(records)} records.")
     for number, (row, record) in enumerate(zip(rows, records, strict=False), start=1):

@@ -52,6 +52,7 @@ class Field:
         parts: the fields of a group or of slots, or the one field of every line.
         nullable: whether null is a valid value.
         none: the label of "none", if it is offered (`json_schema_extra={"none": "Drop out"}`).
+        unit: of a result (`games.interface.in_unit`).
     """
 
     name: str
@@ -71,6 +72,7 @@ class Field:
     shape: Shape = ""
     parts: tuple[Field, ...] = ()
     none: str = ""
+    unit: str = ""
 
     @property
     def none_title(self) -> str:
@@ -193,15 +195,19 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict
 
 _KINDS: Mapping[Any, Kind] = {"number": "number", "integer": "integer", "string": "text", "boolean": "boolean"}
 
+_FORMATS: Mapping[Any, Kind] = {"role": "choice", "application/json": "data"}
+"""The kinds of text that is not free (`games.interface.Seat`, `JsonText`)."""
+
 
 def _field(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any], *, required: bool = True) -> Field:
     resolved = _resolved(schema, definitions)
     choices = tuple(resolved.get("enum", ())) or ((resolved["const"],) if "const" in resolved else ())
+    written = resolved.get("format") or resolved.get("contentMediaType")
     shape, parts = _shape(resolved, definitions)
     return Field(
         name=name,
         label=resolved.get("title", name),
-        kind="choice" if choices else _KINDS.get(resolved.get("type"), "data"),
+        kind="choice" if choices else _FORMATS.get(written) or _KINDS.get(resolved.get("type"), "data"),
         help=resolved.get("description", ""),
         required=required,
         nullable=resolved.get("nullable", False),
@@ -216,6 +222,7 @@ def _field(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any],
         shape=shape,
         parts=parts,
         none=resolved.get("none", ""),
+        unit=resolved.get("unit", ""),
     )
 
 

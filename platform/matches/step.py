@@ -175,7 +175,10 @@ def results_of(enrolment: Enrolment) -> dict[str, Any]:
         step = enrolment.steps[seat.step]
         if "stage" in step:
             play = seat.match.play()
-            own = {**play.game.seat_metrics(play.state, seat.role), "payoff": (seat.match.payoffs or {}).get(seat.role)}
+            own = {
+                **vars(play.game.seat_metrics(play.state, seat.role)),
+                "payoff": (seat.match.payoffs or {}).get(seat.role),
+            }
             path, found = [step["stage"], *step.get("passes", ())], {**(seat.match.metrics or {}), **own}
             merge(results, _nested(path, found))
             if "repeat" in step:

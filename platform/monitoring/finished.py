@@ -67,7 +67,7 @@ def _values(
 def meanings_of(game: str) -> dict[str, str]:
     """Return the meanings of a game's first metrics, in order; empty if the game no longer exists."""
     try:
-        meanings = registry.get(game).metric_meanings
+        fields = registry.get(game).Results.model_fields
     except UnknownGame:
         return {}
-    return dict(list(meanings.items())[:MAX_METRICS])
+    return {name: str(field.description) for name, field in list(fields.items())[:MAX_METRICS]}

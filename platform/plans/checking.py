@@ -448,4 +448,4 @@ def _results_of(stage: Game) -> set[str]:
     if stage.game not in registry.keys():
         return {PAYOFF}
     kind = registry.get(stage.game)
-    return {PAYOFF, *kind.metric_meanings, *kind.seat_metric_meanings}
+    return {PAYOFF, *kind.Results.model_fields, *kind.SeatResults.model_fields}

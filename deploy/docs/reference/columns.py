@@ -10,8 +10,6 @@ from exports.designs import AskedQuestion, FactorColumn
 from exports.sources import Check, StudySource
 from exports.tables import Column, Table, tables
 
-EMPTY = shape.Shape(games=(), config={}, roles={}, metrics={}, meanings={}, moves={})
-
 
 class AnyStudy(StudySource):
     """What every study may have; NAME stands for the names of its own stages and factors."""
@@ -45,7 +43,7 @@ def page() -> str:
 
 def common() -> dict[str, Table]:
     """Return the tables with the columns that every study's dataset has."""
-    return tables(EMPTY, AnyStudy())
+    return tables(shape.Shape(), AnyStudy())
 
 
 def of_game(key: str) -> dict[str, list[Column]]:

@@ -71,7 +71,7 @@ class TestResult:
         runs_won = sum(any(game.valid(number) for number in run) for run in runs)
         assert sum(play.payoffs().values()) == pytest.approx(7 * runs_won / len(runs))
         for row in game.records(play.state):
-            assert not (row["foul"] and row["won"])
+            assert not (row.foul and row.won)
 
     @given(st.lists(st.floats(0, 100), min_size=5, max_size=5))
     def test_bonus_averages_one_half(self, numbers):
@@ -83,7 +83,7 @@ class TestResult:
         assert contest(players=3, prize=9).bonus_share("p1", 9) == 1
 
     def test_records_have_a_row_for_every_run_and_seat(self):
-        rows = play_runs((30, 60, None), (20, 30, 40)).game.records(play_runs((30, 60, None), (20, 30, 40)).state)
+        rows = play_runs((30, 60, None), (20, 30, 40)).records()
         assert [(row["run"], row["role"], row["answer"], row["foul"]) for row in rows[:3]] == [
             (1, "p1", 30, False),
             (1, "p2", 60, False),

@@ -21,17 +21,20 @@ from games.interface import (
     Form,
     Game,
     Message,
-    Metrics,
     Move,
     MoveData,
     Payoffs,
     Question,
     Role,
+    Row,
     Said,
+    Seat,
     Talk,
     Text,
     Turn,
     View,
+    column,
+    in_unit,
 )
 
 
@@ -80,10 +83,21 @@ class ClockAuction(Game[AuctionConfig, State]):
     title = "Clock auction"
     summary = "The price rises until one bidder is left."
     rules_version = 1
-    Config = AuctionConfig
-    State = State
     scripts = {"random": _random, "sincere": _sincere, "knowing": _knowing}
     oracles = frozenset({"knowing"})
+    move_types = (Call,)
+
+    class Results(Row):
+        price: Annotated[int, in_unit("dollars")] = column("What the winner pays.")
+        winner: Seat | None = column("Who buys.")
+
+    class SeatResults(Row):
+        value: Annotated[int, in_unit("dollars")] = column("What the item is worth to the bidder.")
+        won: bool = column("Whether the bidder buys.")
+
+    class Record(Row):
+        line: int = column("From 1.")
+        role: Seat = column("Who said it.")
 
     def roles(self) -> tuple[Role, ...]:
         return tuple("abcde"[: self.config.bidders])
@@ -152,14 +166,14 @@ class ClockAuction(Game[AuctionConfig, State]):
     def payoffs(self, state: State) -> Payoffs:
         return {role: float(state.values[role] - state.price) if role == state.winner else 0.0 for role in self.roles()}
 
-    def metrics(self, state: State) -> Metrics:
-        return {"price": state.price, "winner": state.winner}
+    def metrics(self, state: State) -> Row:
+        return self.Results(price=state.price, winner=state.winner)
 
-    def seat_metrics(self, state: State, role: Role) -> Metrics:
-        return {"value": state.values[role], "won": role == state.winner}
+    def seat_metrics(self, state: State, role: Role) -> Row:
+        return self.SeatResults(value=state.values[role], won=role == state.winner)
 
-    def records(self, state: State) -> Sequence[Mapping[str, Any]]:
-        return [{"line": number, "role": line.bidder} for number, line in enumerate(state.said, start=1)]
+    def records(self, state: State) -> Sequence[Row]:
+        return [self.Record(line=number, role=line.bidder) for number, line in enumerate(state.said, start=1)]
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         return min(1.0, max(0.0, 0.5 + payoff / (4 * self.config.highest_value)))

@@ -13,15 +13,16 @@ from games.interface import (
     Config,
     Form,
     Game,
-    Metrics,
     Move,
     MoveData,
     MoveWarning,
     Payoffs,
     Role,
+    Row,
     Text,
     Turn,
     View,
+    column,
 )
 from games.interface import Words as FreeText
 from games.scripts import random_move
@@ -86,9 +87,11 @@ class Everything(Game[EverythingConfig, State]):
     title = "Everything"
     summary = "One seat fills in every kind of field."
     rules_version = 1
-    Config = EverythingConfig
-    State = State
     scripts = {"random": random_move}
+    move_types = (All, Vote, Plan)
+
+    class Results(Row):
+        done: int = column("How often it was done.")
 
     def roles(self) -> tuple[Role, ...]:
         return ("clerk",)
@@ -105,9 +108,6 @@ class Everything(Game[EverythingConfig, State]):
 
     def on_pages(self) -> frozenset[str]:
         return frozenset({"plan"}) if self.config.planned else frozenset()
-
-    def setup(self, chance: Chance) -> State:
-        return State()
 
     def turn(self, state: State) -> Turn | None:
         if state.done == self.config.rounds:
@@ -133,8 +133,8 @@ class Everything(Game[EverythingConfig, State]):
     def payoffs(self, state: State) -> Payoffs:
         return {"clerk": 0.0}
 
-    def metrics(self, state: State) -> Metrics:
-        return {"done": state.done}
+    def metrics(self, state: State) -> Row:
+        return self.Results(done=state.done)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         return 0.5

@@ -17,16 +17,18 @@ from games.interface import (
     Facts,
     Form,
     Game,
-    Metrics,
     Move,
     MoveData,
     Payoffs,
     Question,
+    Ratio,
     Role,
+    Row,
     Table,
     Text,
     Turn,
     View,
+    column,
 )
 from games.scripts import random_move
 from games.words import percent
@@ -58,9 +60,12 @@ class Guessing(Game[GuessingConfig, State]):
     title = "Guessing"
     summary = "Everybody names a number; the closest to a share of the mean wins."
     rules_version = 1
-    Config = GuessingConfig
-    State = State
     scripts = {"random": random_move, "zero": _zero}
+    move_types = (Guess,)
+
+    class Results(Row):
+        mean_of_last_run: Ratio = column("Mean number.")
+        fraction: str = column("The share of the mean, as text.")
 
     def roles(self) -> tuple[Role, ...]:
         return tuple(f"player_{number}" for number in range(1, self.config.players + 1))
@@ -84,9 +89,6 @@ class Guessing(Game[GuessingConfig, State]):
                 str(self.config.runs),
             ),
         )
-
-    def setup(self, chance: Chance) -> State:
-        return State()
 
     def turn(self, state: State) -> Turn | None:
         if len(state.answers) == self.config.runs:
@@ -125,8 +127,9 @@ class Guessing(Game[GuessingConfig, State]):
                 points[role] += 1 / len(winners)
         return points
 
-    def metrics(self, state: State) -> Metrics:
-        return {"mean_of_last_run": fmean(state.answers[-1].values()), "fraction": percent(self.config.fraction)}
+    def metrics(self, state: State) -> Row:
+        mean = fmean(state.answers[-1].values())
+        return self.Results(mean_of_last_run=mean, fraction=percent(self.config.fraction))
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         return min(1.0, max(0.0, payoff / self.config.runs))

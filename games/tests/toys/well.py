@@ -17,21 +17,23 @@ from games.interface import (
     Form,
     Game,
     Json,
-    Metrics,
     Move,
     MoveData,
     MoveWarning,
     Payoffs,
     Question,
     Role,
+    Row,
     Said,
     Series,
+    Share,
     Talk,
     Text,
     Tool,
     Turn,
     View,
     Words,
+    column,
 )
 
 
@@ -82,9 +84,11 @@ class Well(Game[WellConfig, State]):
     title = "Well"
     summary = "Pump as much as the well gives, but no more."
     rules_version = 1
-    Config = WellConfig
-    State = State
     scripts = {"random": _random, "cautious": _cautious}
+    move_types = (Pump, Note, Plan)
+
+    class Results(Row):
+        score: Share = column("The yield, of what flowed in.")
 
     def roles(self) -> tuple[Role, ...]:
         return ("keeper",)
@@ -150,8 +154,8 @@ class Well(Game[WellConfig, State]):
     def payoffs(self, state: State) -> Payoffs:
         return {"keeper": float(sum(state.yields))}
 
-    def metrics(self, state: State) -> Metrics:
-        return {"score": sum(state.yields) / (state.flow * self.config.periods)}
+    def metrics(self, state: State) -> Row:
+        return self.Results(score=sum(state.yields) / (state.flow * self.config.periods))
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         return min(1.0, max(0.0, payoff / (self.config.periods * self.config.highest_flow)))
