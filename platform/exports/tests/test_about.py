@@ -27,13 +27,11 @@ def test_every_column_of_every_table_is_described(game):
     script = f"script:{min(registry.get(game).scripts)}"
     study = building.new_study(slug=f"{game.replace('_', '-')}-study", game=game, agents=script, quiz=False)
     all_tables = tables_for(reading_of(study))
-    shape = reading_of(study).shape
-    game_columns = {*shape.metrics, *shape.seat_metrics, *shape.records}
     seen = set()
     for table, column in codebook.entries(all_tables.values()):
         assert len(column.meaning) > 5 and column.meaning.endswith((".", "!", "?")), (table, column.name)
-        if column.kind in UNITLESS and not column.name.startswith(GAME_PREFIXES) and column.name not in game_columns:
-            assert column.unit or column.name == "price", (table, column.name)
+        if column.kind in UNITLESS and not column.name.startswith(GAME_PREFIXES):
+            assert column.unit, (table, column.name)
         assert (table, column.name) not in seen
         seen.add((table, column.name))
     for table in all_tables.values():

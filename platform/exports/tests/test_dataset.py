@@ -182,13 +182,13 @@ def test_metrics_are_columns_under_their_own_names(finished_dataset):
         assert set(line["metrics"]) <= set(row)
 
 
-def test_the_codebook_quotes_the_games_metric_meanings(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        registry.get("bargaining"), "metric_meanings", {"agreement": "Whether they agreed."}, raising=False
-    )
+def test_the_codebook_describes_results_as_the_game_does(tmp_path):
     export(building.new_study(), tmp_path / "d")
-    meanings = {(row["table"], row["column"]): row["meaning"] for row in rows(tmp_path / "d", "codebook")}
-    assert meanings["matches", "agreement"] == "Whether they agreed."
+    entries = {(row["table"], row["column"]): row for row in rows(tmp_path / "d", "codebook")}
+    share = entries["matches", "alice_share"]
+    meaning = registry.get("bargaining").Results.model_fields["alice_share"].description
+    assert (share["meaning"], share["kind"], share["unit"]) == (meaning, "number", "share")
+    assert [entries["matches", name]["kind"] for name in ("agreement", "rounds_played")] == ["boolean", "integer"]
 
 
 def test_the_codebook_explains_every_column_of_every_table(finished_dataset):
