@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from analysis.published.glee.theory import proposer_share
-from games.bargaining.roles import other
+from games.glee import other
 from games.interface import MoveData, Role, Script
 from games.words import gettext as _
 

@@ -7,21 +7,18 @@ share p pays M·δA^(t-1)·p and M·δB^(t-1)·(1-p); without agreement both get
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, create_model
 
 from games.bargaining import baselines, quiz, views
-from games.bargaining.roles import ALICE, BOB, other
+from games.glee import ALICE, BOB, AlternatingOffers, Offers, OfferScreen, other
 from games.interface import (
-    Bars,
-    Chance,
     Config,
     Form,
-    Game,
     Message,
     Move,
     MoveData,
@@ -34,8 +31,6 @@ from games.interface import (
     Row,
     Script,
     Share,
-    Turn,
-    View,
     column,
 )
 from games.words import Amounts, in_amounts
@@ -122,20 +117,10 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Rounds(Offers[Proposal]):
     """All rounds so far, oldest first; the last one may still be unanswered."""
 
     proposals: tuple[Proposal, ...] = ()
-
-    @property
-    def on_table(self) -> Proposal | None:
-        """The offer awaiting an answer, or None."""
-        return self.proposals[-1] if self.proposals and self.proposals[-1].answer is None else None
-
-    @property
-    def agreed(self) -> Proposal | None:
-        """The accepted offer, or None."""
-        return self.proposals[-1] if self.proposals and self.proposals[-1].answer == "accept" else None
 
 
 def _with_all_digits(amount: float, amounts: Amounts) -> str:
@@ -146,7 +131,7 @@ def _with_all_digits(amount: float, amounts: Amounts) -> str:
     return _("{number} points").format(number=digits) if amounts == "points" else f"${digits}"
 
 
-class Bargaining(Game[BargainingConfig, Rounds]):
+class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
     """Two players divide money that loses value with every round."""
 
     key: ClassVar[str] = "bargaining"
@@ -156,17 +141,9 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
+    screen: ClassVar[OfferScreen] = views.SCREEN
     shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "accept",
-        "reject",
-        "offer",
-        "answer",
-        "round",
-        "split",
-        "money",
-        "dollar",
-    )
+    reserved_words: ClassVar[tuple[str, ...]] = tuple("accept reject offer answer round split money dollar".split())
 
     class Results(Row):
         agreement: bool = column("Whether an offer was accepted.")
@@ -183,29 +160,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         alice_self_gain: Share = column("Alice's payoff divided by the money, from 0 to 1.")
         bob_self_gain: Share = column("Bob's payoff divided by the money, from 0 to 1.")
 
-    # ---- roles and rounds --------------------------------------------------------------------------
-
-    def roles(self) -> tuple[Role, ...]:
-        return (ALICE, BOB)
-
-    def role_title(self, role: Role) -> str:
-        return {ALICE: _("Alice"), BOB: _("Bob")}[role]
-
-    def progress(self, state: Rounds) -> tuple[float, float]:
-        """Return the moves made, of two in each of the most rounds: an offer and its answer."""
-        return 2 * len(state.proposals) - (state.on_table is not None), 2 * self.last_round
-
-    def length(self) -> str:
-        if self.config.rounds is None:
-            return _("a number of rounds that is not announced")
-        return (
-            _("up to {rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
-        )
-
-    @cached_property
-    def last_round(self) -> int:
-        """The last round that can be played, known to the players or not."""
-        return self.config.rounds if self.config.rounds is not None else self.config.cap
+    # ---- parameters --------------------------------------------------------------------------------
 
     def delta(self, role: Role) -> float:
         """Return the role's discount factor per round."""
@@ -227,28 +182,12 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     # ---- playing -----------------------------------------------------------------------------------
 
-    def round_of(self, state: Rounds) -> int:
-        """Return the current round, from 1; when the game is over, the last one played."""
-        rounds_played = len(state.proposals)
-        if state.on_table or self.turn(state) is None:
-            return max(rounds_played, 1)
-        return rounds_played + 1
-
     @property
     def move_types(self) -> tuple[type[Offer | SilentOffer], type[Answer]]:
         return (Offer if self.config.messages_allowed else SilentOffer), Answer
 
-    def turn(self, state: Rounds) -> Turn | None:
-        if offer := state.on_table:
-            return Turn({other(offer.by): (self._answer_form,)})
-        rounds_played = len(state.proposals)
-        if state.agreed or rounds_played >= self.last_round:
-            return None
-        proposer = ALICE if rounds_played % 2 == 0 else BOB
-        return Turn({proposer: (self._offer_forms[proposer],)})
-
     @cached_property
-    def _offer_forms(self) -> Mapping[Role, Form]:
+    def offer_forms(self) -> Mapping[Role, Form]:
         return {role: self._offer_form(role) for role in self.roles()}
 
     def _offer_form(self, role: Role) -> Form:
@@ -275,7 +214,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return {"alice_gain": gains[0], "bob_gain": gains[1], **({"message": message} if message else {})}
 
     @cached_property
-    def _answer_form(self) -> Form:
+    def answer_form(self) -> Form:
         return Form("answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with this split."))
 
     def refuse(self, state: Rounds, role: Role, move: Any) -> str | None:
@@ -288,12 +227,8 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             total=_with_all_digits(total, self.amounts), money=_with_all_digits(self.config.money, self.amounts)
         )
 
-    def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:
-        ((role, move),) = moves.items()
-        if isinstance(move, Answer):
-            answered = replace(state.proposals[-1], answer=move.decision)
-            return Rounds((*state.proposals[:-1], answered))
-        return Rounds((*state.proposals, Proposal(role, move.alice_gain, move.bob_gain, move.message)))
+    def proposal(self, role: Role, move: Any) -> Proposal:
+        return Proposal(role, move.alice_gain, move.bob_gain, move.message)
 
     def default(self, state: Rounds, role: Role) -> MoveData:
         """Return a rejection of an offer, or a proposal of equal halves."""
@@ -305,7 +240,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     # ---- the result --------------------------------------------------------------------------------
 
     def payoffs(self, state: Rounds) -> Payoffs:
-        agreed = state.agreed
+        agreed = state.accepted
         if agreed is None:
             return {ALICE: 0.0, BOB: 0.0}
         number = len(state.proposals)
@@ -316,7 +251,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
         Efficiency is δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)²; gains are divided by M.
         """
-        agreed = state.agreed
+        agreed = state.accepted
         payoffs = self.payoffs(state)
         share = agreed.alice_gain / self.config.money if agreed else None
         return self.Results(
@@ -328,12 +263,6 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             alice_self_gain=payoffs[ALICE] / self.config.money,
             bob_self_gain=payoffs[BOB] / self.config.money,
         )
-
-    def ends(self, state: Rounds, role: Role, move: Any) -> bool:
-        """Return whether it accepts, or rejects an offer that both players know to be the last."""
-        if not isinstance(move, Answer):
-            return False
-        return move.decision == "accept" or len(state.proposals) == self.config.rounds
 
     def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
         offer, number = state.on_table, len(state.proposals)
@@ -353,15 +282,6 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             )
             for earned in (half, self.config.money)
         )
-
-    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        return [(index // 2 + 1, "answer" if index % 2 else "offer") for index in range(len(moves))]
-
-    def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
-        last = moves[-1][1].get("decision")
-        if last == "accept":
-            return "accepted"
-        return "cap" if self.config.rounds is None else "last round"
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return payoff / M, within [0, 1]."""
@@ -384,12 +304,3 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.delta(role))
-
-    def result_bars(self, state: Rounds, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Rounds, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def notices(self, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
-        return views.notices(self, before, moves, after, role)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from games.bargaining.roles import other
-from games.interface import OBSERVER, Bar, Bars, Block, Chart, Fact, Facts, Role, Said, Series, Table, Text, View
+from games.glee import OfferScreen, other
+from games.interface import OBSERVER, Bar, Bars, Cell, Chart, Fact, Facts, Role, Said, Series, Text
 from games.words import gettext as _
 from games.words import money, percent
 
@@ -18,48 +17,12 @@ UNKNOWN_HORIZON = 12
 MAX_POINTS = 30
 
 
-def view(game: Bargaining, state: Rounds, role: Role) -> View:
-    """Return everything that `role` may know now."""
-    over = game.turn(state) is None
-    blocks: list[Block] = [
-        _status(game, state, role),
-        *_rejection_news(game, state, role),
-        _situation(game, state, role),
-    ]
-    if over:
-        blocks.append(_result(game, state, role))
-    elif state.on_table and state.on_table.by != role:
-        blocks.append(_offer(game, state.on_table, len(state.proposals), role))
-    blocks.append(_chart(game, game.round_of(state), role))
-    blocks.append(_history(game, state, role))
-    return tuple(blocks)
-
-
-def notices(game: Bargaining, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
-    """Return what `role` has just learnt: a new offer, an answer to its own offer, the next round or the end."""
-    ((mover, _move),) = moves.items()
-    over = game.turn(after) is None
-    blocks: list[Block] = []
-    if after.on_table:
-        if mover != role:
-            blocks.append(_offer(game, after.on_table, len(after.proposals), role))
-        return tuple(blocks)
-    if mover != role:
-        blocks.append(Text("answer", _answer_notice(game, after.proposals[-1], mover)))
-    blocks.append(_result(game, after, role) if over else _situation(game, after, role))
-    return tuple(blocks)
-
-
-def _rejection_news(game: Bargaining, state: Rounds, role: Role) -> tuple[Text, ...]:
-    """Return the news that the role's last offer was rejected; shown for one round."""
-    answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
-    if not answered or answered[-1].by != role or game.turn(state) is None:
-        return ()
-    name, offer = game.role_title(other(role)), answered[-1]
-    terms = _("It was {yours} for you and {theirs} for {name}.").format(
-        yours=game.money(offer.gain(role)), theirs=game.money(offer.gain(other(role))), name=name
+def _terms(game: Bargaining, offer: Proposal, role: Role) -> str:
+    return _("It was {yours} for you and {theirs} for {name}.").format(
+        yours=game.money(offer.gain(role)),
+        theirs=game.money(offer.gain(other(role))),
+        name=game.role_title(other(role)),
     )
-    return (Text("news", f"{_answer_notice(game, offer, other(role))} {terms}", tone="notice"),)
 
 
 def _answer_notice(game: Bargaining, proposal: Proposal, mover: Role) -> str:
@@ -72,8 +35,8 @@ def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
     name = game.role_title(other(role))
     turn = game.turn(state)
     if turn is None:
-        outcome = _("You have agreed.") if state.agreed else _("The game ended without an agreement.")
-        return Text("status", outcome, tone="good" if state.agreed else "notice")
+        outcome = _("You have agreed.") if state.accepted else _("The game ended without an agreement.")
+        return Text("status", outcome, tone="good" if state.accepted else "notice")
     if role not in turn.forms:
         waiting = _("{name} is thinking about your offer.") if state.on_table else _("{name} is preparing an offer.")
         return Text("status", waiting.format(name=name))
@@ -97,14 +60,9 @@ def _answer_question(game: Bargaining, state: Rounds) -> str:
 def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     """Return the round and what the money is worth now."""
     number = game.round_of(state)
-    round_text = (
-        str(number)
-        if game.config.rounds is None
-        else _("{number} of {rounds}").format(number=number, rounds=game.config.rounds)
-    )
     own_worth = game.worth(role, number)
     facts = [
-        Fact("round", _("Round"), number, round_text),
+        game.round_fact(number),
         Fact("money", _("Money to divide"), game.config.money, game.money(game.config.money)),
         Fact("worth_now", _own_unit_label(game), own_worth, _unit_worth(game, own_worth)),
         Fact(
@@ -170,7 +128,7 @@ def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Fac
 
 def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
     """Return how the game ended for this role."""
-    agreed = state.agreed
+    agreed = state.accepted
     number = len(state.proposals)
     if agreed is None:
         return Facts(
@@ -194,8 +152,9 @@ def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
     )
 
 
-def _chart(game: Bargaining, number: int, role: Role) -> Chart:
+def _chart(game: Bargaining, state: Rounds, role: Role) -> Chart:
     """Return the chart of what the money is worth in each round; the number of rounds only if players know it."""
+    number = game.round_of(state)
     if game.config.rounds is None:
         first = max(1, number - UNKNOWN_HORIZON // 2)
         rounds = range(first, first + UNKNOWN_HORIZON)
@@ -213,37 +172,14 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
     return Chart("worth", title, _("Round"), _("Worth"), tuple(lines), mark=float(number))
 
 
-def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
-    """Return the finished rounds, and the role's own offer if it awaits an answer."""
-    proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
+def _columns(game: Bargaining, role: Role) -> tuple[str, ...]:
     name = game.role_title(other(role))
-    answers = {"accept": _("accepted"), "reject": _("rejected"), None: _("waiting")}
+    return (_("Offer by"), _("You get"), _("{name} gets").format(name=name), _("Worth to you then"))
 
-    def row(number: int, proposal: Proposal) -> tuple[Any, ...]:
-        proposer = _("You") if proposal.by == role else name
-        cells: tuple[Any, ...] = (
-            number,
-            proposer,
-            game.money(proposal.gain(role)),
-            game.money(proposal.gain(other(role))),
-            game.money(proposal.gain(role) * game.worth(role, number)),
-            answers[proposal.answer],
-        )
-        message = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
-        return (*cells, message) if game.config.messages_allowed else cells
 
-    columns: tuple[str, ...] = (
-        _("Round"),
-        _("Offer by"),
-        _("You get"),
-        _("{name} gets").format(name=name),
-        _("Worth to you then"),
-        _("Answer"),
-    )
-    if game.config.messages_allowed:
-        columns = (*columns, _("Message"))
-    rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
-    return Table("history", _("Offers so far"), columns, rows)
+def _cells(game: Bargaining, proposal: Proposal, number: int, role: Role) -> tuple[Cell, ...]:
+    own_gain, other_gain = proposal.gain(role), proposal.gain(other(role))
+    return (game.money(own_gain), game.money(other_gain), game.money(own_gain * game.worth(role, number)))
 
 
 def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
@@ -251,17 +187,17 @@ def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
     if role == OBSERVER:
         return None
     last = state.proposals[-1]
-    parts = {seat: last.gain(seat) if state.agreed else 0.0 for seat in game.roles()}
+    parts = {seat: last.gain(seat) if state.accepted else 0.0 for seat in game.roles()}
     bars, start = [], 0.0
     for seat, part in parts.items():
         bars.append(Bar(game.seat_name(seat, role), game.money(part), start + part, start, role=seat))
         start += part
     for seat, worth in game.payoffs(state).items():
-        if state.agreed and worth != parts[seat] and (seat == role or game.config.complete_information):
+        if state.accepted and worth != parts[seat] and (seat == role or game.config.complete_information):
             label = _("Worth to you") if seat == role else _("Worth to {name}").format(name=game.role_title(seat))
             bars.append(Bar(label, game.money(worth), worth, role=seat))
-    answer = _("accepted it") if state.agreed else _("rejected it")
-    offer = _("made this offer") if state.agreed else _("made the last offer")
+    answer = _("accepted it") if state.accepted else _("rejected it")
+    offer = _("made this offer") if state.accepted else _("made the last offer")
     return Bars(
         _("Who got what of {money}").format(money=game.money(game.config.money)),
         tuple(bars),
@@ -269,3 +205,18 @@ def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
         high=game.config.money,
         moves=((last.by, offer), (other(last.by), answer)),
     )
+
+
+SCREEN = OfferScreen(
+    status=_status,
+    situation=_situation,
+    offer=_offer,
+    result=_result,
+    picture=_chart,
+    answer=_answer_notice,
+    terms=_terms,
+    history_title=_("Offers so far"),
+    columns=_columns,
+    cells=_cells,
+    result_bars=result_bars,
+)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+from games.glee import ALICE, BOB
 from games.interface import Role
 
-SELLER, BUYER = "alice", "bob"
-
-
-def other(role: Role) -> Role:
-    """Return the opponent's role."""
-    return BUYER if role == SELLER else SELLER
+SELLER, BUYER = ALICE, BOB
 
 
 def gain(role: Role, price: float, value: float) -> float:

@@ -8,20 +8,18 @@ A trade at price p pays p - V_A and V_B - p; without a trade both get nothing. N
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from games.glee import AlternatingOffers, Offers, OfferScreen, other
 from games.interface import (
-    Bars,
-    Chance,
     Config,
     Form,
-    Game,
     Message,
     Money,
     Move,
@@ -35,13 +33,11 @@ from games.interface import (
     Role,
     Row,
     Script,
-    Turn,
-    View,
     column,
 )
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
-from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain, other
+from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain
 from games.words import gettext as _
 
 Factor = Annotated[float, Field(gt=0)]
@@ -139,28 +135,10 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Rounds(Offers[Proposal]):
     """All rounds so far, oldest first; the last one may still be unanswered."""
 
     proposals: tuple[Proposal, ...] = ()
-
-    def _last_proposal_if(self, answer: Decision | None) -> Proposal | None:
-        return self.proposals[-1] if self.proposals and self.proposals[-1].answer == answer else None
-
-    @property
-    def on_table(self) -> Proposal | None:
-        """The price awaiting an answer, or None."""
-        return self._last_proposal_if(None)
-
-    @property
-    def traded(self) -> Proposal | None:
-        """The accepted price, or None."""
-        return self._last_proposal_if("accept")
-
-    @property
-    def walked_away_at(self) -> Proposal | None:
-        """The price at which a player walked away, or None."""
-        return self._last_proposal_if("walk_away")
 
 
 def _finite(number: float) -> float:
@@ -168,7 +146,7 @@ def _finite(number: float) -> float:
     return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
-class Negotiation(Game[NegotiationConfig, Rounds]):
+class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
     """A seller and a buyer negotiate a price."""
 
     key: ClassVar[str] = "negotiation"
@@ -178,29 +156,12 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
+    screen: ClassVar[OfferScreen] = views.SCREEN
     starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
     """A published cell with a surplus to share; the baseline of the analysis has none."""
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "accept",
-        "reject",
-        "walk",
-        "away",
-        "price",
-        "product",
-        "offer",
-        "answer",
-        "value",
-        "worth",
-        "seller",
-        "buyer",
-        "sell",
-        "buy",
-        "trade",
-        "deal",
-        "round",
-        "message",
-        "money",
-        "dollar",
+    reserved_words: ClassVar[tuple[str, ...]] = tuple(
+        "accept reject walk away price product offer answer value worth "
+        "seller buyer sell buy trade deal round message money dollar".split()
     )
 
     class Results(Row):
@@ -220,39 +181,13 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         alice_self_gain: Ratio = column("The seller's payoff divided by the scale M; 0 without a trade.")
         bob_self_gain: Ratio = column("The buyer's payoff divided by the scale M; 0 without a trade.")
 
-    # ---- roles and rounds --------------------------------------------------------------------------
-
-    def roles(self) -> tuple[Role, ...]:
-        return (SELLER, BUYER)
-
-    def role_title(self, role: Role) -> str:
-        return {SELLER: _("Alice"), BUYER: _("Bob")}[role]
+    # ---- parameters --------------------------------------------------------------------------------
 
     def role_label(self, role: Role) -> str:
         return {SELLER: _("Alice, the seller"), BUYER: _("Bob, the buyer")}[role]
 
     def money(self, amount: float) -> str:
         return formatted(amount, self.amounts)
-
-    def progress(self, state: Rounds) -> tuple[float, float]:
-        """Return the moves made, of two in each of the most rounds: an offer and its answer."""
-        return 2 * len(state.proposals) - (state.on_table is not None), 2 * self.last_round
-
-    def length(self) -> str:
-        if self.config.rounds is None:
-            return _("a number of rounds that is not announced")
-        return (
-            _("up to {rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
-        )
-
-    @cached_property
-    def last_round(self) -> int:
-        """The last round that can be played, known to the players or not."""
-        return self.config.rounds if self.config.rounds is not None else self.config.cap
-
-    def ends_with(self, number: int) -> bool:
-        """Return whether round `number` is the last one, as far as the players know."""
-        return number == self.config.rounds
 
     def value(self, role: Role) -> float:
         """Return what the product is worth to the role, in the game's own unit."""
@@ -270,13 +205,6 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     # ---- playing -----------------------------------------------------------------------------------
 
-    def round_of(self, state: Rounds) -> int:
-        """Return the current round, from 1; when the game is over, the last one played."""
-        rounds_played = len(state.proposals)
-        if state.on_table or self.turn(state) is None:
-            return max(rounds_played, 1)
-        return rounds_played + 1
-
     @property
     def move_types(self) -> tuple[type[Offer | SilentOffer], type[Answer | AnswerOrLeave]]:
         return (
@@ -284,27 +212,15 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
             AnswerOrLeave if self.config.outside_option else Answer,
         )
 
-    def turn(self, state: Rounds) -> Turn | None:
-        if offer := state.on_table:
-            return Turn({other(offer.by): (self._answer_form,)})
-        rounds_played = len(state.proposals)
-        if state.traded or state.walked_away_at or rounds_played >= self.last_round:
-            return None
-        return Turn({SELLER if rounds_played % 2 == 0 else BUYER: (self._offer_form,)})
+    @cached_property
+    def offer_forms(self) -> Mapping[Role, Form]:
+        words = _(
+            "Any price from {nothing} up. If it is accepted, the product is sold at this price and the game ends."
+        ).format(nothing=self.money(0))
+        return dict.fromkeys(self.roles(), Form("offer", _("Name a price"), self.move_types[0], help=words))
 
     @cached_property
-    def _offer_form(self) -> Form:
-        return Form(
-            "offer",
-            _("Name a price"),
-            self.move_types[0],
-            help=_(
-                "Any price from {nothing} up. If it is accepted, the product is sold at this price and the game ends."
-            ).format(nothing=self.money(0)),
-        )
-
-    @cached_property
-    def _answer_form(self) -> Form:
+    def answer_form(self) -> Form:
         words = _("Accepting ends the game with a trade at this price.")
         if self.config.outside_option:
             words = _("Accepting ends the game with a trade at this price. Walking away ends it without a trade.")
@@ -316,12 +232,8 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
             return None
         return MoveWarning(_("If you walk away, the game ends now, without a trade."), button=_("Walk away"))
 
-    def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:
-        ((role, move),) = moves.items()
-        if isinstance(move, _Answer):
-            answered = replace(state.proposals[-1], answer=move.decision)
-            return Rounds((*state.proposals[:-1], answered))
-        return Rounds((*state.proposals, Proposal(role, move.price, move.message)))
+    def proposal(self, role: Role, move: Any) -> Proposal:
+        return Proposal(role, move.price, move.message)
 
     def default(self, state: Rounds, role: Role) -> MoveData:
         """Return a rejection of a price, or the role's own value as a price, which cannot lose money."""
@@ -332,12 +244,12 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     # ---- the result --------------------------------------------------------------------------------
 
     def payoffs(self, state: Rounds) -> Payoffs:
-        traded = state.traded
+        traded = state.accepted
         return {role: gain(role, traded.price, self.value(role)) if traded else 0.0 for role in self.roles()}
 
     def metrics(self, state: Rounds) -> Results:
         """Return GLEE's metrics (section 2.2); fairness also before it is limited to [0, 1]."""
-        price = state.traded.price if state.traded else None
+        price = state.accepted.price if state.accepted else None
         raw_fairness = self._fairness(price)
         gains = {role: _finite(payoff / self.config.scale) for role, payoff in self.payoffs(state).items()}
         return self.Results(
@@ -365,12 +277,6 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         distance = (price - halfway) / self.config.scale
         return _finite(1 - 4 * distance * distance)
 
-    def ends(self, state: Rounds, role: Role, move: Any) -> bool:
-        """Return whether it accepts, walks away, or rejects a price that both players know to be the last."""
-        if not isinstance(move, _Answer):
-            return False
-        return move.decision != "reject" or self.ends_with(len(state.proposals))
-
     def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
         """Return what accepting and ending without a trade would earn; shares only if both values are known."""
         offer, number = state.on_table, len(state.proposals)
@@ -395,17 +301,6 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         half = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10) / 2
         return (no_earnings, self._prospect(_("if you earn {amount}").format(amount=self.money(half)), role, half))
 
-    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
-        return [(index // 2 + 1, "answer" if index % 2 else "offer") for index in range(len(moves))]
-
-    def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
-        last = moves[-1][1].get("decision")
-        if last == "accept":
-            return "accepted"
-        if last == "walk_away":
-            return "walked away"
-        return "cap" if self.config.rounds is None else "last round"
-
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return ½ + payoff / (2·max(|V_B - V_A|, M/10)), within [0, 1]: no trade pays one half."""
         at_stake = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
@@ -429,12 +324,3 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.value(role), self.money)
-
-    def result_bars(self, state: Rounds, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Rounds, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def notices(self, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
-        return views.notices(self, before, moves, after, role)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from games.interface import OBSERVER, Bar, Bars, Block, Fact, Facts, Role, Said, Table, Text, View
+from games.glee import OfferScreen, other
+from games.interface import OBSERVER, Bar, Bars, Cell, Fact, Facts, Role, Said, Text
 from games.negotiation.amounts import earnings
-from games.negotiation.roles import SELLER, gain, other
+from games.negotiation.roles import SELLER, gain
 from games.words import gettext as _
 
 if TYPE_CHECKING:
@@ -20,43 +20,8 @@ LADDER_TOP, MAX_LADDER_TOP = 1.6, 8.0
 """The ladder ends at the first multiple of the largest known value, or at the highest price up to the second."""
 
 
-def view(game: Negotiation, state: Rounds, role: Role) -> View:
-    """Return everything that `role` may know now."""
-    over = game.turn(state) is None
-    blocks: list[Block] = [
-        _status(game, state, role),
-        *_rejection_news(game, state, role),
-        _situation(game, state, role),
-    ]
-    if over:
-        blocks.append(_result(game, state, role))
-    elif state.on_table and state.on_table.by != role:
-        blocks.append(_offer(game, state.on_table, len(state.proposals), role))
-    blocks.append(_ladder(game, state, role))
-    blocks.append(_history(game, state, role))
-    return tuple(blocks)
-
-
-def notices(game: Negotiation, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
-    """Return what `role` has just learnt: a new price, an answer to its own price, the next round or the end."""
-    ((mover, _move),) = moves.items()
-    if after.on_table:
-        return () if mover == role else (_offer(game, after.on_table, len(after.proposals), role),)
-    blocks: list[Block] = []
-    if mover != role:
-        blocks.append(Text("answer", _answer_notice(game, after.proposals[-1], mover)))
-    over = game.turn(after) is None
-    blocks.append(_result(game, after, role) if over else _situation(game, after, role))
-    return tuple(blocks)
-
-
-def _rejection_news(game: Negotiation, state: Rounds, role: Role) -> tuple[Text, ...]:
-    """Return the news that the role's last price was rejected; shown for one round."""
-    answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
-    if not answered or answered[-1].by != role or game.turn(state) is None:
-        return ()
-    terms = _("It was {price}.").format(price=game.money(answered[-1].price))
-    return (Text("news", f"{_answer_notice(game, answered[-1], other(role))} {terms}", tone="notice"),)
+def _terms(game: Negotiation, proposal: Proposal, role: Role) -> str:
+    return _("It was {price}.").format(price=game.money(proposal.price))
 
 
 def _answer_notice(game: Negotiation, proposal: Proposal, mover: Role) -> str:
@@ -73,7 +38,7 @@ def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
     name = game.role_title(other(role))
     turn = game.turn(state)
     if turn is None:
-        if state.traded:
+        if state.accepted:
             words = _("You have sold the product.") if role == SELLER else _("You have bought the product.")
             return Text("status", words, tone="good")
         return Text("status", _("The game ended without a trade."), tone="notice")
@@ -94,17 +59,12 @@ def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
 def _situation(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Return the round and what the product is worth."""
     number, name = game.round_of(state), game.role_title(other(role))
-    round_text = (
-        str(number)
-        if game.config.rounds is None
-        else _("{number} of {rounds}").format(number=number, rounds=game.config.rounds)
-    )
     own_value, other_value = game.value(role), game.value_of_other(role)
     return Facts(
         "situation",
         _("Where you stand"),
         (
-            Fact("round", _("Round"), number, round_text),
+            game.round_fact(number),
             Fact("your_value", _("Worth to you"), own_value, game.money(own_value)),
             Fact(
                 "other_value",
@@ -139,7 +99,7 @@ def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Fa
 
 def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Return how the game ended and what the role earned."""
-    traded, number = state.traded, len(state.proposals)
+    traded, number = state.accepted, len(state.proposals)
     payoff = game.payoffs(state)[role]
     payoff_fact = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, game.money(abs(payoff)))
     if traded is None:
@@ -210,28 +170,12 @@ def _marks_of_round(game: Negotiation, proposal: Proposal, number: int, role: Ro
     return [_Mark(price, key, label.format(name=name, number=number), game.money(price))]
 
 
-def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
-    """Return the finished rounds, and the role's own price if it awaits an answer."""
-    proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
-    name = game.role_title(other(role))
-    answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
+def _columns(game: Negotiation, role: Role) -> tuple[str, ...]:
+    return (_("Named by"), _("Price"), _("Your gain"))
 
-    def row(number: int, proposal: Proposal) -> tuple[Any, ...]:
-        cells: tuple[Any, ...] = (
-            number,
-            _("You") if proposal.by == role else name,
-            game.money(proposal.price),
-            game.money(gain(role, proposal.price, game.value(role))),
-            answers[proposal.answer],
-        )
-        message = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
-        return (*cells, message) if game.config.messages_allowed else cells
 
-    columns: tuple[str, ...] = (_("Round"), _("Named by"), _("Price"), _("Your gain"), _("Answer"))
-    if game.config.messages_allowed:
-        columns = (*columns, _("Message"))
-    rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
-    return Table("history", _("Prices so far"), columns, rows)
+def _cells(game: Negotiation, proposal: Proposal, number: int, role: Role) -> tuple[Cell, ...]:
+    return (game.money(proposal.price), game.money(gain(role, proposal.price, game.value(role))))
 
 
 def result_bars(game: Negotiation, state: Rounds, role: Role) -> Bars | None:
@@ -241,7 +185,7 @@ def result_bars(game: Negotiation, state: Rounds, role: Role) -> Bars | None:
     """
     if role == OBSERVER:
         return None
-    last, traded = state.proposals[-1], state.traded
+    last, traded = state.proposals[-1], state.accepted
     bars = []
     for seat in game.roles():
         value = game.value(seat) if seat == role else game.value_of_other(role)
@@ -264,3 +208,18 @@ def result_bars(game: Negotiation, state: Rounds, role: Role) -> Bars | None:
         line_label=_("Price: {price}").format(price=game.money(traded.price)) if traded else "",
         moves=((last.by, offer), (other(last.by), answer)),
     )
+
+
+SCREEN = OfferScreen(
+    status=_status,
+    situation=_situation,
+    offer=_offer,
+    result=_result,
+    picture=_ladder,
+    answer=_answer_notice,
+    terms=_terms,
+    history_title=_("Prices so far"),
+    columns=_columns,
+    cells=_cells,
+    result_bars=result_bars,
+)

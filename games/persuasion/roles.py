@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from games.interface import Role
+from games.glee import ALICE, BOB
 
-SELLER, BUYER = "alice", "bob"
+SELLER, BUYER = ALICE, BOB
 Quality = Literal["high", "low"]
 HIGH: Quality = "high"
 LOW: Quality = "low"
-
-
-def other(role: Role) -> Role:
-    """Return the other player's role."""
-    return BUYER if role == SELLER else SELLER

@@ -16,13 +16,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from games.glee import AliceAndBob, other
 from games.interface import (
     MESSAGE_LIMIT,
     Bars,
     Chance,
     Config,
     Form,
-    Game,
     Move,
     MoveData,
     Payoffs,
@@ -39,7 +39,7 @@ from games.interface import (
     column,
 )
 from games.persuasion import baselines, quiz, views
-from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality, other
+from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
 from games.words import gettext as _
 
 
@@ -173,7 +173,7 @@ class Market:
         return self.rounds[-1] if self.rounds[-1].decision is None else None
 
 
-class Persuasion(Game[PersuasionConfig, Market]):
+class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     """A seller advises a buyer on products whose quality only the seller knows."""
 
     key: ClassVar[str] = "persuasion"
@@ -210,18 +210,12 @@ class Persuasion(Game[PersuasionConfig, Market]):
 
     # ---- roles and rounds --------------------------------------------------------------------------
 
-    def roles(self) -> tuple[Role, ...]:
-        return (SELLER, BUYER)
-
     def people(self) -> tuple[Role, ...]:
         """Return the roles that people may take; they never play the myopic buyer."""
         return (SELLER,) if self.myopic else (SELLER, BUYER)
 
     def remembers(self, role: Role) -> bool:
         return not (self.myopic and role == BUYER)
-
-    def role_title(self, role: Role) -> str:
-        return {SELLER: _("Alice"), BUYER: _("Bob")}[role]
 
     def role_label(self, role: Role) -> str:
         return {SELLER: _("Alice, the seller"), BUYER: _("Bob, the buyer")}[role]
@@ -234,16 +228,6 @@ class Persuasion(Game[PersuasionConfig, Market]):
     def progress(self, state: Market) -> tuple[float, float]:
         """Return the moves made, of two in each round: what the seller says and what the buyer decides."""
         return 2 * len(state.played) + (state.now is not None and state.now.offered), 2 * self.last_round
-
-    def length(self) -> str:
-        if self.config.rounds is None:
-            return _("a number of rounds that is not announced")
-        return _("{rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
-
-    @cached_property
-    def last_round(self) -> int:
-        """The last round that is played, known to the players or not."""
-        return self.config.rounds if self.config.rounds is not None else self.config.cap
 
     def knows_values(self, role: Role) -> bool:
         """Return whether the role knows what high and low quality are worth to the buyer."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from games.glee import other
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Said, Table, Text, View
-from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality, other
+from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
 from games.words import gettext as _
 from games.words import percent
 
@@ -83,11 +84,8 @@ def _status(game: Persuasion, state: Market, role: Role) -> Text:
 
 def _situation(game: Persuasion, state: Market, role: Role) -> Facts:
     """Return the round, and what is at stake in every round."""
-    number = len(state.rounds)
-    rounds = game.config.rounds
-    round_text = str(number) if rounds is None else _("{number} of {rounds}").format(number=number, rounds=rounds)
     facts = [
-        Fact("round", _("Round"), number, round_text),
+        game.round_fact(len(state.rounds)),
         Fact("price", _("Price"), game.config.price, game.money(game.config.price)),
         Fact("prior", _("Chance of high quality"), game.config.prior, percent(game.config.prior)),
     ]

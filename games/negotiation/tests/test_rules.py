@@ -66,7 +66,7 @@ class TestTrade:
     @given(price=st.floats(0, allow_nan=False, allow_infinity=False), scale=st.sampled_from([1e-3, 1.0, 1e9]))
     def test_extreme_prices_are_exact_and_results_finite(self, price, scale):
         play = trade_in_round(negotiation(scale=scale), 1, price)
-        assert play.state.traded.price == price
+        assert play.state.accepted.price == price
         assert play.metrics()["price"] == price
         results = [*play.payoffs().values(), *play.metrics().values()]
         assert all(math.isfinite(number) for number in results)

@@ -1,0 +1,258 @@
+"""Shared by the games of GLEE: Alice and Bob, rounds whose number they may not know, and alternating offers.
+
+Source: GLEE, sections 2.1 to 2.3. In games of offers, alice proposes in odd rounds and bob answers; in even rounds the
+other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+from games.interface import (
+    Bars,
+    Block,
+    Cell,
+    Chance,
+    Config,
+    Fact,
+    Facts,
+    Form,
+    Game,
+    MoveData,
+    Role,
+    Said,
+    Table,
+    Text,
+    Turn,
+    View,
+)
+from games.words import gettext as _
+
+ALICE, BOB = "alice", "bob"
+
+
+def other(role: Role) -> Role:
+    """Return the other player's role."""
+    return BOB if role == ALICE else ALICE
+
+
+C = TypeVar("C", bound=Config)
+S = TypeVar("S")
+
+
+class AliceAndBob(Game[C, S], Generic[C, S]):
+    """A game of rounds between two players; the configuration's `rounds` is None if they do not know how many."""
+
+    length_in_rounds: ClassVar[str] = _("{rounds} rounds")
+
+    def roles(self) -> tuple[Role, ...]:
+        return (ALICE, BOB)
+
+    def role_title(self, role: Role) -> str:
+        return {ALICE: _("Alice"), BOB: _("Bob")}[role]
+
+    @property
+    def known_rounds(self) -> int | None:
+        """The number of rounds; None if the players do not know it."""
+        rounds: int | None = self.config.rounds  # type: ignore[attr-defined]
+        return rounds
+
+    @cached_property
+    def last_round(self) -> int:
+        """The last round that can be played, known to the players or not."""
+        cap: int = self.config.cap  # type: ignore[attr-defined]
+        return cap if self.known_rounds is None else self.known_rounds
+
+    def length(self) -> str:
+        rounds = self.known_rounds
+        if rounds is None:
+            return _("a number of rounds that is not announced")
+        return _(self.length_in_rounds).format(rounds=rounds) if rounds > 1 else _("one round")
+
+    def round_fact(self, number: int) -> Fact:
+        """Return the round as players see it."""
+        rounds = self.known_rounds
+        shown = str(number) if rounds is None else _("{number} of {rounds}").format(number=number, rounds=rounds)
+        return Fact("round", _("Round"), number, shown)
+
+
+# ---- alternating offers ------------------------------------------------------------------------
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class Offers(Generic[P]):
+    """All rounds so far, oldest first; the last one may still be unanswered.
+
+    A proposal has `by`, `message` and `answer`: "accept", "reject", "walk_away", or None while it awaits one.
+    """
+
+    proposals: tuple[P, ...] = ()
+
+    def last_if(self, answer: str | None) -> P | None:
+        """Return the last proposal if it has this answer."""
+        last: Any = self.proposals[-1] if self.proposals else None
+        return last if last is not None and last.answer == answer else None
+
+    @property
+    def on_table(self) -> P | None:
+        """The proposal that awaits an answer, or None."""
+        return self.last_if(None)
+
+    @property
+    def accepted(self) -> P | None:
+        """The accepted proposal, or None."""
+        return self.last_if("accept")
+
+    @property
+    def walked_away_at(self) -> P | None:
+        """The proposal at which a player walked away, or None."""
+        return self.last_if("walk_away")
+
+
+@dataclass(frozen=True)
+class OfferScreen:
+    """The parts of a view; `AlternatingOffers` puts them together. Each is a function of (game, …, role).
+
+    Attributes:
+        status: (game, state, role) → one sentence on what happens now.
+        situation: (game, state, role) → the round and what is at stake.
+        offer: (game, proposal, number of the round, role) → a proposal as shown to the player who answers it.
+        result: (game, state, role) → how the game ended.
+        picture: (game, state, role) → a chart of what may be won.
+        answer: (game, proposal, who answered) → the news of an answer.
+        terms: (game, proposal, role) → a rejected proposal, as a sentence for the player who made it.
+        history_title: of the table of all proposals.
+        columns: (game, role) → the titles of `cells`.
+        cells: (game, proposal, number of the round, role) → who made it and its terms.
+        result_bars: (game, state, role) → see `Game.result_bars`.
+    """
+
+    status: Callable[[Any, Any, Role], Text]
+    situation: Callable[[Any, Any, Role], Facts]
+    offer: Callable[[Any, Any, int, Role], Facts]
+    result: Callable[[Any, Any, Role], Facts]
+    picture: Callable[[Any, Any, Role], Block]
+    answer: Callable[[Any, Any, Role], str]
+    terms: Callable[[Any, Any, Role], str]
+    history_title: str
+    columns: Callable[[Any, Role], tuple[str, ...]]
+    cells: Callable[[Any, Any, int, Role], tuple[Cell, ...]]
+    result_bars: Callable[[Any, Any, Role], Bars | None]
+
+
+class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
+    """A game in which a player proposes and the other one answers, until they agree, one leaves, or rounds run out."""
+
+    length_in_rounds: ClassVar[str] = _("up to {rounds} rounds")
+    screen: ClassVar[OfferScreen]
+
+    @cached_property
+    def offer_forms(self) -> Mapping[Role, Form]:
+        """The form for each role's proposals."""
+        raise NotImplementedError
+
+    @cached_property
+    def answer_form(self) -> Form:
+        """The form for answers, whose only field is `decision`."""
+        raise NotImplementedError
+
+    def proposal(self, role: Role, move: Any) -> Any:
+        """Return the proposal that a move makes."""
+        raise NotImplementedError
+
+    def progress(self, state: Any) -> tuple[float, float]:
+        """Return the moves made, of two in each of the most rounds: an offer and its answer."""
+        return 2 * len(state.proposals) - (state.on_table is not None), 2 * self.last_round
+
+    def ends_with(self, number: int) -> bool:
+        """Return whether round `number` is the last one, as far as the players know."""
+        return number == self.known_rounds
+
+    def round_of(self, state: Any) -> int:
+        """Return the current round, from 1; when the game is over, the last one played."""
+        rounds_played = len(state.proposals)
+        return max(rounds_played, 1) if state.on_table or self.turn(state) is None else rounds_played + 1
+
+    def turn(self, state: Any) -> Turn | None:
+        if offer := state.on_table:
+            return Turn({other(offer.by): (self.answer_form,)})
+        rounds_played = len(state.proposals)
+        if state.accepted or state.walked_away_at or rounds_played >= self.last_round:
+            return None
+        proposer = BOB if rounds_played % 2 else ALICE
+        return Turn({proposer: (self.offer_forms[proposer],)})
+
+    def apply(self, state: Any, moves: Mapping[Role, Any], chance: Chance) -> Any:
+        ((role, move),) = moves.items()
+        proposals = state.proposals
+        if (decision := getattr(move, "decision", None)) is not None:
+            return replace(state, proposals=(*proposals[:-1], replace(proposals[-1], answer=decision)))
+        return replace(state, proposals=(*proposals, self.proposal(role, move)))
+
+    def ends(self, state: Any, role: Role, move: Any) -> bool:
+        """Return whether it accepts, walks away, or rejects an offer that both players know to be the last."""
+        decision = getattr(move, "decision", None)
+        return decision is not None and (decision != "reject" or self.ends_with(len(state.proposals)))
+
+    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
+        return [(index // 2 + 1, "answer" if index % 2 else "offer") for index in range(len(moves))]
+
+    def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
+        how = {"accept": "accepted", "walk_away": "walked away"}.get(moves[-1][1].get("decision", ""))
+        return how or ("cap" if self.known_rounds is None else "last round")
+
+    # ---- what players see --------------------------------------------------------------------------
+
+    def view(self, state: Any, role: Role) -> View:
+        screen, over = self.screen, self.turn(state) is None
+        blocks: list[Block] = [screen.status(self, state, role)]
+        answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
+        if answered and answered[-1].by == role and not over:
+            news = screen.answer(self, answered[-1], other(role)), screen.terms(self, answered[-1], role)
+            blocks.append(Text("news", " ".join(news), tone="notice"))
+        blocks.append(screen.situation(self, state, role))
+        if over:
+            blocks.append(screen.result(self, state, role))
+        elif state.on_table and state.on_table.by != role:
+            blocks.append(screen.offer(self, state.on_table, len(state.proposals), role))
+        return (*blocks, screen.picture(self, state, role), self._history(state, role))
+
+    def notices(self, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> View:
+        """Return what `role` has just learnt: a new offer, an answer to its own offer, the next round or the end."""
+        ((mover, _move),) = moves.items()
+        if after.on_table:
+            return () if mover == role else (self.screen.offer(self, after.on_table, len(after.proposals), role),)
+        over = self.turn(after) is None
+        next_block = (self.screen.result if over else self.screen.situation)(self, after, role)
+        if mover == role:
+            return (next_block,)
+        return (Text("answer", self.screen.answer(self, after.proposals[-1], mover)), next_block)
+
+    def result_bars(self, state: Any, role: Role) -> Bars | None:
+        return self.screen.result_bars(self, state, role)
+
+    def _history(self, state: Any, role: Role) -> Table:
+        """Return the finished rounds, and the role's own offer if it awaits an answer."""
+        answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
+        with_messages: bool = self.config.messages_allowed  # type: ignore[attr-defined]
+
+        def row(number: int, proposal: Any) -> tuple[Cell, ...]:
+            proposer = _("You") if proposal.by == role else self.role_title(proposal.by)
+            cells = (number, proposer, *self.screen.cells(self, proposal, number, role), answers[proposal.answer])
+            message = Said(self.role_title(proposal.by), proposal.message) if proposal.message else None
+            return (*cells, message) if with_messages else cells
+
+        proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
+        columns = (
+            _("Round"),
+            *self.screen.columns(self, role),
+            _("Answer"),
+            *([_("Message")] if with_messages else []),
+        )
+        rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
+        return Table("history", _(self.screen.history_title), columns, rows)
