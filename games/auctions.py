@@ -10,12 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from random import Random
 from statistics import NormalDist
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import Chance, Config, Fact, Json, Prospect, Role, in_unit
+from games.seats import EqualSeats
 from games.words import exact
 from games.words import gettext as _
 
@@ -75,59 +76,6 @@ def _share_within(config: AuctionConfig) -> float:
     return distribution.cdf(highest + 0.005) - distribution.cdf(0.005)
 
 
-def values_of(config: AuctionConfig, roles: Sequence[Role], chance: Chance) -> tuple[float, ...]:
-    """Return what the item is worth to each seat: as listed, or drawn and known only to that seat."""
-
-    def sample(rng: Random) -> float:
-        while True:
-            value = round(rng.gauss(config.value_mean, config.value_sd), 2)
-            if 0 < value <= config.assets:
-                return value
-
-    if config.values is not None:
-        return config.values
-    return tuple(chance.draw(f"value of {role}", sample, known_to=(role,)) for role in roles)
-
-
-def with_bidders(config: AuctionConfig, seats: int) -> Mapping[str, Json]:
-    """Return the configuration with this number of bidders; the first listed values are kept."""
-    values = None if config.values is None or len(config.values) < seats else list(config.values[:seats])
-    return {**config.model_dump(mode="json"), "players": seats, "values": values}
-
-
-def others_values(config: AuctionConfig, roles: Sequence[Role], role: Role) -> frozenset[str]:
-    """Return the listed values that a seat must not see, as config keys."""
-    if config.values is None:
-        return frozenset()
-    return frozenset(f"values[{index}]" for index, seat in enumerate(roles) if seat != role)
-
-
-def equilibrium_assets(config: AuctionConfig, values: Sequence[float]) -> tuple[float, ...]:
-    """Return N: each seat's final assets if everybody bids their value, or stays in until the price reaches it.
-
-    N is A except for the seat with the highest value (the lowest seat on ties), which pays the second-highest.
-    """
-    winner = values.index(max(values))
-    price = max(value for seat, value in enumerate(values) if seat != winner)
-    return tuple(
-        config.assets - price + value if seat == winner else config.assets for seat, value in enumerate(values)
-    )
-
-
-def bonus_share(config: AuctionConfig, payoff: float) -> float:
-    """Return ½ + (payoff - A)/(4·value_sd) within [0, 1]: from a loss to a gain of 2·value_sd."""
-    return min(max(0.5 + (payoff - config.assets) / (4 * config.value_sd), 0.0), 1.0)
-
-
-def pay_examples(config: AuctionConfig) -> tuple[Prospect, ...]:
-    """Return two examples: ending with the assets, and with a tenth more."""
-    words = _("if you end with {amount}")
-    return tuple(
-        Prospect(words.format(amount=units(payoff)), payoff, bonus_share(config, payoff))
-        for payoff in (config.assets, 1.1 * config.assets)
-    )
-
-
 def units(amount: float) -> str:
     """Return an amount of assets as written in a sentence; tables show all digits.
 
@@ -143,3 +91,68 @@ def own_facts(config: AuctionConfig, value: float) -> tuple[Fact, Fact]:
         Fact("value", _("Worth to you"), value, units(value)),
         Fact("assets", _("Your assets"), config.assets, units(config.assets)),
     )
+
+
+C = TypeVar("C", bound=AuctionConfig)
+S = TypeVar("S")
+
+
+class PrivateValues(EqualSeats[C, S]):
+    """An auction of one item whose state holds what it is worth to each seat: `values`, in seat order."""
+
+    seat_title: ClassVar[str] = _("Bidder")
+    unseated_title: ClassVar[str] = _("a bidder")
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """Hide the others' listed values."""
+        if self.config.values is None:
+            return frozenset()
+        return frozenset(f"values[{index}]" for index, seat in enumerate(self.roles()) if seat != role)
+
+    def with_seats(self, seats: int) -> Mapping[str, Json]:
+        """Return the configuration with this number of bidders; the first listed values are kept."""
+        listed = self.config.values
+        values = None if listed is None or len(listed) < seats else list(listed[:seats])
+        return {**self.config.model_dump(mode="json"), "players": seats, "values": values}
+
+    def draw_values(self, chance: Chance) -> tuple[float, ...]:
+        """Return what the item is worth to each seat: as listed, or drawn and known only to that seat."""
+        config = self.config
+
+        def sample(rng: Random) -> float:
+            while True:
+                value = round(rng.gauss(config.value_mean, config.value_sd), 2)
+                if 0 < value <= config.assets:
+                    return value
+
+        if config.values is not None:
+            return config.values
+        return tuple(chance.draw(f"value of {role}", sample, known_to=(role,)) for role in self.roles())
+
+    def value(self, state: Any, role: Role) -> float:
+        """Return what the item is worth to a seat."""
+        value: float = state.values[self.roles().index(role)]
+        return value
+
+    def equilibrium_assets(self, state: Any, role: Role) -> float:
+        """Return N: the seat's final assets if everybody bids their value, or stays in until the price reaches it.
+
+        N is A except for the seat with the highest value (the lowest seat on ties), which pays the second-highest.
+        """
+        values: Sequence[float] = state.values
+        winner = values.index(max(values))
+        if winner != self.roles().index(role):
+            return self.config.assets
+        return self.config.assets - max(value for seat, value in enumerate(values) if seat != winner) + values[winner]
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """Return ½ + (payoff - A)/(4·value_sd) within [0, 1]: from a loss to a gain of 2·value_sd."""
+        return min(max(0.5 + (payoff - self.config.assets) / (4 * self.config.value_sd), 0.0), 1.0)
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        """Return two examples: ending with the assets, and with a tenth more."""
+        words = _("if you end with {amount}")
+        return tuple(
+            Prospect(words.format(amount=units(payoff)), payoff, self.bonus_share(role, payoff))
+            for payoff in (self.config.assets, 1.1 * self.config.assets)
+        )

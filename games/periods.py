@@ -425,7 +425,7 @@ _TOOLS = Strategy(
     "As published: the model reads data, writes notes and submits by calling tools.", layout="tools", opening=opening
 )
 STRATEGIES: Mapping[str, Strategy] = {PLAIN: _TOOLS, TOOLS: _TOOLS}
-"""For a game's `strategies.py`: by default, models play environments of periods with tools."""
+"""By default, models play environments of periods with tools."""
 
 
 # ---- checking submissions --------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """How models are asked to play: plain data and pure functions, so that games can define their own.
 
-A game's own strategies are in `STRATEGIES` of its `strategies.py` (or of its rules) and are found
-automatically; one with the name of a usual strategy replaces it for that game. `llm_agents` carries them out.
+A game's own strategies are in `STRATEGIES` of its `strategies.py`, or of the module of its class or a base class, and
+are found automatically; one with the name of a usual strategy replaces it for that game. `llm_agents` carries them out.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def of(game: Game[Any, Any] | type[Game[Any, Any]]) -> Mapping[str, Strategy]:
 @cache
 def _of(game: type[Game[Any, Any]]) -> Mapping[str, Strategy]:
     folder, _dot, module = game.__module__.rpartition(".")
-    strategies_module = f"{folder}.strategies"
-    home = strategies_module if module == "rules" and find_spec(strategies_module) is not None else game.__module__
-    own_strategies: Mapping[str, Strategy] = getattr(import_module(home), "STRATEGIES", {})
-    return {**USUAL, **own_strategies}
+    own_module = f"{folder}.strategies"
+    homes = [own_module] if module == "rules" and find_spec(own_module) is not None else []
+    homes += [base.__module__ for base in game.__mro__]
+    found = (getattr(import_module(home), "STRATEGIES", None) for home in homes)
+    return {**USUAL, **next((strategies for strategies in found if strategies is not None), {})}

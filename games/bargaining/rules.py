@@ -247,10 +247,6 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
         return {role: agreed.gain(role) * self.worth(role, number) for role in self.roles()}
 
     def metrics(self, state: Rounds) -> Results:
-        """Return GLEE's metrics (section 2.1).
-
-        Efficiency is δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)²; gains are divided by M.
-        """
         agreed = state.accepted
         payoffs = self.payoffs(state)
         share = agreed.alice_gain / self.config.money if agreed else None
@@ -290,7 +286,6 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
     # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return the variables of the instructions for this role."""
         return {
             "you": self.role_title(role),
             "other": self.role_title(other(role)),

@@ -215,7 +215,6 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     # ---- texts and views -------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention to this role."""
         return {
             "you": self.role_title(role),
             "players": self.config.players,

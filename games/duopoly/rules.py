@@ -256,7 +256,6 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return frozenset({"periods", "quality", "outside", "mu", "market"})
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention."""
         return {"you": self.role_title(role), "rival": self.config.rival, "advice": self.config.advice is not None}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

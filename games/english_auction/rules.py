@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from games import auctions
+from games.auctions import AuctionConfig, PrivateValues, Units
 from games.english_auction import baselines, quiz, views
 from games.interface import (
     Bars,
@@ -24,7 +24,6 @@ from games.interface import (
     MoveData,
     MoveWarning,
     Payoffs,
-    Prospect,
     Question,
     Ratio,
     Role,
@@ -36,7 +35,7 @@ from games.interface import (
     View,
     column,
 )
-from games.seats import AboutOthersConfig, EqualSeats
+from games.seats import AboutOthersConfig
 from games.words import exact
 from games.words import gettext as _
 
@@ -44,7 +43,7 @@ ROUNDING = 1e-9
 """A bid may be below the minimum by this share of the assets, so that 0.3 is accepted if the minimum is 0.1 + 0.2."""
 
 
-class EnglishAuctionConfig(AboutOthersConfig, auctions.AuctionConfig):
+class EnglishAuctionConfig(AboutOthersConfig, AuctionConfig):
     """One treatment. Defaults: five bidders, from 0 in steps of 10."""
 
     start_price: float = Field(
@@ -102,7 +101,7 @@ class Bidding:
         return frozenset(call.role for call in self.calls if call.bid is None)
 
 
-class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
+class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
     """Bidders outbid each other in turn until only one is left."""
 
     key: ClassVar[str] = "english_auction"
@@ -114,8 +113,6 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     default_script: ClassVar[str] = "rational"
     shown_by: ClassVar[tuple[str, ...]] = ("rational", "underbidder", "overbidder")
     starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
-    seat_title: ClassVar[str] = _("Bidder")
-    unseated_title: ClassVar[str] = _("a bidder")
     reserved_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "drop", "out", "unit", "units", "minimum",
     )  # fmt: skip
@@ -123,7 +120,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
 
     class Results(Row):
         sold: bool = column("Whether anybody bid.")
-        price: auctions.Units | None = column("The winning bid, which the winner pays; empty if nobody bid.")
+        price: Units | None = column("The winning bid, which the winner pays; empty if nobody bid.")
         winner: Seat | None = column("The seat that bought the item; empty if nobody bid.")
         bids: int = column("Number of bids.")
         efficiency: Share = column("The winner's value divided by the highest value; 0 if nobody bid.")
@@ -132,14 +129,14 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         )
 
     class SeatResults(Row):
-        value: auctions.Units = column("What the item was worth to the seat.")
+        value: Units = column("What the item was worth to the seat.")
         bids: int = column("The seat's bids.")
         overbids: int = column("The seat's bids above its own value.")
-        dropped_at: auctions.Units | None = column(
+        dropped_at: Units | None = column(
             "The standing bid when the seat dropped out, or the start price before any bid; empty if it never did."
         )
         assets_ratio: Ratio = column("Final assets divided by assets.")
-        nash_assets: auctions.Units = column(
+        nash_assets: Units = column(
             "N: final assets if all stay in until their value and the winner pays the second-highest value."
         )
         payoff_ratio: Ratio = column("Final assets divided by N (Economics Arena's r).")
@@ -148,27 +145,17 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     class Record(Row):
         turn: int = column("Number of the turn, from 1.")
         role: Seat = column("Whose turn it was.")
-        standing: auctions.Units | None = column("The standing bid at that time; empty before the first bid.")
-        bid: auctions.Units | None = column("Its bid; empty if it dropped out.")
+        standing: Units | None = column("The standing bid at that time; empty before the first bid.")
+        bid: Units | None = column("Its bid; empty if it dropped out.")
 
     # ---- the rules -----------------------------------------------------------------------------------
-
-    def secrets(self, role: Role) -> frozenset[str]:
-        return auctions.others_values(self.config, self.roles(), role)
 
     def remembers(self, role: Role) -> bool:
         """Return False: each turn has its own prompt, which shows all bids so far."""
         return False
 
-    def with_seats(self, seats: int) -> Mapping[str, Json]:
-        return auctions.with_bidders(self.config, seats)
-
     def setup(self, chance: Chance) -> Bidding:
-        return Bidding(auctions.values_of(self.config, self.roles(), chance))
-
-    def value(self, state: Bidding, role: Role) -> float:
-        """Return what the item is worth to a seat."""
-        return state.values[self.roles().index(role)]
+        return Bidding(self.draw_values(chance))
 
     def next(self, state: Bidding) -> Role | None:
         """Return the seat whose turn is next, skipping the leader and seats that dropped out; None if it is over."""
@@ -268,7 +255,11 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
         )
 
     def seat_metrics(self, state: Bidding, role: Role) -> SeatResults:
-        value, payoff, reference = self.value(state, role), self.payoffs(state)[role], self.reference(state, role)
+        value, payoff, reference = (
+            self.value(state, role),
+            self.payoffs(state)[role],
+            self.equilibrium_assets(state, role),
+        )
         own_calls = [call for call in state.calls if call.role == role]
         drop_out = next((call for call in own_calls if call.bid is None), None)
         bids = [call.bid for call in own_calls if call.bid is not None]
@@ -286,12 +277,8 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
             deviation=self._deviation(state, role),
         )
 
-    def reference(self, state: Bidding, role: Role) -> float:
-        """Return N, the seat's final assets in equilibrium."""
-        return auctions.equilibrium_assets(self.config, state.values)[self.roles().index(role)]
-
     def _deviation(self, state: Bidding, role: Role) -> float:
-        return abs(self.payoffs(state)[role] / self.reference(state, role) - 1)
+        return abs(self.payoffs(state)[role] / self.equilibrium_assets(state, role) - 1)
 
     def records(self, state: Bidding) -> Sequence[Record]:
         """Return a row for every turn."""
@@ -300,16 +287,9 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
             for number, call in enumerate(state.calls, start=1)
         ]
 
-    def bonus_share(self, role: Role, payoff: float) -> float:
-        return auctions.bonus_share(self.config, payoff)
-
-    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        return auctions.pay_examples(self.config)
-
     # ---- texts and views -------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention to this role."""
         config = self.config
         return {
             "you": self.role_title(role),

@@ -656,7 +656,6 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         return (buying_nothing, Prospect(condition, float(profit), self.bonus_share(role, profit)))
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return the variables of the instructions for this role."""
         return {
             "you": self.role_title(role),
             "bidders": self.config.players,

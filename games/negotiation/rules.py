@@ -248,7 +248,6 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
         return {role: gain(role, traded.price, self.value(role)) if traded else 0.0 for role in self.roles()}
 
     def metrics(self, state: Rounds) -> Results:
-        """Return GLEE's metrics (section 2.2); fairness also before it is limited to [0, 1]."""
         price = state.accepted.price if state.accepted else None
         raw_fairness = self._fairness(price)
         gains = {role: _finite(payoff / self.config.scale) for role, payoff in self.payoffs(state).items()}
@@ -309,7 +308,6 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
     # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return the variables of the instructions for this role."""
         return {
             "you": self.role_title(role),
             "other": self.role_title(other(role)),

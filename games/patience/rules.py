@@ -282,7 +282,6 @@ class Patience(Game[PatienceConfig, Answers]):
     # ---- texts and views ---------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention."""
         return {"horizon": self.config.horizon, "now": _dollars(NOW)}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

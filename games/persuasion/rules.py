@@ -328,10 +328,6 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
         return {role: self.earned(state.played, role) for role in self.roles()}
 
     def metrics(self, state: Market) -> Results:
-        """Return GLEE's metrics (section 2.3).
-
-        Efficiency is sold_high/high, fairness (low - sold_low)/low; gains are divided by T and M·T.
-        """
         rounds = state.played
         high = sum(past_round.quality == HIGH for past_round in rounds)
         low = len(rounds) - high
@@ -395,7 +391,6 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return the variables of the instructions for this role."""
         knows = self.knows_values(role)
         return {
             "you": self.role_title(role),

@@ -277,7 +277,6 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return super().secrets(role) | {"scored_periods"}
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention."""
         return {}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

@@ -286,7 +286,6 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return super().secrets(role) if self.config.told == "baseline" else frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention."""
         return {
             "periods": None if self.config.told == "baseline" else self.config.periods,
             "best_counts": self.config.told == "horizon_goal",

@@ -238,7 +238,6 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return frozenset({"preferences"})
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention."""
         return {"max_pairs_reported": self.max_pairs_reported}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

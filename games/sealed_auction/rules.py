@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from games import auctions
+from games.auctions import AuctionConfig, PrivateValues, Units
 from games.interface import (
     Bars,
     Chance,
@@ -23,7 +23,6 @@ from games.interface import (
     Json,
     Move,
     Payoffs,
-    Prospect,
     Question,
     Ratio,
     Role,
@@ -38,7 +37,7 @@ from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import gettext as _
 
 
-class SealedAuctionConfig(RunsConfig, auctions.AuctionConfig):
+class SealedAuctionConfig(RunsConfig, AuctionConfig):
     """One treatment. Defaults: five bidders, second price, one run; the paper names no fee."""
 
     price_rule: Literal["second", "first"] = Field(
@@ -71,7 +70,7 @@ class Sale:
     assets: Mapping[Role, float]
 
 
-class SealedAuction(SealedNumbers[SealedAuctionConfig]):
+class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[SealedAuctionConfig]):
     """All bidders bid at once; the highest bid wins."""
 
     key: ClassVar[str] = "sealed_auction"
@@ -83,8 +82,6 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     default_script: ClassVar[str] = "truthful"
     shown_by: ClassVar[tuple[str, ...]] = ("truthful", "shade", "overbidder", "underbidder", "rational")
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
-    seat_title: ClassVar[str] = _("Bidder")
-    unseated_title: ClassVar[str] = _("a bidder")
     number_key: ClassVar[str] = "bid"
     screen: ClassVar[RunScreen] = views.SCREEN
     reserved_words: ClassVar[tuple[str, ...]] = (
@@ -95,7 +92,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     class Results(Row):
         runs_played: int = column("Runs that were played.")
         sold: int = column("Runs in which the item was sold: those with a valid bid.")
-        price_mean: auctions.Units | None = column("Mean price over the runs with a sale; empty if there are none.")
+        price_mean: Units | None = column("Mean price over the runs with a sale; empty if there are none.")
         efficiency: Share = column("Mean over runs of winner's value/highest value; 0 if nobody won.")
         overbids: int = column("Valid bids above the bidder's own value, over all seats and runs.")
         underbids: int = column("Valid bids below the bidder's own value, over all seats and runs.")
@@ -106,14 +103,12 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         )
 
     class SeatResults(Row):
-        value: auctions.Units = column("What the item was worth to the seat.")
+        value: Units = column("What the item was worth to the seat.")
         wins: int = column("Runs in which the seat won the item.")
         fouls: int = column("The seat's bids outside the limits and its answers without a number.")
         bid_to_value: Ratio | None = column("Mean of bid/value over the seat's valid bids; empty if there are none.")
         assets_ratio: Ratio = column("Payoff divided by assets.")
-        nash_assets: auctions.Units | None = column(
-            "N: final assets if all bid their value; empty under the first-price rule."
-        )
+        nash_assets: Units | None = column("N: final assets if all bid their value; empty under the first-price rule.")
         payoff_ratio: Ratio | None = column(
             "Payoff divided by N (Economics Arena's r); empty under the first-price rule."
         )
@@ -122,11 +117,11 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     class Record(Row):
         run: int = column("Number of the run, from 1.")
         role: Seat = column("The seat.")
-        bid: auctions.Units | None = column("What it bid; empty if it gave no number.")
+        bid: Units | None = column("What it bid; empty if it gave no number.")
         foul: bool = column("Whether that bid was outside the limits or missing.")
         won: bool = column("Whether the seat won the item.")
-        price: auctions.Units | None = column("What the winner of the run paid; empty if nobody won.")
-        final_assets: auctions.Units = column("What the seat had after the run.")
+        price: Units | None = column("What the winner of the run paid; empty if nobody won.")
+        final_assets: Units = column("What the seat had after the run.")
 
     # ---- the rules -----------------------------------------------------------------------------------
 
@@ -148,19 +143,10 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Hide the others' listed values, unless the history shows them."""
-        if self.reveals_values:
-            return frozenset()
-        return auctions.others_values(self.config, self.roles(), role)
-
-    def with_seats(self, seats: int) -> Mapping[str, Json]:
-        return auctions.with_bidders(self.config, seats)
+        return frozenset() if self.reveals_values else super().secrets(role)
 
     def setup(self, chance: Chance) -> Session:
-        return Session(values=auctions.values_of(self.config, self.roles(), chance))
-
-    def value(self, state: Session, role: Role) -> float:
-        """Return what the item is worth to a seat."""
-        return state.values[self.roles().index(role)]
+        return Session(values=self.draw_values(chance))
 
     def sale(self, state: Session, index: int) -> Sale:
         """Return how the run with this index ended."""
@@ -193,7 +179,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         """Return N, the seat's final assets in equilibrium; None under the first-price rule."""
         if self.config.price_rule == "first":
             return None
-        return auctions.equilibrium_assets(self.config, state.values)[self.roles().index(role)]
+        return self.equilibrium_assets(state, role)
 
     def metrics(self, state: Session) -> Results:
         sales, highest = self.sales(state), max(state.values)
@@ -249,16 +235,9 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
             for role, bid in zip(self.roles(), run, strict=True)
         ]
 
-    def bonus_share(self, role: Role, payoff: float) -> float:
-        return auctions.bonus_share(self.config, payoff)
-
-    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        return auctions.pay_examples(self.config)
-
     # ---- texts and views -------------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention to this role."""
         config = self.config
         return {
             "you": self.role_title(role),

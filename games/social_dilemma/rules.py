@@ -374,27 +374,18 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return None if self.base.cooperate is None else action == self.base.cooperate[self.position(role)]
 
     def metrics(self, state: Dilemma) -> Results:
-        mean_payoff = fmean(self.payoffs(state).values())
-        reference = self.base.reference
+        mean_payoff, reference = fmean(self.payoffs(state).values()), self.base.reference
+        actions = [item for past_round in state.rounds for item in past_round.actions.items()]
+        reactions = list(self._reactions(state))
         return self.Results(
             rounds_played=len(state.rounds),
             mean_payoff=mean_payoff,
             normalised_score=None
             if reference is None
             else (mean_payoff - reference.nash) / (reference.cooperative - reference.nash),
-            cooperation_rate=_share(
-                [
-                    self.cooperated(role, action)
-                    for past_round in state.rounds
-                    for role, action in past_round.actions.items()
-                ]
-            ),
-            coop_after_coop=_share(
-                [cooperated for cooperated, partner_cooperated in self._reactions(state) if partner_cooperated]
-            ),
-            coop_after_other=_share(
-                [cooperated for cooperated, partner_cooperated in self._reactions(state) if not partner_cooperated]
-            ),
+            cooperation_rate=_share([self.cooperated(role, action) for role, action in actions]),
+            coop_after_coop=_share([own for own, partners in reactions if partners]),
+            coop_after_other=_share([own for own, partners in reactions if not partners]),
             **self._design_results(state),
         )
 
@@ -498,7 +489,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     # ---- what players see --------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return the variables of the instructions for this role."""
         stopping = self.config.stopping
         return {
             "you": self.role_title(role),

@@ -285,7 +285,6 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return frozenset()
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        """Return what the instructions may mention."""
         return {"workers": self.config.workers if self.config.instance is None else None, "goal": self.config.goal}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

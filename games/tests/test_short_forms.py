@@ -92,7 +92,7 @@ def test_other_part_of_an_offer_is_the_exact_rest(money, own_part, other_part):
 
 def test_short_form_of_bob_sets_bobs_part():
     play, _form = opening()
-    form = play.game._offer_forms["bob"]
+    form = play.game.offer_forms["bob"]
     assert expand(form, {"your_gain": 1}) == {"alice_gain": 9999, "bob_gain": 1}
 
 

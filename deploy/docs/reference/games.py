@@ -72,8 +72,8 @@ def page(key: str, game: Game[Any, Any]) -> str:
 
 
 def _formulas(game: Game[Any, Any]) -> str:
-    """Return what the docstrings of payoffs, pay and results add to the module's."""
-    titles = {"payoffs": "Payoffs", "bonus_share": "Share of the bonus", "metrics": "Results"}
+    """Return what the docstrings of payoffs and pay add to the module's."""
+    titles = {"payoffs": "Payoffs", "bonus_share": "Share of the bonus"}
     formulas = []
     for name, title in titles.items():
         method = getattr(type(game), name)
