@@ -46,6 +46,7 @@ S = TypeVar("S")
 class AliceAndBob(Game[C, S], Generic[C, S]):
     """A game of rounds between two players; the configuration's `rounds` is None if they do not know how many."""
 
+    system: ClassVar[str] = "GLEE"
     length_in_rounds: ClassVar[str] = _("{rounds} rounds")
 
     def roles(self) -> tuple[Role, ...]:
@@ -189,15 +190,15 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
 
     def apply(self, state: Any, moves: Mapping[Role, Any], chance: Chance) -> Any:
         ((role, move),) = moves.items()
-        proposals = state.proposals
-        if (decision := getattr(move, "decision", None)) is not None:
-            return replace(state, proposals=(*proposals[:-1], replace(proposals[-1], answer=decision)))
-        return replace(state, proposals=(*proposals, self.proposal(role, move)))
+        if offer := state.on_table:
+            return replace(state, proposals=(*state.proposals[:-1], replace(offer, answer=move.decision)))
+        return replace(state, proposals=(*state.proposals, self.proposal(role, move)))
 
     def ends(self, state: Any, role: Role, move: Any) -> bool:
         """Return whether it accepts, walks away, or rejects an offer that both players know to be the last."""
-        decision = getattr(move, "decision", None)
-        return decision is not None and (decision != "reject" or self.ends_with(len(state.proposals)))
+        if state.on_table is None:
+            return False
+        return move.decision != "reject" or self.ends_with(len(state.proposals))
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         return [(index // 2 + 1, "answer" if index % 2 else "offer") for index in range(len(moves))]

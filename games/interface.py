@@ -393,13 +393,13 @@ class Game(ABC, Generic[C, S]):
     """
 
     key: ClassVar[str]
-    """Name of the game's folder, also on the command line and in exports."""
+    """Name of the game's folder, set from it; also on the command line and in exports."""
     title: ClassVar[str]
     summary: ClassVar[str]
     """One sentence for researchers choosing a game."""
     system: ClassVar[str] = ""
     """The published system that the game comes from."""
-    rules_version: ClassVar[int]
+    rules_version: ClassVar[int] = 1
     """Incremented whenever a replay of an old log would differ."""
     Config: ClassVar[type[Config]]
     State: ClassVar[type]
@@ -435,6 +435,9 @@ class Game(ABC, Generic[C, S]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        folder, _dot, module = cls.__module__.removeprefix("games.").rpartition(".")
+        if module == "rules":
+            cls.key = folder
         for base in cls.__dict__.get("__orig_bases__", ()):
             for part in get_args(base):
                 if isinstance(part, type):

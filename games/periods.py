@@ -212,6 +212,7 @@ class Screen:
 class PeriodGame(Game[C, S], Generic[C, S]):
     """An environment of periods with notes, read-only tools, and a tool that submits."""
 
+    system: ClassVar[str] = "EconEvals"
     screen: ClassVar[Screen]
     asks: ClassVar[str]
     """The task of a period, with its number as {period}."""

@@ -114,7 +114,7 @@ class Play:
 
     def records(self) -> list[dict[str, Json]]:
         """Return the game's rows of the match, empty for a match without a result."""
-        return [dict(vars(row)) for row in self.game.records(self.state)] if self.finished else []
+        return [vars(row) for row in self.game.records(self.state)] if self.finished else []
 
 
 # ---- configurations ----------------------------------------------------------------------------

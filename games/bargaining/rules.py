@@ -134,11 +134,8 @@ def _with_all_digits(amount: float, amounts: Amounts) -> str:
 class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
     """Two players divide money that loses value with every round."""
 
-    key: ClassVar[str] = "bargaining"
     title: ClassVar[str] = _("Bargaining")
     summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
-    system: ClassVar[str] = "GLEE"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
     screen: ClassVar[OfferScreen] = views.SCREEN

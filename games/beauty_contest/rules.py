@@ -69,13 +69,10 @@ class Answer(Move):
 class BeautyContest(SealedNumbers[BeautyContestConfig]):
     """All players choose a number; those closest to a fraction of the mean win."""
 
-    key: ClassVar[str] = "beauty_contest"
     title: ClassVar[str] = _("Beauty contest")
     summary: ClassVar[str] = _(
         "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
     )
-    system: ClassVar[str] = "Economics Arena"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "level_2"
     shown_by: ClassVar[tuple[str, ...]] = ("level_1", "level_2", "level_3", "adaptive", "random")

@@ -91,12 +91,9 @@ class History(Periods):
 class Duopoly(WithPractice[DuopolyConfig, History]):
     """Firms compete or learn to collude."""
 
-    key: ClassVar[str] = "duopoly"
     title: ClassVar[str] = _("Duopoly")
     unseated_title: ClassVar[str] = _("a firm")
     summary: ClassVar[str] = _("Two firms set their prices again and again for the same customers.")
-    system: ClassVar[str] = "EconEvals"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
     shown_by: ClassVar[tuple[str, ...]] = ("best_reply", "tit_for_tat")

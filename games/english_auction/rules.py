@@ -104,11 +104,9 @@ class Bidding:
 class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
     """Bidders outbid each other in turn until only one is left."""
 
-    key: ClassVar[str] = "english_auction"
     title: ClassVar[str] = _("English auction")
     summary: ClassVar[str] = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
     system: ClassVar[str] = "Economics Arena"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "rational"
     shown_by: ClassVar[tuple[str, ...]] = ("rational", "underbidder", "overbidder")

@@ -163,11 +163,9 @@ class Belief(Move):
 class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     """Bidders with limited budgets compete for many items, one after another."""
 
-    key: ClassVar[str] = "item_auction"
     title: ClassVar[str] = _("Auction of many items")
     summary: ClassVar[str] = _("Bidders with limited budgets compete for many items, sold one after another.")
     system: ClassVar[str] = "AucArena"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "rule"
     shown_by: ClassVar[tuple[str, ...]] = ("rule", "estimate", "greedy")

@@ -149,11 +149,8 @@ def _finite(number: float) -> float:
 class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
     """A seller and a buyer negotiate a price."""
 
-    key: ClassVar[str] = "negotiation"
     title: ClassVar[str] = _("Negotiation")
     summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
-    system: ClassVar[str] = "GLEE"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "haggler"
     screen: ClassVar[OfferScreen] = views.SCREEN

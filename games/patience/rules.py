@@ -118,11 +118,9 @@ class Answers:
 class Patience(Game[PatienceConfig, Answers]):
     """Choices between money now and money later."""
 
-    key: ClassVar[str] = "patience"
     title: ClassVar[str] = _("Patience")
     summary: ClassVar[str] = _("Money now or more money later, question by question.")
     system: ClassVar[str] = "EconEvals"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "five_percent"
     shown_by: ClassVar[tuple[str, ...]] = ("five_percent", "impatient", "patient")

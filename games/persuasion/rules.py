@@ -176,13 +176,10 @@ class Market:
 class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     """A seller advises a buyer on products whose quality only the seller knows."""
 
-    key: ClassVar[str] = "persuasion"
     title: ClassVar[str] = _("Persuasion")
     summary: ClassVar[str] = _(
         "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
     )
-    system: ClassVar[str] = "GLEE"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "bayesian"
     shown_by: ClassVar[tuple[str, ...]] = ("commitment", "trusting")

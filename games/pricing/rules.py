@@ -124,11 +124,8 @@ class Sales(Periods):
 class Pricing(Benchmark[PricingConfig, Sales]):
     """A seller searches for the best prices in a changing market."""
 
-    key: ClassVar[str] = "pricing"
     title: ClassVar[str] = _("Pricing")
     summary: ClassVar[str] = _("A seller sets prices period after period in an unknown and changing market.")
-    system: ClassVar[str] = "EconEvals"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "climb"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20, "practice": True}

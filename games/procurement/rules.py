@@ -128,11 +128,8 @@ class Purchases(Periods):
 class Procurement(Benchmark[ProcurementConfig, Purchases]):
     """A manager searches for the best use of a budget."""
 
-    key: ClassVar[str] = "procurement"
     title: ClassVar[str] = _("Procurement")
     summary: ClassVar[str] = _("A manager buys equipment under a budget, period after period, to find out what works.")
-    system: ClassVar[str] = "EconEvals"
-    rules_version: ClassVar[int] = 1
     slow_setup: ClassVar[bool] = True
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "greedy"

@@ -106,11 +106,8 @@ class Attempts(Periods):
 class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     """A manager searches for a stable schedule."""
 
-    key: ClassVar[str] = "scheduling"
     title: ClassVar[str] = _("Scheduling")
     summary: ClassVar[str] = _("A manager assigns workers to tasks, period after period, until the schedule is stable.")
-    system: ClassVar[str] = "EconEvals"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "repair"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 12, "practice": True}

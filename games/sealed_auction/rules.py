@@ -73,11 +73,8 @@ class Sale:
 class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[SealedAuctionConfig]):
     """All bidders bid at once; the highest bid wins."""
 
-    key: ClassVar[str] = "sealed_auction"
     title: ClassVar[str] = _("Sealed auction")
     summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
-    system: ClassVar[str] = "Economics Arena"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "truthful"
     shown_by: ClassVar[tuple[str, ...]] = ("truthful", "shade", "overbidder", "underbidder", "rational")

@@ -58,13 +58,11 @@ from games.words import points
 class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
 
-    key: ClassVar[str] = "social_dilemma"
     title: ClassVar[str] = _("Social dilemma")
     summary: ClassVar[str] = _(
         "A conflict between private and common interest, under mechanisms that may sustain cooperation."
     )
     system: ClassVar[str] = "CoopEval"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
     shown_by: ClassVar[tuple[str, ...]] = ("tit_for_tat", "random")

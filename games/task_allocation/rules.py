@@ -113,11 +113,8 @@ class Allocation(Periods):
 class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     """A manager assigns tasks to workers."""
 
-    key: ClassVar[str] = "task_allocation"
     title: ClassVar[str] = _("Task allocation")
     summary: ClassVar[str] = _("A manager assigns tasks to workers who differ in what they produce.")
-    system: ClassVar[str] = "EconEvals"
-    rules_version: ClassVar[int] = 1
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "greedy_equality"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 15, "practice": True}

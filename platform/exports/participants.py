@@ -511,10 +511,12 @@ class PlayedMatch:
         """The game's rows of this match, with free text scrubbed; none if the match has no result."""
         if not self.game.Record.model_fields or not self.finished:
             return []
-        texts = [name for name, field in self.reading.shape.records.items() if field.kind in ("text", "data")]
         rows = restore(self.game, self.match.snapshot).records()
-        for row in rows:
-            row |= {name: self.scrubber.text(row[name]) for name in texts if isinstance(row.get(name), str)}
+        for name, field in self.reading.shape.records.items():
+            if field.kind in ("text", "data"):
+                for row in rows:
+                    if isinstance(text := row.get(name), str):
+                        row[name] = self.scrubber.text(text)
         return rows
 
     @cached_property
