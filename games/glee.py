@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from games.interface import (
+    OBSERVER,
     Bars,
     Block,
     Cell,
@@ -130,7 +131,7 @@ class OfferScreen:
         history_title: of the table of all proposals.
         columns: (game, role) → the titles of `cells`.
         cells: (game, proposal, number of the round, role) → who made it and its terms.
-        result_bars: (game, state, role) → see `Game.result_bars`.
+        bars: (game, state, role) → the result as a picture for a role.
     """
 
     status: Callable[[Any, Any, Role], Text]
@@ -143,7 +144,7 @@ class OfferScreen:
     history_title: str
     columns: Callable[[Any, Role], tuple[str, ...]]
     cells: Callable[[Any, Any, int, Role], tuple[Cell, ...]]
-    result_bars: Callable[[Any, Any, Role], Bars | None]
+    bars: Callable[[Any, Any, Role], Bars]
 
 
 class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
@@ -235,7 +236,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         return (Text("answer", self.screen.answer(self, after.proposals[-1], mover)), next_block)
 
     def result_bars(self, state: Any, role: Role) -> Bars | None:
-        return self.screen.result_bars(self, state, role)
+        return None if role == OBSERVER else self.screen.bars(self, state, role)
 
     def _history(self, state: Any, role: Role) -> Table:
         """Return the finished rounds, and the role's own offer if it awaits an answer."""

@@ -19,6 +19,8 @@ from pydantic_core import PydanticCustomError
 
 from games.errors import Refused
 from games.interface import (
+    OBSERVER,
+    Bars,
     Block,
     Chance,
     Config,
@@ -197,6 +199,7 @@ class Screen:
         outcome: the outcome of the last period.
         result: the final result, shown when the game is over.
         data: all data.
+        bars: the result as a picture for a role.
         news: announced after each period in addition to its outcome.
         not_in_tools: what no tool returns, of bounded length: shown before the data on pages, and to models before
             they call tools.
@@ -205,6 +208,7 @@ class Screen:
     outcome: Blocks
     result: Blocks
     data: Blocks
+    bars: Callable[[Any, Any, Role], Bars]
     news: Blocks = _nothing
     not_in_tools: Blocks = _nothing
 
@@ -362,6 +366,9 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """Return the task, the last outcome, the data, and the role's notes."""
         data = self.screen.data(self, state, role)
         return (*self.before_lookups(state, role), *data, self.notes_block(state, role))
+
+    def result_bars(self, state: S, role: Role) -> Bars | None:
+        return None if role == OBSERVER else self.screen.bars(self, state, role)
 
     def before_lookups(self, state: S, role: Role) -> View:
         """Return the task, the last outcome, and what no tool returns."""

@@ -34,6 +34,6 @@ def get(key: str) -> type[Game[Any, Any]]:
         for _name, member in inspect.getmembers(rules, inspect.isclass)
         if issubclass(member, Game) and member.__module__ == rules.__name__
     ]
-    if len(classes) != 1 or classes[0].key != key:
-        raise UnknownGame(_("games/{key}/rules.py must define exactly one Game whose key is “{key}”.").format(key=key))
+    if len(classes) != 1:
+        raise UnknownGame(_("games/{key}/rules.py must define exactly one Game.").format(key=key))
     return classes[0]

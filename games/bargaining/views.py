@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from games.glee import OfferScreen, other
-from games.interface import OBSERVER, Bar, Bars, Cell, Chart, Fact, Facts, Role, Said, Series, Text
+from games.interface import Bar, Bars, Cell, Chart, Fact, Facts, Role, Said, Series, Text
 from games.words import gettext as _
 from games.words import money, percent
 
@@ -182,10 +182,8 @@ def _cells(game: Bargaining, proposal: Proposal, number: int, role: Role) -> tup
     return (game.money(own_gain), game.money(other_gain), game.money(own_gain * game.worth(role, number)))
 
 
-def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
+def _bars(game: Bargaining, state: Rounds, role: Role) -> Bars:
     """Return both parts of the money, and what they are worth to those whose loss of value the role knows."""
-    if role == OBSERVER:
-        return None
     last = state.proposals[-1]
     parts = {seat: last.gain(seat) if state.accepted else 0.0 for seat in game.roles()}
     bars, start = [], 0.0
@@ -208,15 +206,5 @@ def result_bars(game: Bargaining, state: Rounds, role: Role) -> Bars | None:
 
 
 SCREEN = OfferScreen(
-    status=_status,
-    situation=_situation,
-    offer=_offer,
-    result=_result,
-    picture=_chart,
-    answer=_answer_notice,
-    terms=_terms,
-    history_title=_("Offers so far"),
-    columns=_columns,
-    cells=_cells,
-    result_bars=result_bars,
+    _status, _situation, _offer, _result, _chart, _answer_notice, _terms, _("Offers so far"), _columns, _cells, _bars
 )

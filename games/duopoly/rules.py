@@ -18,7 +18,6 @@ from pydantic_core import PydanticCustomError
 from games.duopoly import baselines, quiz, views
 from games.duopoly.market import Market, References, references
 from games.interface import (
-    Bars,
     Chance,
     Form,
     Json,
@@ -189,9 +188,6 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
                 strict=True,
             )
         }
-
-    def result_bars(self, state: History, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
 
     def payoffs(self, state: History) -> Payoffs:
         """Return each firm's total profit."""

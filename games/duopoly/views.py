@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from games.interface import OBSERVER, Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.interface import Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
 
@@ -91,13 +91,8 @@ def _result(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
     return (Facts("result", _("The result"), (Fact("payoff", _("Your total profit"), profit, game.money(profit)),)),)
 
 
-SCREEN = Screen(_outcome, _result, _data, not_in_tools=_not_in_tools)
-
-
-def result_bars(game: Duopoly, state: History, role: Role) -> Bars | None:
+def _bars(game: Duopoly, state: History, role: Role) -> Bars:
     """Return the firms' average prices; profits of others stay their own."""
-    if role == OBSERVER:
-        return None
     means = {firm: fmean(prices[firm] for prices in state.prices) for firm in game.roles()}
     return Bars(
         _("Average price") if len(means) == 1 else _("Who asked which price, on average"),
@@ -106,3 +101,6 @@ def result_bars(game: Duopoly, state: History, role: Role) -> Bars | None:
             for firm, mean in means.items()
         ),
     )
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, not_in_tools=_not_in_tools)

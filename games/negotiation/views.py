@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from games.glee import OfferScreen, other
-from games.interface import OBSERVER, Bar, Bars, Cell, Fact, Facts, Role, Said, Text
+from games.interface import Bar, Bars, Cell, Fact, Facts, Role, Said, Text
 from games.negotiation.amounts import earnings
 from games.negotiation.roles import SELLER, gain
 from games.words import gettext as _
@@ -178,13 +178,11 @@ def _cells(game: Negotiation, proposal: Proposal, number: int, role: Role) -> tu
     return (game.money(proposal.price), game.money(gain(role, proposal.price, game.value(role))))
 
 
-def result_bars(game: Negotiation, state: Rounds, role: Role) -> Bars | None:
+def _bars(game: Negotiation, state: Rounds, role: Role) -> Bars:
     """Return each player's gain as a part of the way from one value to the other, as far as the role knows the values.
 
     Without a trade, nobody gained anything.
     """
-    if role == OBSERVER:
-        return None
     last, traded = state.proposals[-1], state.accepted
     bars = []
     for seat in game.roles():
@@ -211,15 +209,5 @@ def result_bars(game: Negotiation, state: Rounds, role: Role) -> Bars | None:
 
 
 SCREEN = OfferScreen(
-    status=_status,
-    situation=_situation,
-    offer=_offer,
-    result=_result,
-    picture=_ladder,
-    answer=_answer_notice,
-    terms=_terms,
-    history_title=_("Prices so far"),
-    columns=_columns,
-    cells=_cells,
-    result_bars=result_bars,
+    _status, _situation, _offer, _result, _ladder, _answer_notice, _terms, _("Prices so far"), _columns, _cells, _bars
 )

@@ -18,7 +18,6 @@ from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import (
-    Bars,
     Chance,
     Form,
     Json,
@@ -224,9 +223,6 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     def profit(self, state: Sales, t: int) -> float:
         """Return the profit of a period, over all products."""
         return sum(state.sales[t].profits.values())
-
-    def result_bars(self, state: Sales, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
 
     def score(self, state: Sales) -> float:
         """Return the profit in the periods that count, as a share of the best possible."""

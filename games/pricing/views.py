@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from games.interface import OBSERVER, Bar, Bars, Block, Chart, Fact, Facts, Role, Series, Table, Text
+from games.interface import Bar, Bars, Block, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
 
@@ -93,13 +93,8 @@ def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     return (Facts("result", _("The result"), facts),)
 
 
-SCREEN = Screen(_outcome, _result, _data, _news, _not_in_tools)
-
-
-def result_bars(game: Pricing, state: Sales, role: Role) -> Bars | None:
+def _bars(game: Pricing, state: Sales, role: Role) -> Bars:
     """Return the profit beside the best possible one."""
-    if role == OBSERVER:
-        return None
     scored = game.scored(state)
     earned, best = sum(game.profit(state, t) for t in scored), len(scored) * state.instance.best_profit
     return Bars(
@@ -109,3 +104,6 @@ def result_bars(game: Pricing, state: Sales, role: Role) -> Bars | None:
             Bar(_("Best possible"), shown(best), best, tone="rest"),
         ),
     )
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools)

@@ -16,7 +16,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, WithJsonSchema
 
 from games.interface import (
-    Bars,
     Chance,
     Form,
     Json,
@@ -226,9 +225,6 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return {"plan": {}}
 
     # ---- the result --------------------------------------------------------------------------------
-
-    def result_bars(self, state: Purchases, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
 
     def score(self, state: Purchases) -> float | None:
         """Return the best feasible plan as a share of the optimum; None if no workers can be supported."""

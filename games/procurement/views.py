@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from games.interface import OBSERVER, Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.interface import Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
 
@@ -113,13 +113,8 @@ def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...
     return (Facts("result", _("The result"), facts),)
 
 
-SCREEN = Screen(_outcome, _result, _data)
-
-
-def result_bars(game: Procurement, state: Purchases, role: Role) -> Bars | None:
+def _bars(game: Procurement, state: Purchases, role: Role) -> Bars:
     """Return the workers that the best plan supports beside the most possible."""
-    if role == OBSERVER:
-        return None
     best = state.best()
     return Bars(
         _("Workers your best plan supports, and the most possible"),
@@ -128,3 +123,6 @@ def result_bars(game: Procurement, state: Purchases, role: Role) -> Bars | None:
             Bar(_("Most possible"), shown(state.optimum), state.optimum, tone="rest"),
         ),
     )
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars)

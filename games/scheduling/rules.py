@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, WithJsonSchema
 
 from games.interface import (
-    Bars,
     Chance,
     Form,
     Json,
@@ -190,9 +189,6 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         return {"assignment": dict(zip(state.instance.workers, state.instance.tasks, strict=True))}
 
     # ---- the result --------------------------------------------------------------------------------
-
-    def result_bars(self, state: Attempts, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
 
     def score(self, state: Attempts) -> float:
         """Return 1 - b/E: b blocking pairs of the last matching, E expected in a random one; 1 if E is 0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from games.interface import OBSERVER, Bar, Bars, Block, Fact, Facts, Role, Table, Text
+from games.interface import Bar, Bars, Block, Fact, Facts, Role, Table, Text
 from games.periods import Screen
 from games.words import gettext as _
 
@@ -70,13 +70,8 @@ def _result(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
     return (Facts("result", _("The result"), facts),)
 
 
-SCREEN = Screen(_outcome, _result, _data, _news)
-
-
-def result_bars(game: Scheduling, state: Attempts, role: Role) -> Bars | None:
+def _bars(game: Scheduling, state: Attempts, role: Role) -> Bars:
     """Return how many pairs of a worker and a task that are not scheduled together block the last schedule."""
-    if role == OBSERVER:
-        return None
     last = state.attempts[-1]
     pairs = len(last.matching) * (len(last.matching) - 1)
     stable = pairs - last.blocking
@@ -88,3 +83,6 @@ def result_bars(game: Scheduling, state: Attempts, role: Role) -> Bars | None:
         ),
         high=pairs,
     )
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, _news)

@@ -17,7 +17,6 @@ from pydantic_core import PydanticCustomError
 
 from analysis.published.econevals.measures import task_allocation
 from games.interface import (
-    Bars,
     Chance,
     Form,
     Json,
@@ -212,9 +211,6 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         """Return efficiency and equality as shares of the possible; equality is None if pay is always equal."""
         (revenue, inequality), best = self.point(state), state.instance.efficient_point
         return revenue / best[0], 1 - inequality / best[1] if best[1] else None
-
-    def result_bars(self, state: Allocation, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
 
     def payoffs(self, state: Allocation) -> Payoffs:
         """Return how far the goal was reached, as a share; ½ without a single goal, so that pay suggests none."""

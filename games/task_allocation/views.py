@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from games.interface import OBSERVER, Bar, Bars, Block, Fact, Facts, Role, Table, Text
+from games.interface import Bar, Bars, Block, Fact, Facts, Role, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
 
@@ -98,15 +98,13 @@ def _result(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block,
     return (Facts("result", _("The result"), facts),)
 
 
-SCREEN = Screen(_outcome, _result, _data, _news, _not_in_tools)
-
-
-def result_bars(game: TaskAllocation, state: Allocation, role: Role) -> Bars | None:
+def _bars(game: TaskAllocation, state: Allocation, role: Role) -> Bars:
     """Return what every worker was paid in total."""
-    if role == OBSERVER:
-        return None
     sizes, _revenues = game.totals(state)
     pay = {worker: state.instance.wage * size for worker, size in sizes.items()}
     return Bars(
         _("What each worker was paid"), tuple(Bar(worker, game.money(amount), amount) for worker, amount in pay.items())
     )
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools)

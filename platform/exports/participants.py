@@ -512,8 +512,8 @@ class PlayedMatch:
         if not self.game.Record.model_fields or not self.finished:
             return []
         rows = restore(self.game, self.match.snapshot).records()
-        for name, field in self.reading.shape.records.items():
-            if field.kind in ("text", "data"):
+        for name, column in self.reading.shape.records.items():
+            if column.kind in ("text", "data"):
                 for row in rows:
                     if isinstance(text := row.get(name), str):
                         row[name] = self.scrubber.text(text)

@@ -822,9 +822,6 @@ _REPEATED = [
 
 
 def signals() -> Table:
-    def signal_column(name: str, kind: Kind, meaning: str, read: Callable[[Any], Any], unit: str) -> Column:
-        return Column(name, kind, meaning, read, unit)
-
     return Table(
         "signals",
         "One row per page with signals from a participant's browser, summed over its loadings. Browsers without "
@@ -838,35 +835,31 @@ def signals() -> Table:
                 "Kind of the step, as in the columns seconds_… of participants.csv, without its name.",
                 lambda s: s.kind,
             ),
-            signal_column(
-                "loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"
-            ),
-            signal_column("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
-            signal_column(
+            Column("loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"),
+            Column("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
+            Column(
                 "seconds_visible",
                 "number",
                 "Of that time, how long the page was visible.",
                 lambda s: s.visible,
                 "seconds",
             ),
-            signal_column(
+            Column(
                 "times_hidden",
                 "integer",
                 "How often the page was hidden: another tab, a locked screen, or leaving it for the next page.",
                 lambda s: s.hidden,
                 "times",
             ),
-            signal_column(
+            Column(
                 "times_blurred",
                 "integer",
                 "How often another window was in front while the page stayed visible.",
                 lambda s: s.blurred,
                 "times",
             ),
-            signal_column(
-                "pastes", "integer", "How often something was pasted into a field.", lambda s: s.pastes, "times"
-            ),
-            signal_column(
+            Column("pastes", "integer", "How often something was pasted into a field.", lambda s: s.pastes, "times"),
+            Column(
                 "characters_pasted",
                 "integer",
                 "Number of characters pasted; the text is not stored.",

@@ -25,7 +25,9 @@ def test_moves_depend_on_the_configuration():
 
 
 def test_a_column_of_several_games_can_hold_the_results_of_each():
-    shape = of_configurations([("negotiation", {}), ("bargaining", {}), ("social_dilemma", {}), ("english_auction", {})])
+    shape = of_configurations(
+        [("negotiation", {}), ("bargaining", {}), ("social_dilemma", {}), ("english_auction", {})]
+    )
     assert shape.metrics["efficiency"].kind == "number"  # whole in negotiation
     assert shape.metrics["winner"].kind == "text"  # a number or the name of a seat
     assert shape.moves["decision"].choices == ("accept", "reject", "walk_away")
