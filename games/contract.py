@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -40,6 +41,7 @@ from games.interface import (
     MoveData,
     Question,
     Role,
+    Row,
     Said,
     Table,
     Talk,
@@ -62,6 +64,8 @@ from games.play import (
     use_tool,
 )
 
+ROUNDING = 1e-6
+"""By how much a result may be beyond its range."""
 MAX_SNAPSHOT_BYTES = 500_000
 """Limit in bytes for a saved play: every move writes one, so it must not grow without bound."""
 
@@ -141,26 +145,44 @@ def scripts_play_legally_to_the_end(case: Case) -> None:
 
 @_in_contract
 def results_are_described(case: Case) -> None:
-    """Results are of the game's types, whose fields have meanings and, if measured, units; all values are finite."""
+    """Every field of the results' types holds one kind of flat value, and has a meaning and, if measured, a unit."""
     game = case.game
-    results, of_seats, record = game.Results, game.SeatResults, game.Record
-    for row_type in (results, of_seats, record):
-        for name, schema in row_type.model_json_schema()["properties"].items():
-            options = [option for option in schema.get("anyOf", [schema]) if option["type"] != "null"]
-            types = [option["type"] for option in options]
-            flat = len(types) == 1 and types[0] in ("number", "integer", "boolean", "string")
-            require(flat, f"{row_type.__qualname__}.{name} must hold one kind of flat value")
-            require(schema.get("description"), f"{row_type.__qualname__}.{name} has no meaning: use column()")
-            has_unit = types != ["number"] or options[0].get("unit")
-            require(has_unit, f"{row_type.__qualname__}.{name} has no unit: use a type such as Share")
-    repeated = {f"{role}_{name}" for role in game.roles() for name in of_seats.model_fields} & {*results.model_fields}
+    for row_type in (game.Results, game.SeatResults, game.Record):
+        for name, (info, kinds) in _columns(row_type).items():
+            field = f"{row_type.__qualname__}.{name}"
+            flat = len(kinds) == 1 and kinds[0]["type"] in ("number", "integer", "boolean", "string")
+            require(flat, f"{field} must hold one kind of flat value")
+            require(info.get("description"), f"{field} has no meaning: use column()")
+            require(kinds[0]["type"] != "number" or kinds[0].get("unit"), f"{field} has no unit: use a type like Share")
+    of_seats = {f"{role}_{name}" for role in game.roles() for name in game.SeatResults.model_fields}
+    repeated = of_seats & game.Results.model_fields.keys()
     require(not repeated, f"seat_metrics repeats names of metrics: {repeated}")
+
+
+@_in_contract
+def results_fit_their_types(case: Case) -> None:
+    """Results are of the game's types; numbers are finite and within the ranges that these state."""
+    game = case.game
     for state in [case.walk().end.state, *(_end(case, script).state for script in sorted(game.scripts))]:
-        rows = [(game.metrics(state), results), *((game.seat_metrics(state, role), of_seats) for role in game.roles())]
-        for row, row_type in [*rows, *((row, record) for row in game.records(state))]:
+        rows = [(row, game.Record) for row in game.records(state)]
+        rows += [(game.seat_metrics(state, role), game.SeatResults) for role in game.roles()]
+        for row, row_type in [(game.metrics(state), game.Results), *rows]:
             require(type(row) is row_type, f"{row!r} is not of the type {row_type.__qualname__}")
-            values = [value for value in vars(row).values() if isinstance(value, float)]
-            require(all(map(math.isfinite, values)), f"a result is not finite: {row!r}")
+            for name, (_info, kinds) in _columns(row_type).items():
+                value, low, high = getattr(row, name), kinds[0].get("minimum"), kinds[0].get("maximum")
+                if isinstance(value, float):
+                    fits = (low is None or value >= low - ROUNDING) and (high is None or value <= high + ROUNDING)
+                    require(fits and math.isfinite(value), f"{row_type.__qualname__}.{name} is out of range: {value}")
+
+
+@cache
+def _columns(row_type: type[Row]) -> dict[str, tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Return each field's JSON schema, and those of its kinds of value other than null."""
+    schemas = row_type.model_json_schema()["properties"]
+    return {
+        name: (schema, [kind for kind in schema.get("anyOf", [schema]) if kind["type"] != "null"])
+        for name, schema in schemas.items()
+    }
 
 
 @_in_contract

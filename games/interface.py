@@ -90,14 +90,23 @@ def column(meaning: str, *, source: str = "") -> Any:
     return Field(description=f"{meaning.removesuffix('.')} ({source})." if source else meaning)
 
 
-def in_unit(unit: str) -> Any:
-    """Return what makes a number's type name its unit: `Annotated[float, in_unit("seconds")]`."""
-    return Field(json_schema_extra={"unit": unit})
+def in_unit(unit: str, low: float | None = None, high: float | None = None) -> Any:
+    """Return what makes a number's type name its unit and possible range: `Annotated[float, in_unit("seconds", 0)]`.
+
+    The range is described, not validated: computed values may be beyond it by a rounding error.
+    """
+    limits = {"minimum": low, "maximum": high}
+    return Field(json_schema_extra={"unit": unit, **{key: value for key, value in limits.items() if value is not None}})
 
 
+Count = Annotated[int, Field(ge=0)]
 Money = Annotated[float, in_unit("the game's money")]
-Share = Annotated[float, in_unit("share")]
+Price = Annotated[float, in_unit("the game's money", 0)]
+"""An amount of the game's money that cannot be negative."""
+Share = Annotated[float, in_unit("share", 0, 1)]
 """A part of a whole."""
+Index = Annotated[float, in_unit("index", 0, 1)]
+"""A number from 0 to 1 that is not a part of a whole."""
 Ratio = Annotated[float, in_unit("ratio")]
 """Any other number without a dimension."""
 Percent = Annotated[float, in_unit("percent")]

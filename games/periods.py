@@ -48,7 +48,7 @@ MAX_NOTES_PER_PERIOD = 20
 MAX_NOTE_LENGTH = 5000
 MAX_SUBMISSION_LENGTH = 200_000
 """Maximum characters of a submission in text form."""
-Quantity = Annotated[float, in_unit("units")]
+Quantity = Annotated[float, in_unit("units", 0)]
 
 
 class PeriodsConfig(Config):

@@ -18,7 +18,9 @@ from games.bargaining import baselines, quiz, views
 from games.glee import ALICE, BOB, AlternatingOffers, Offers, OfferScreen, other
 from games.interface import (
     Config,
+    Count,
     Form,
+    Index,
     Message,
     Move,
     MoveData,
@@ -26,7 +28,6 @@ from games.interface import (
     Payoffs,
     Prospect,
     Question,
-    Ratio,
     Role,
     Row,
     Script,
@@ -144,14 +145,14 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
 
     class Results(Row):
         agreement: bool = column("Whether an offer was accepted.")
-        rounds_played: int = column("Rounds in which an offer was made.")
+        rounds_played: Count = column("Rounds in which an offer was made.")
         alice_share: Share | None = column(
             "Alice's share of the money before any loss of value; empty without agreement."
         )
         efficiency: Share = column(
             "Sum of both payoffs divided by the money, from 0 to 1; 0 without agreement.", source="GLEE, section 2.1"
         )
-        fairness: Ratio = column(
+        fairness: Index = column(
             "1 - 4(p - 1/2)^2 with p Alice's share, from 0 to 1; 1 without agreement.", source="GLEE, section 2.1"
         )
         alice_self_gain: Share = column("Alice's payoff divided by the money, from 0 to 1.")

@@ -19,11 +19,13 @@ from games.beauty_contest import baselines, quiz, views
 from games.interface import (
     Bars,
     Config,
+    Count,
     Form,
+    Index,
     Json,
-    Money,
     Move,
     Payoffs,
+    Price,
     Prospect,
     Question,
     Ratio,
@@ -42,7 +44,7 @@ TIE = 1e-9
 """Distances that differ by less than this share of the upper limit count as equal."""
 
 
-OnScale = Annotated[float, in_unit("the numbers' scale")]
+OnScale = Annotated[float, in_unit("the numbers' scale", 0)]
 
 
 class _ContestConfig(Config):
@@ -86,32 +88,34 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     move_types = (Answer,)
 
     class Results(Row):
-        runs_played: int = column("Runs that were played.")
+        runs_played: Count = column("Runs that were played.")
         target_first: OnScale | None = column(
             "The fraction times the mean of the valid numbers in the first run; empty if there are none."
         )
         target_last: OnScale | None = column("The same in the last run.")
         mean_choice: OnScale | None = column("Mean of all valid numbers; empty if there are none.")
-        fouls: int = column("Numbers outside the limits and answers without a number, over all seats and runs.")
-        deviation: Ratio | None = column(
+        fouls: Count = column("Numbers outside the limits and answers without a number, over all seats and runs.")
+        deviation: Index | None = column(
             "Mean of all valid numbers/upper limit, the distance from equilibrium; empty if there are none. Economics "
             "Arena (section 3.2) divides by the equilibrium, which is 0 here."
         )
 
     class SeatResults(Row):
-        wins: int = column("Runs in which the seat won the prize or a share of it.")
-        fouls: int = column("The seat's numbers outside the limits and its answers without a number.")
-        deviation: Ratio | None = column("Mean of the seat's valid numbers/upper limit; empty if there are none.")
+        wins: Count = column("Runs in which the seat won the prize or a share of it.")
+        fouls: Count = column("The seat's numbers outside the limits and its answers without a number.")
+        deviation: Index | None = column("Mean of the seat's valid numbers/upper limit; empty if there are none.")
         payoff_ratio: Ratio = column("Payoff divided by the equilibrium payoff, prize/players (Economics Arena's r).")
 
     class Record(Row):
         run: int = column("Number of the run, from 1.")
         role: Seat = column("The seat.")
-        answer: OnScale | None = column("The number it chose; empty if it chose none.")
+        answer: Annotated[float, in_unit("the numbers' scale")] | None = column(
+            "The number it chose; empty if it chose none."
+        )
         foul: bool = column("Whether that number was outside the limits or missing.")
         mean: OnScale | None = column("Mean of the run's valid numbers; empty if there are none.")
         target: OnScale | None = column("The fraction times that mean.")
-        won: Money = column("The seat's share of the prize.")
+        won: Price = column("The seat's share of the prize.")
 
     # ---- the rules -----------------------------------------------------------------------------------
 

@@ -19,15 +19,17 @@ from games.duopoly import baselines, quiz, views
 from games.duopoly.market import Market, References, references
 from games.interface import (
     Chance,
+    Count,
     Form,
+    Index,
     Json,
     Money,
     Move,
     MoveData,
     Payoffs,
+    Price,
     Prospect,
     Question,
-    Ratio,
     Role,
     RoundRecord,
     Row,
@@ -104,16 +106,16 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     move_types = (PriceMove, NoteMove)
 
     class Results(Row):
-        litmus: Ratio | None = column("Late prices between Nash (0) and collusive (1); empty without a rival.")
-        mean_price: Money = column("Mean price of all firms over the last periods.")
-        nash_price: Money | None = column("Price in the one-period equilibrium; empty without a rival.")
-        collusive_price: Money | None = column("Price that maximises joint profit; empty without a rival.")
-        monopoly_price: Money | None = column("Price that maximises profit; empty with a rival.")
+        litmus: Index | None = column("Late prices between Nash (0) and collusive (1); empty without a rival.")
+        mean_price: Price = column("Mean price of all firms over the last periods.")
+        nash_price: Price | None = column("Price in the one-period equilibrium; empty without a rival.")
+        collusive_price: Price | None = column("Price that maximises joint profit; empty without a rival.")
+        monopoly_price: Price | None = column("Price that maximises profit; empty with a rival.")
         converged: bool | None = column("Whether late prices are within 5% of the monopoly price; empty with a rival.")
-        periods_played: int = column("Periods played.")
+        periods_played: Count = column("Periods played.")
 
     class Record(RoundRecord):
-        price: Money = column("Its price.")
+        price: Price = column("Its price.")
         quantity: Quantity = column("Quantity sold.")
         payoff: Money = column("Its profit.")
 

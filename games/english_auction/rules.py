@@ -18,6 +18,7 @@ from games.english_auction import baselines, quiz, views
 from games.interface import (
     Bars,
     Chance,
+    Count,
     Form,
     Json,
     Move,
@@ -120,7 +121,7 @@ class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
         sold: bool = column("Whether anybody bid.")
         price: Units | None = column("The winning bid, which the winner pays; empty if nobody bid.")
         winner: Seat | None = column("The seat that bought the item; empty if nobody bid.")
-        bids: int = column("Number of bids.")
+        bids: Count = column("Number of bids.")
         efficiency: Share = column("The winner's value divided by the highest value; 0 if nobody bid.")
         deviation: Ratio = column(
             "Mean over seats of |final assets/equilibrium - 1|.", source="Economics Arena, section 3.2"
@@ -128,8 +129,8 @@ class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
 
     class SeatResults(Row):
         value: Units = column("What the item was worth to the seat.")
-        bids: int = column("The seat's bids.")
-        overbids: int = column("The seat's bids above its own value.")
+        bids: Count = column("The seat's bids.")
+        overbids: Count = column("The seat's bids above its own value.")
         dropped_at: Units | None = column(
             "The standing bid when the seat dropped out, or the start price before any bid; empty if it never did."
         )

@@ -21,6 +21,7 @@ from games.interface import (
     Bars,
     Chance,
     Config,
+    Count,
     Form,
     Json,
     Move,
@@ -30,7 +31,6 @@ from games.interface import (
     Percent,
     Prospect,
     Question,
-    Ratio,
     Role,
     RoundRecord,
     Row,
@@ -54,6 +54,7 @@ PRIORITIES = "By item name: 3 most important, 2 important, 1 least important."
 Overestimate = Annotated[int, Field(ge=-90, le=200)]
 Budget = Annotated[int, Field(ge=1)]
 Objective = Literal["profit", "items"]
+Correlation = Annotated[float, in_unit("correlation", -1, 1)]
 Amount = Annotated[int, in_unit("the game's money")]
 MAX_DISCOUNTS = 3
 """How often the start price of an item without bids is halved."""
@@ -178,43 +179,45 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     )
 
     class Results(Row):
-        items_sold: int = column("Number of items sold.")
-        items_unsold: int = column("Number of items without a bid.")
+        items_sold: Count = column("Number of items sold.")
+        items_unsold: Count = column("Number of items without a bid.")
         revenue: Amount = column("Sum of the prices paid.")
-        rounds_played: int = column("Bidding rounds over all items.")
+        rounds_played: Count = column("Bidding rounds over all items.")
 
     class SeatResults(Row):
         profit: Amount = column("True values of the items bought minus the prices paid.")
-        items: int = column("Items bought.")
+        items: Count = column("Items bought.")
         spent: Amount = column("Sum of the prices paid.")
-        bids: int = column("Bids made.")
-        withdrawals: int = column("Withdrawals from items; after a discount, possibly again from the same item.")
-        overpaid: int = column("Items bought for more than their true value.")
+        bids: Count = column("Bids made.")
+        withdrawals: Count = column("Withdrawals from items; after a discount, possibly again from the same item.")
+        overpaid: Count = column("Items bought for more than their true value.")
         bip_own: Percent | None = column("Mean raise over the bidder's own last bid on the item, or the start price.")
         bip_standing: Percent | None = column("Mean raise over the standing bid, or the start price.")
-        belief_claims: int = column("Claims in all belief reports (AucArena's C).")
-        belief_errors: int = column("Wrong claims (AucArena's F).")
-        belief_errors_budget: int = column("Wrong claims about the bidder's remaining budget.")
-        belief_errors_own: int = column("Wrong claims about the bidder's profit and items.")
-        belief_errors_others: int = column("Wrong claims about the other bidders' profits and items.")
+        belief_claims: Count = column("Claims in all belief reports (AucArena's C).")
+        belief_errors: Count = column("Wrong claims (AucArena's F).")
+        belief_errors_budget: Count = column("Wrong claims about the bidder's remaining budget.")
+        belief_errors_own: Count = column("Wrong claims about the bidder's profit and items.")
+        belief_errors_others: Count = column("Wrong claims about the other bidders' profits and items.")
         belief_cfr: Share | None = column("Corrected failure rate F / (C + F); empty without a report.")
-        plan_errors: int = column("Items that plans included although they had already been sold or passed over.")
-        rho_initial_bids: Ratio | None = column(
+        plan_errors: Count = column("Items that plans included although they had already been sold or passed over.")
+        rho_initial_bids: Correlation | None = column(
             "Spearman's rho of initial priorities with the bidder's number of bids."
         )
-        rho_initial_wins: Ratio | None = column("Spearman's rho of initial priorities with winning the item (0 or 1).")
-        rho_current_bids: Ratio | None = column("The same of priorities at the first answer with the bids.")
-        rho_current_wins: Ratio | None = column("The same of priorities at the first answer with winning.")
+        rho_initial_wins: Correlation | None = column(
+            "Spearman's rho of initial priorities with winning the item (0 or 1)."
+        )
+        rho_current_bids: Correlation | None = column("The same of priorities at the first answer with the bids.")
+        rho_current_wins: Correlation | None = column("The same of priorities at the first answer with winning.")
 
     class Record(RoundRecord):
         round: int = column("Position of the item in the order of sale, from 1.")
         item: str = column("The item's name.")
         start_price: Amount = column("The item's start price, before discounts.")
-        discounts: int = column("How often the start price was halved.")
+        discounts: Count = column("How often the start price was halved.")
         true_value: Amount = column("The item's true value.")
         estimate: Amount = column("The bidder's estimate of its value.")
-        bidding_rounds: int = column("Bidding rounds on the item.")
-        bids: int = column("The bidder's bids on the item.")
+        bidding_rounds: Count = column("Bidding rounds on the item.")
+        bids: Count = column("The bidder's bids on the item.")
         priority_initial: int | None = column("The bidder's priority before its first answer in the auction.")
         priority_current: int | None = column("The bidder's priority at its first answer on the item.")
         winner: Seat | None = column("The bidder who bought it; empty if nobody did.")

@@ -19,14 +19,16 @@ from pydantic_core import PydanticCustomError
 from games.glee import AlternatingOffers, Offers, OfferScreen, other
 from games.interface import (
     Config,
+    Count,
     Form,
+    Index,
     Message,
-    Money,
     Move,
     MoveData,
     MoveWarning,
     NoMessage,
     Payoffs,
+    Price,
     Prospect,
     Question,
     Ratio,
@@ -163,14 +165,14 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
 
     class Results(Row):
         trade: bool = column("Whether a price was accepted.")
-        price: Money | None = column("The price of the trade; empty without a trade.")
-        rounds_played: int = column("Rounds in which a price was named.")
-        efficiency: int = column(
+        price: Price | None = column("The price of the trade; empty without a trade.")
+        rounds_played: Count = column("Rounds in which a price was named.")
+        efficiency: Annotated[int, Field(ge=0, le=1)] = column(
             "1 if the product goes to the player who values it more: a trade at a price from the seller's value to the "
             "buyer's, or no trade if the buyer does not value it more; otherwise 0.",
             source="GLEE, section 2.2",
         )
-        fairness: Ratio = column("fairness_raw, limited to values from 0 to 1.")
+        fairness: Index = column("fairness_raw, limited to values from 0 to 1.")
         fairness_raw: Ratio = column(
             "1 - 4((p - f) / M)^2 with price p, scale M, and f halfway between the two values; 1 without a trade.",
             source="GLEE, section 2.2",

@@ -25,15 +25,16 @@ from games.interface import (
     Block,
     Chance,
     Config,
+    Count,
     Fact,
     Facts,
     Form,
     Game,
+    Index,
     Json,
     Move,
     MoveData,
     Payoffs,
-    Percent,
     Question,
     Role,
     RoundRecord,
@@ -62,6 +63,7 @@ HORIZONS: Mapping[str, tuple[float, float]] = {
 """(step between the amounts, largest amount) by horizon; amounts for five years start at $111."""
 FIRST_OF_FIVE_YEARS = 111.0
 Choice = Literal["A", "B", "none"]
+Rate = Annotated[float, in_unit("percent", 0, 20)]
 Amounts = Annotated[tuple[Annotated[float, Field(gt=NOW, le=1e6)], ...], Field(min_length=1, max_length=500)]
 
 
@@ -129,14 +131,14 @@ class Patience(Game[PatienceConfig, Answers]):
     move_types = (ChoiceMove,)
 
     class Results(Row):
-        rate: Percent | None = column("Annual interest rate that best fits the choices, compounded continuously.")
-        rate_low: Percent | None = column("The lowest rate that fits equally well.")
-        rate_high: Percent | None = column("The highest rate that fits equally well.")
-        rate_annual: Percent | None = column("The best-fitting rate, compounded annually.")
-        reliability: Share | None = column("How well the best rate fits: 1 - mean distance of the choices from it.")
+        rate: Rate | None = column("Annual interest rate that best fits the choices, compounded continuously.")
+        rate_low: Rate | None = column("The lowest rate that fits equally well.")
+        rate_high: Rate | None = column("The highest rate that fits equally well.")
+        rate_annual: Rate | None = column("The best-fitting rate, compounded annually.")
+        reliability: Index | None = column("How well the best rate fits: 1 - mean distance of the choices from it.")
         later_share: Share | None = column("Share of answered questions in which the later money was chosen.")
-        unanswered: int = column("Questions without a readable answer.")
-        questions: int = column("Questions asked.")
+        unanswered: Count = column("Questions without a readable answer.")
+        questions: Count = column("Questions asked.")
 
     class Record(RoundRecord):
         round: int = column("Number of the question, from 1.")

@@ -22,6 +22,7 @@ from games.interface import (
     Bars,
     Chance,
     Config,
+    Count,
     Form,
     Move,
     MoveData,
@@ -189,10 +190,10 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     )  # fmt: skip
 
     class Results(Row):
-        high_quality_rounds: int = column("Rounds with a high-quality product.")
-        sold: int = column("Rounds in which the product was bought.")
-        sold_high: int = column("Rounds in which a high-quality product was bought.")
-        sold_low: int = column("Rounds in which a low-quality product was bought.")
+        high_quality_rounds: Count = column("Rounds with a high-quality product.")
+        sold: Count = column("Rounds in which the product was bought.")
+        sold_high: Count = column("Rounds in which a high-quality product was bought.")
+        sold_low: Count = column("Rounds in which a low-quality product was bought.")
         efficiency: Share | None = column(
             "Share of the high-quality products that were bought; empty if there were none.", source="GLEE, section 2.3"
         )

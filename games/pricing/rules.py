@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from games.interface import (
     Chance,
+    Count,
     Form,
     Json,
     Move,
@@ -29,7 +30,6 @@ from games.interface import (
     RoundRecord,
     Row,
     Script,
-    Share,
     Tool,
     column,
     in_unit,
@@ -55,7 +55,7 @@ from games.words import gettext as _
 from games.words import quoted
 
 HIGHEST_PRICE = 1_000_000
-Price = Annotated[float, in_unit("the product's own currency")]
+Price = Annotated[float, in_unit("the product's own currency", 0)]
 Profit = Annotated[float, in_unit("the fixed currency")]
 
 
@@ -137,12 +137,12 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     move_types = (PricesMove, NoteMove)
 
     class Results(Row):
-        score: Share = column("Profit in the periods that count, as a share of the best possible.")
+        score: Ratio = column("Profit in the periods that count, as a share of the best possible.")
         profit_scored: Profit = column("Profit in the periods that count.")
         optimal_profit: Profit = column("Best possible profit in one period.")
         profit_total: Profit = column("Profit in all periods.")
         price_ratio: Ratio = column("Mean of price/optimal price in the periods that count.")
-        periods_played: int = column("Periods played.")
+        periods_played: Count = column("Periods played.")
 
     class Record(RoundRecord):
         product: str = column("The product's name.")

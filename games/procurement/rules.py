@@ -17,12 +17,13 @@ from pydantic import Field, WithJsonSchema
 
 from games.interface import (
     Chance,
+    Count,
     Form,
     Json,
     JsonText,
-    Money,
     Move,
     MoveData,
+    Price,
     Question,
     Role,
     RoundRecord,
@@ -54,7 +55,7 @@ from games.words import gettext as _
 from games.words import quoted
 
 MOST_UNITS = 1_000_000
-Workers = Annotated[float, in_unit("workers")]
+Workers = Annotated[float, in_unit("workers", 0)]
 BUDGET_TOLERANCE = 1e-9
 """Rounding tolerance for a plan's cost over the budget."""
 OPTIMUM_TOLERANCE = 1e-6
@@ -147,13 +148,13 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         optimum: Workers = column("Workers supported by the best possible plan.")
         solved: bool = column("Whether the optimum was found.")
         solved_at: int | None = column("Period in which the optimum was first found, from 1; empty if it was not.")
-        infeasible_plans: int = column("Plans over the budget or below an offer's minimum.")
+        infeasible_plans: Count = column("Plans over the budget or below an offer's minimum.")
         exploration_rate: Share = column("Number of different plans as a share of all plans.")
-        periods_played: int = column("Periods played.")
+        periods_played: Count = column("Periods played.")
 
     class Record(RoundRecord):
         plan: JsonText = column("The plan, as JSON.")
-        cost: Money = column("Its cost.")
+        cost: Price = column("Its cost.")
         workers: Workers | None = column("Workers supported; empty if the plan is not feasible.")
         optimum: Workers = column("Workers supported by the best possible plan.")
         best_so_far: Workers = column("Workers supported by the best plan so far, including this period.")

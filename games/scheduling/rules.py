@@ -16,6 +16,7 @@ from pydantic import Field, WithJsonSchema
 
 from games.interface import (
     Chance,
+    Count,
     Form,
     Json,
     JsonText,
@@ -120,15 +121,15 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
 
     class Results(Row):
         score: Ratio = column("1 - blocking pairs of the last matching / expected in a random one; may be negative.")
-        blocking_pairs: int = column("Blocking pairs of the last matching.")
-        expected_blocking_pairs: Annotated[float, in_unit("pairs")] = column("Expected number in a random matching.")
+        blocking_pairs: Count = column("Blocking pairs of the last matching.")
+        expected_blocking_pairs: Annotated[float, in_unit("pairs", 0)] = column("Expected number in a random matching.")
         solved: bool = column("Whether a stable matching was found.")
         exploration_rate: Share = column("Number of different matchings as a share of all matchings.")
-        periods_played: int = column("Periods played.")
+        periods_played: Count = column("Periods played.")
 
     class Record(RoundRecord):
         assignment: JsonText = column("The matching, as JSON.")
-        blocking_pairs: int = column("Number of its blocking pairs.")
+        blocking_pairs: Count = column("Number of its blocking pairs.")
         told: JsonText = column("The blocking pairs that were reported, as JSON.")
 
     # ---- playing -----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from games.auctions import AuctionConfig, PrivateValues, Units
 from games.interface import (
     Bars,
     Chance,
+    Count,
     Form,
     Json,
     Move,
@@ -87,13 +88,13 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
     move_types = (Bid,)
 
     class Results(Row):
-        runs_played: int = column("Runs that were played.")
-        sold: int = column("Runs in which the item was sold: those with a valid bid.")
+        runs_played: Count = column("Runs that were played.")
+        sold: Count = column("Runs in which the item was sold: those with a valid bid.")
         price_mean: Units | None = column("Mean price over the runs with a sale; empty if there are none.")
         efficiency: Share = column("Mean over runs of winner's value/highest value; 0 if nobody won.")
-        overbids: int = column("Valid bids above the bidder's own value, over all seats and runs.")
-        underbids: int = column("Valid bids below the bidder's own value, over all seats and runs.")
-        fouls: int = column("Bids outside the limits and answers without a number, over all seats and runs.")
+        overbids: Count = column("Valid bids above the bidder's own value, over all seats and runs.")
+        underbids: Count = column("Valid bids below the bidder's own value, over all seats and runs.")
+        fouls: Count = column("Bids outside the limits and answers without a number, over all seats and runs.")
         deviation: Ratio | None = column(
             "Mean over seats and runs of |final assets/equilibrium - 1|; empty under the first-price rule.",
             source="Economics Arena, section 3.2",
@@ -101,8 +102,8 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
 
     class SeatResults(Row):
         value: Units = column("What the item was worth to the seat.")
-        wins: int = column("Runs in which the seat won the item.")
-        fouls: int = column("The seat's bids outside the limits and its answers without a number.")
+        wins: Count = column("Runs in which the seat won the item.")
+        fouls: Count = column("The seat's bids outside the limits and its answers without a number.")
         bid_to_value: Ratio | None = column("Mean of bid/value over the seat's valid bids; empty if there are none.")
         assets_ratio: Ratio = column("Payoff divided by assets.")
         nash_assets: Units | None = column("N: final assets if all bid their value; empty under the first-price rule.")

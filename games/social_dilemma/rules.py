@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from games.interface import (
     Bars,
     Chance,
+    Count,
     Form,
     Json,
     Move,
@@ -72,7 +73,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     )
 
     class Results(Row):
-        rounds_played: int = column("Rounds in which everybody acted.")
+        rounds_played: Count = column("Rounds in which everybody acted.")
         mean_payoff: Earned = column("Mean payoff over seats.")
         normalised_score: Ratio | None = column(
             "(mean payoff - equilibrium) / (cooperation - equilibrium); may be empty."
@@ -81,12 +82,12 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         coop_after_coop: Share | None = column("Cooperation rate after the co-player cooperated.")
         coop_after_other: Share | None = column("Cooperation rate after the co-player did not cooperate.")
         winner: int | None = column("Number of the seat whose proposal was chosen.")
-        winner_approvals: int | None = column("Approvals of the chosen proposal.")
+        winner_approvals: Count | None = column("Approvals of the chosen proposal.")
         approval_rate: Share | None = column("Approvals given as a share of all possible approvals.")
         design_nash: bool | None = column("Whether cooperating is an equilibrium under the chosen proposal.")
         design_dominant: bool | None = column("Whether cooperating is weakly dominant under the chosen proposal.")
         delegation_rate: Share | None = column("Share of seats that delegated to the mediator.")
-        signatures: int | None = column("Seats that signed the contract.")
+        signatures: Count | None = column("Seats that signed the contract.")
         contract_active: bool | None = column("Whether everybody signed.")
 
     class Record(RoundRecord):

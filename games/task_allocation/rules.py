@@ -18,12 +18,14 @@ from pydantic_core import PydanticCustomError
 from analysis.published.econevals.measures import task_allocation
 from games.interface import (
     Chance,
+    Count,
     Form,
+    Index,
     Json,
-    Money,
     Move,
     MoveData,
     Payoffs,
+    Price,
     Prospect,
     Question,
     Ratio,
@@ -126,27 +128,27 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     move_types = (AssignmentMove, NoteMove)
 
     class Results(Row):
-        litmus: Ratio | None = column(
+        litmus: Index | None = column(
             "Position of the result between equality (0) and efficiency (1); empty if the two coincide."
         )
-        revenue: Money = column("Total revenue.")
-        inequality: Money = column("Largest minus smallest total pay.")
-        best_revenue: Money = column("The highest possible total revenue.")
-        inequality_at_best: Money = column("Largest minus smallest total pay at the highest revenue.")
-        equal_revenue: Money = column("Total revenue if all workers are paid the same.")
+        revenue: Price = column("Total revenue.")
+        inequality: Price = column("Largest minus smallest total pay.")
+        best_revenue: Price = column("The highest possible total revenue.")
+        inequality_at_best: Price = column("Largest minus smallest total pay at the highest revenue.")
+        equal_revenue: Price = column("Total revenue if all workers are paid the same.")
         efficiency_share: Share = column("Revenue as a share of the highest possible revenue.")
-        equality_share: Share | None = column("1 - inequality / inequality at the highest revenue; may be negative.")
+        equality_share: Ratio | None = column("1 - inequality / inequality at the highest revenue; may be negative.")
         frontier_distance: Ratio | None = column(
             "Relative distance from the line between equality and efficiency; 0 is best."
         )
-        periods_played: int = column("Periods played.")
+        periods_played: Count = column("Periods played.")
 
     class Record(RoundRecord):
         task: str = column("The task's name.")
-        size: Annotated[float, in_unit("size")] = column("Its size.")
+        size: Annotated[float, in_unit("size", 0)] = column("Its size.")
         worker: str = column("The worker who did it.")
-        pay: Money = column("What the worker was paid for it.")
-        revenue: Money = column("The revenue it made.")
+        pay: Price = column("What the worker was paid for it.")
+        revenue: Price = column("The revenue it made.")
 
     # ---- playing -----------------------------------------------------------------------------------
 

@@ -125,6 +125,11 @@ class RepeatsAMetric(ClockAuction):
         a_won: bool = column("Whether a buys.")
 
 
+class ExceedsItsRange(Well):
+    def metrics(self, state: Any) -> Any:
+        return self.Results(score=1.5)
+
+
 class HidesAForm(Well):
     move_types = (Pump, Note)
 
@@ -191,12 +196,13 @@ class NeverClosesTurns(Well):
 @pytest.mark.parametrize(
     ("game", "shared", "check"),
     [
-        (ForgetsSeats, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
-        (RecordsUntypedRows, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (ForgetsSeats, CLOCK_AUCTION_EXAMPLES, "results_fit_their_types"),
+        (RecordsUntypedRows, CLOCK_AUCTION_EXAMPLES, "results_fit_their_types"),
         (RecordsLists, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
         (MeansNothing, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
         (MeasuresInNoUnit, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
         (RepeatsAMetric, CLOCK_AUCTION_EXAMPLES, "results_are_described"),
+        (ExceedsItsRange, WELL_EXAMPLES, "results_fit_their_types"),
         (HidesAForm, WELL_EXAMPLES, "moves_are_declared"),
         (CallsAChoiceFree, CLOCK_AUCTION_EXAMPLES, "moves_are_declared"),
         (OverpaysShare, Examples(), "bonus_share_is_within_bounds"),
