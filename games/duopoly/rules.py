@@ -106,7 +106,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     move_types = (PriceMove, NoteMove)
 
     class Results(Row):
-        litmus: Index | None = column("Late prices between Nash (0) and collusive (1); empty without a rival.")
+        litmus: Index | None = column("Late prices from Nash (0) to collusive (1).", source="EconEvals, section 4.3")
         mean_price: Price = column("Mean price of all firms over the last periods.")
         nash_price: Price | None = column("Price in the one-period equilibrium; empty without a rival.")
         collusive_price: Price | None = column("Price that maximises joint profit; empty without a rival.")

@@ -131,7 +131,9 @@ class Patience(Game[PatienceConfig, Answers]):
     move_types = (ChoiceMove,)
 
     class Results(Row):
-        rate: Rate | None = column("Annual interest rate that best fits the choices, compounded continuously.")
+        rate: Rate | None = column(
+            "Best-fitting annual rate, compounded continuously.", source="EconEvals, section 4.2"
+        )
         rate_low: Rate | None = column("The lowest rate that fits equally well.")
         rate_high: Rate | None = column("The highest rate that fits equally well.")
         rate_annual: Rate | None = column("The best-fitting rate, compounded annually.")

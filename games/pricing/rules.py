@@ -137,7 +137,9 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     move_types = (PricesMove, NoteMove)
 
     class Results(Row):
-        score: Ratio = column("Profit in the periods that count, as a share of the best possible.")
+        score: Ratio = column(
+            "Profit / best possible profit, in the periods that count.", source="EconEvals, section 3.3"
+        )
         profit_scored: Profit = column("Profit in the periods that count.")
         optimal_profit: Profit = column("Best possible profit in one period.")
         profit_total: Profit = column("Profit in all periods.")

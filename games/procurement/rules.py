@@ -143,7 +143,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     move_types = (PlanMove, NoteMove)
 
     class Results(Row):
-        score: Share | None = column("Workers supported by the best feasible plan, as a share of the optimum.")
+        score: Share | None = column("The best plan's workers divided by the optimum.", source="EconEvals, section 3.1")
         best: Workers = column("Workers supported by the best feasible plan; 0 if there is none.")
         optimum: Workers = column("Workers supported by the best possible plan.")
         solved: bool = column("Whether the optimum was found.")

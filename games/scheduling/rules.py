@@ -120,7 +120,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     move_types = (AssignmentMove, NoteMove)
 
     class Results(Row):
-        score: Ratio = column("1 - blocking pairs of the last matching / expected in a random one; may be negative.")
+        score: Ratio = column("1 - blocking pairs / their expectation.", source="EconEvals, section 3.2")
         blocking_pairs: Count = column("Blocking pairs of the last matching.")
         expected_blocking_pairs: Annotated[float, in_unit("pairs", 0)] = column("Expected number in a random matching.")
         solved: bool = column("Whether a stable matching was found.")

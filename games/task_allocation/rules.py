@@ -128,9 +128,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     move_types = (AssignmentMove, NoteMove)
 
     class Results(Row):
-        litmus: Index | None = column(
-            "Position of the result between equality (0) and efficiency (1); empty if the two coincide."
-        )
+        litmus: Index | None = column("From equality (0) to efficiency (1).", source="EconEvals, section 4.1")
         revenue: Price = column("Total revenue.")
         inequality: Price = column("Largest minus smallest total pay.")
         best_revenue: Price = column("The highest possible total revenue.")

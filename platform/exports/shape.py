@@ -69,9 +69,16 @@ def _union(models: Iterable[type[BaseModel]]) -> dict[str, Field]:
 
 
 def _wider(one: Field, other: Field) -> Field:
-    if one.kind == other.kind:
-        choices = tuple(dict.fromkeys((*one.choices, *other.choices)))
-        return replace(one, choices=choices, nullable=one.nullable or other.nullable)
-    kinds = {one.kind, other.kind}
-    kind = "number" if kinds == {"integer", "number"} else "data" if "data" in kinds else "text"
-    return replace(one, kind=kind, choices=())
+    lows, highs, kinds = (one.minimum, other.minimum), (one.maximum, other.maximum), {one.kind, other.kind}
+    kind = one.kind
+    if len(kinds) > 1:
+        kind = "number" if kinds == {"integer", "number"} else "data" if "data" in kinds else "text"
+    return replace(
+        one,
+        kind=kind,
+        nullable=one.nullable or other.nullable,
+        choices=tuple(dict.fromkeys((*one.choices, *other.choices))) if len(kinds) == 1 else (),
+        minimum=None if None in lows else min(lows),
+        maximum=None if None in highs else max(highs),
+        unit=one.unit if one.unit == other.unit else "",
+    )

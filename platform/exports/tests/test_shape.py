@@ -29,6 +29,7 @@ def test_a_column_of_several_games_can_hold_the_results_of_each():
         [("negotiation", {}), ("bargaining", {}), ("social_dilemma", {}), ("english_auction", {})]
     )
     assert shape.metrics["efficiency"].kind == "number"  # whole in negotiation
+    assert (shape.metrics["efficiency"].minimum, shape.metrics["efficiency"].maximum) == (0, 1)
     assert shape.metrics["winner"].kind == "text"  # a number or the name of a seat
     assert shape.moves["decision"].choices == ("accept", "reject", "walk_away")
     assert "message" not in shape.choices and "decision" in shape.choices
