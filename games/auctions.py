@@ -15,7 +15,8 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import Chance, Config, Fact, Json, Prospect, Role, in_unit
+from games.interface import Chance, Config, Fact, Json, Prospect, Role
+from games.results import in_unit
 from games.seats import EqualSeats
 from games.words import exact
 from games.words import gettext as _

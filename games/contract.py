@@ -41,7 +41,6 @@ from games.interface import (
     MoveData,
     Question,
     Role,
-    Row,
     Said,
     Table,
     Talk,
@@ -63,6 +62,7 @@ from games.play import (
     submit,
     use_tool,
 )
+from games.results import Row
 
 ROUNDING = 1e-6
 """By how much a result may be beyond its range."""

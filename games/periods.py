@@ -37,8 +37,8 @@ from games.interface import (
     Turn,
     View,
     Words,
-    in_unit,
 )
+from games.results import in_unit
 from games.strategies import PLAIN, TOOLS, Strategy
 from games.words import gettext as _
 from games.words import number, quoted

@@ -16,24 +16,8 @@ from pydantic import Field, create_model
 
 from games.bargaining import baselines, quiz, views
 from games.glee import ALICE, BOB, AlternatingOffers, Offers, OfferScreen, other
-from games.interface import (
-    Config,
-    Count,
-    Form,
-    Index,
-    Message,
-    Move,
-    MoveData,
-    NoMessage,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Row,
-    Script,
-    Share,
-    column,
-)
+from games.interface import Config, Form, Message, Move, MoveData, NoMessage, Payoffs, Prospect, Question, Role, Script
+from games.results import Count, Index, Row, Share, column
 from games.words import Amounts, in_amounts
 from games.words import gettext as _
 

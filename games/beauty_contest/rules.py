@@ -16,26 +16,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from games.beauty_contest import baselines, quiz, views
-from games.interface import (
-    Bars,
-    Config,
-    Count,
-    Form,
-    Index,
-    Json,
-    Move,
-    Payoffs,
-    Price,
-    Prospect,
-    Question,
-    Ratio,
-    Role,
-    Row,
-    Script,
-    Seat,
-    column,
-    in_unit,
-)
+from games.interface import Bars, Config, Form, Json, Move, Payoffs, Prospect, Question, Role, Script
+from games.results import Count, Index, Price, Ratio, Row, Seat, column, in_unit
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import exact
 from games.words import gettext as _

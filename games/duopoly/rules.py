@@ -17,28 +17,10 @@ from pydantic_core import PydanticCustomError
 
 from games.duopoly import baselines, quiz, views
 from games.duopoly.market import Market, References, references
-from games.interface import (
-    Chance,
-    Count,
-    Form,
-    Index,
-    Json,
-    Money,
-    Move,
-    MoveData,
-    Payoffs,
-    Price,
-    Prospect,
-    Question,
-    Role,
-    RoundRecord,
-    Row,
-    Script,
-    Tool,
-    column,
-)
+from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
 from games.periods import NoteMove, Periods, PeriodsConfig, Quantity, Screen, lookup, plain
 from games.practice import WithPractice
+from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
 
 FIRMS: tuple[Role, Role] = ("firm_1", "firm_2")

@@ -18,7 +18,6 @@ from games.english_auction import baselines, quiz, views
 from games.interface import (
     Bars,
     Chance,
-    Count,
     Form,
     Json,
     Move,
@@ -26,16 +25,12 @@ from games.interface import (
     MoveWarning,
     Payoffs,
     Question,
-    Ratio,
     Role,
-    Row,
     Script,
-    Seat,
-    Share,
     Turn,
     View,
-    column,
 )
+from games.results import Count, Ratio, Row, Seat, Share, column
 from games.seats import AboutOthersConfig
 from games.words import exact
 from games.words import gettext as _

@@ -21,30 +21,23 @@ from games.interface import (
     Bars,
     Chance,
     Config,
-    Count,
     Form,
     Json,
     Move,
     MoveData,
     MoveWarning,
     Payoffs,
-    Percent,
     Prospect,
     Question,
     Role,
-    RoundRecord,
-    Row,
     Script,
-    Seat,
-    Share,
     Turn,
     View,
-    column,
-    in_unit,
 )
 from games.item_auction import baselines, measures, quiz, views
 from games.item_auction.items import PUBLISHED, Item
 from games.item_auction.state import Auction, Beliefs, Lot, Plans, Round
+from games.results import Count, Percent, RoundRecord, Row, Seat, Share, column, in_unit
 from games.seats import EqualSeats, number_of
 from games.words import gettext as _
 from games.words import quoted

@@ -19,27 +19,22 @@ from pydantic_core import PydanticCustomError
 from games.glee import AlternatingOffers, Offers, OfferScreen, other
 from games.interface import (
     Config,
-    Count,
     Form,
-    Index,
     Message,
     Move,
     MoveData,
     MoveWarning,
     NoMessage,
     Payoffs,
-    Price,
     Prospect,
     Question,
-    Ratio,
     Role,
-    Row,
     Script,
-    column,
 )
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain
+from games.results import Count, Index, Price, Ratio, Row, column
 from games.words import gettext as _
 
 Factor = Annotated[float, Field(gt=0)]

@@ -25,30 +25,24 @@ from games.interface import (
     Block,
     Chance,
     Config,
-    Count,
     Fact,
     Facts,
     Form,
     Game,
-    Index,
     Json,
     Move,
     MoveData,
     Payoffs,
     Question,
     Role,
-    RoundRecord,
-    Row,
     Script,
-    Share,
     Text,
     Turn,
     View,
-    column,
-    in_unit,
 )
 from games.patience import baselines
 from games.patience.rates import YEARS, Horizon, implied_rate
+from games.results import Count, Index, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
 from games.words import money
 

@@ -22,25 +22,21 @@ from games.interface import (
     Bars,
     Chance,
     Config,
-    Count,
     Form,
     Move,
     MoveData,
     Payoffs,
     Prospect,
     Question,
-    Ratio,
     Role,
-    Row,
     Script,
-    Share,
     Turn,
     View,
     Words,
-    column,
 )
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
+from games.results import Count, Ratio, Row, Share, column
 from games.words import gettext as _
 
 

@@ -17,23 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import (
-    Chance,
-    Count,
-    Form,
-    Json,
-    Move,
-    MoveData,
-    Question,
-    Ratio,
-    Role,
-    RoundRecord,
-    Row,
-    Script,
-    Tool,
-    column,
-    in_unit,
-)
+from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool
 from games.periods import (
     AGENT,
     InstanceConfig,
@@ -51,6 +35,7 @@ from games.periods import (
 from games.practice import Benchmark
 from games.pricing import baselines, quiz, views
 from games.pricing.market import Instance, Pattern, Prices, draw_hidden, draw_public
+from games.results import Count, Ratio, RoundRecord, Row, column, in_unit
 from games.words import gettext as _
 from games.words import quoted
 

@@ -15,25 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from games.interface import (
-    Chance,
-    Count,
-    Form,
-    Json,
-    JsonText,
-    Move,
-    MoveData,
-    Price,
-    Question,
-    Role,
-    RoundRecord,
-    Row,
-    Script,
-    Share,
-    Tool,
-    column,
-    in_unit,
-)
+from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool
 from games.periods import (
     AGENT,
     InstanceConfig,
@@ -51,6 +33,7 @@ from games.periods import (
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
 from games.procurement.instances import Instance, Plan, draw_hidden, draw_public
+from games.results import Count, JsonText, Price, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
 from games.words import quoted
 

@@ -14,26 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from games.interface import (
-    Chance,
-    Count,
-    Form,
-    Json,
-    JsonText,
-    Move,
-    MoveData,
-    Question,
-    Ratio,
-    Role,
-    RoundRecord,
-    Row,
-    Script,
-    Share,
-    Text,
-    Tool,
-    column,
-    in_unit,
-)
+from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Text, Tool
 from games.periods import (
     AGENT,
     InstanceConfig,
@@ -47,6 +28,7 @@ from games.periods import (
     refuse_matching,
 )
 from games.practice import Benchmark
+from games.results import Count, JsonText, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.scheduling import baselines, quiz, views
 from games.scheduling.instances import KINDS, LEVELS, Instance, Matching, Pair, Preferences, draw
 from games.words import gettext as _

@@ -16,23 +16,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from games.auctions import AuctionConfig, PrivateValues, Units
-from games.interface import (
-    Bars,
-    Chance,
-    Count,
-    Form,
-    Json,
-    Move,
-    Payoffs,
-    Question,
-    Ratio,
-    Role,
-    Row,
-    Script,
-    Seat,
-    Share,
-    column,
-)
+from games.interface import Bars, Chance, Form, Json, Move, Payoffs, Question, Role, Script
+from games.results import Count, Ratio, Row, Seat, Share, column
 from games.sealed_auction import baselines, quiz, views
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import gettext as _

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import in_unit
+from games.results import in_unit
 from games.words import quoted
 
 T = TypeVar("T")

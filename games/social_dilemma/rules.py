@@ -19,7 +19,6 @@ from typing import Any, ClassVar
 from games.interface import (
     Bars,
     Chance,
-    Count,
     Form,
     Json,
     Move,
@@ -27,16 +26,12 @@ from games.interface import (
     Payoffs,
     Prospect,
     Question,
-    Ratio,
     Role,
-    RoundRecord,
-    Row,
     Script,
-    Share,
     Turn,
     View,
-    column,
 )
+from games.results import Count, Ratio, RoundRecord, Row, Share, column
 from games.seats import EqualSeats, number_of
 from games.social_dilemma import baselines, moves, quiz, views
 from games.social_dilemma.base_games import Action, BaseGame, Earned, action_names

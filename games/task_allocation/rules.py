@@ -16,28 +16,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from analysis.published.econevals.measures import task_allocation
-from games.interface import (
-    Chance,
-    Count,
-    Form,
-    Index,
-    Json,
-    Move,
-    MoveData,
-    Payoffs,
-    Price,
-    Prospect,
-    Question,
-    Ratio,
-    Role,
-    RoundRecord,
-    Row,
-    Script,
-    Share,
-    Tool,
-    column,
-    in_unit,
-)
+from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
 from games.periods import (
     AGENT,
     InstanceConfig,
@@ -52,6 +31,7 @@ from games.periods import (
     refuse_matching,
 )
 from games.practice import WithPractice
+from games.results import Count, Index, Price, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.task_allocation import baselines, quiz, views
 from games.task_allocation.instances import Instance, draw_hidden, draw_public
 from games.words import gettext as _

@@ -12,7 +12,8 @@ import pytest
 from conftest import slow_except
 from games import contract, examples, registry
 from games.examples import Case, ContractBroken, Examples, cases_of
-from games.interface import Fact, Facts, MoveWarning, Row, Text, Turn, Words, column
+from games.interface import Fact, Facts, MoveWarning, Text, Turn, Words
+from games.results import Row, column
 from games.tests.toys import CLOCK_AUCTION_EXAMPLES, WELL_EXAMPLES, ClockAuction, Guessing, Well
 from games.tests.toys.clock_auction import Call
 from games.tests.toys.well import Note, Pump

@@ -52,7 +52,7 @@ class Field:
         parts: the fields of a group or of slots, or the one field of every line.
         nullable: whether null is a valid value.
         none: the label of "none", if it is offered (`json_schema_extra={"none": "Drop out"}`).
-        unit: of a result (`games.interface.in_unit`).
+        unit: of a result (`games.results.in_unit`).
     """
 
     name: str
@@ -196,7 +196,7 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict
 _KINDS: Mapping[Any, Kind] = {"number": "number", "integer": "integer", "string": "text", "boolean": "boolean"}
 
 _FORMATS: Mapping[Any, Kind] = {"role": "choice", "application/json": "data"}
-"""The kinds of text that is not free (`games.interface.Seat`, `JsonText`)."""
+"""The kinds of text that is not free (`games.results.Seat`, `JsonText`)."""
 
 
 def _field(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any], *, required: bool = True) -> Field:

@@ -26,16 +26,13 @@ from games.interface import (
     Payoffs,
     Question,
     Role,
-    Row,
     Said,
-    Seat,
     Talk,
     Text,
     Turn,
     View,
-    column,
-    in_unit,
 )
+from games.results import Row, Seat, column, in_unit
 
 
 class AuctionConfig(Config):

@@ -8,23 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from games.interface import (
-    Chance,
-    Config,
-    Form,
-    Game,
-    Move,
-    MoveData,
-    MoveWarning,
-    Payoffs,
-    Role,
-    Row,
-    Text,
-    Turn,
-    View,
-    column,
-)
+from games.interface import Chance, Config, Form, Game, Move, MoveData, MoveWarning, Payoffs, Role, Text, Turn, View
 from games.interface import Words as FreeText
+from games.results import Row, column
 from games.scripts import random_move
 
 

@@ -21,15 +21,13 @@ from games.interface import (
     MoveData,
     Payoffs,
     Question,
-    Ratio,
     Role,
-    Row,
     Table,
     Text,
     Turn,
     View,
-    column,
 )
+from games.results import Ratio, Row, column
 from games.scripts import random_move
 from games.words import percent
 

@@ -23,18 +23,16 @@ from games.interface import (
     Payoffs,
     Question,
     Role,
-    Row,
     Said,
     Series,
-    Share,
     Talk,
     Text,
     Tool,
     Turn,
     View,
     Words,
-    column,
 )
+from games.results import Row, Share, column
 
 
 class WellConfig(Config):
