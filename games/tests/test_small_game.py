@@ -48,4 +48,4 @@ def test_payoffs_match_the_tutorial(game: type[Game]) -> None:
 
 
 def test_tutorial_game_is_short() -> None:
-    assert len(block("python").splitlines()) <= 114
+    assert len(block("python").splitlines()) <= 112
