@@ -134,13 +134,13 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
             "Alice's share of the money before any loss of value; empty without agreement."
         )
         efficiency: Share = column(
-            "Sum of both payoffs divided by the money, from 0 to 1; 0 without agreement.", source="GLEE, section 2.1"
+            "Sum of both payoffs divided by the money; 0 without agreement.", source="GLEE, section 2.1"
         )
         fairness: Index = column(
-            "1 - 4(p - 1/2)^2 with p Alice's share, from 0 to 1; 1 without agreement.", source="GLEE, section 2.1"
+            "1 - 4(p - 1/2)^2 with p Alice's share; 1 without agreement.", source="GLEE, section 2.1"
         )
-        alice_self_gain: Share = column("Alice's payoff divided by the money, from 0 to 1.")
-        bob_self_gain: Share = column("Bob's payoff divided by the money, from 0 to 1.")
+        alice_self_gain: Share = column("Alice's payoff divided by the money.")
+        bob_self_gain: Share = column("Bob's payoff divided by the money.")
 
     # ---- parameters --------------------------------------------------------------------------------
 

@@ -197,7 +197,7 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
             "Share of the low-quality products that were not bought; empty if there were none.",
             source="GLEE, section 2.3",
         )
-        alice_self_gain: Share = column("Sales divided by rounds, from 0 to 1.")
+        alice_self_gain: Share = column("Sales divided by rounds.")
         bob_self_gain: Ratio = column(
             "Bob's payoff divided by price times rounds; negative if low quality lost more than high quality earned."
         )
