@@ -72,10 +72,6 @@ def _represent_text(representer: Any, text: str) -> Any:
     return representer.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-def _represent_nothing(representer: Any, _value: None) -> Any:
-    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
-
-
 def _plain(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _plain(child) for key, child in value.items()}

@@ -39,6 +39,7 @@ from studies.copying import unused_slug
 from studies.costs import shown_forecast
 from studies.journeys import Outlook
 from studies.models import Draft, Study, configured
+from studies.names import rename
 
 MAX_SHOWN_LEVELS = 600
 """Number of levels of published rows that the editor gets."""
@@ -260,7 +261,7 @@ class PlanEditing(MembersPage):
             document = posted_document(request)
             with transaction.atomic():
                 if slug != study.slug:
-                    _rename(study, slug)
+                    rename(study, slug)
                 saved = drafting.save(study, document, edit=edit, by=request.user)  # type: ignore[arg-type]
                 self.record_action(request, saved, Action.CHANGED, _("Changed the plan."), {"edit": saved.edit})
         except BadPlan as error:
@@ -418,23 +419,6 @@ def read_upload(request: HttpRequest) -> tuple[dict[str, Any], list[Fault]]:
     except BadPlan as error:
         return {}, error.faults
     return document, list(check(document).faults)
-
-
-def _rename(study: Study, slug: str) -> None:
-    """Give a draft another short name.
-
-    Raises:
-        ValidationError: it is launched, or the name is taken or not valid.
-    """
-    if study.status != Study.Status.DRAFT:
-        raise ValidationError(_("The short name stays once the study is launched."))
-    study.slug = slug
-    try:
-        study.clean_fields(exclude=["draft"])
-        study.validate_unique()
-    except ValidationError as error:
-        raise ValidationError(_("Short name: {reason}").format(reason=" ".join(error.messages))) from None
-    study.save(update_fields=["slug"])
 
 
 def _changes(before: Draft | None, after: Draft) -> list[str]:

@@ -10,6 +10,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from audit.models import Record
+from pages.files import store
+from pages.tests.test_pages import PNG
 from plans import files, library
 from plans.starting import plan_for
 from rights.members import give
@@ -74,11 +76,13 @@ def test_what_is_not_a_plan_is_refused_in_words(client, boss):
 
 def test_a_draft_can_be_renamed_and_a_launched_study_cannot(client, boss):
     study, other = new_study(slug="s"), launched(slug="t")
+    picture = store("s", "map.png", PNG)
     assert client.post(page("save", study.pk), sent(study.draft, edit=0, slug="better")).status_code == 200
     taken = client.post(page("save", study.pk), sent(study.draft, edit=1, slug="t"))
     fixed = client.post(page("save", other.pk), sent(other.draft, edit=other.edit, slug="u"))
     study.refresh_from_db()
-    assert study.slug == "better"
+    picture.refresh_from_db()
+    assert (study.slug, picture.study) == ("better", "better")
     assert (taken.status_code, fixed.status_code) == (400, 400)
 
 
