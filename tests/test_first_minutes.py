@@ -16,6 +16,7 @@ from tests import walking
 from tests.accessibility import DARK, violation_lines, violations
 from tests.conftest import LiveStack
 from tests.photographs import DESKTOP, PHONE, photograph
+from tests.researching import begin
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 NUMBERS = count(1)
@@ -103,9 +104,8 @@ def test_set_up_a_study_and_look_at_finished_ones(demo: LiveStack, newcomer: New
     page.goto(demo.url)
     page.get_by_role("button", name="New study").click()
     newcomer.look("which game")
-    page.get_by_role("heading", name="Bargaining").click()
-    page.locator("[data-matches]").wait_for()
-    newcomer.look("set-up form")
+    begin(page)
+    newcomer.look("editor")
     for study in ("Look at a finished study", "Look at a study in groups", "Compare agents in a collection"):
         offer = page.locator("#research ~ * li", has=page.get_by_role("heading", name=study))
         page.goto(demo.url)
