@@ -119,3 +119,12 @@ def test_open_study_with_a_model_needs_a_spending_limit() -> None:
         launched_study(via="open", agents="openai:m")
     launched_study(via="open", agents={"openai:m": kit.agent("openai:m", cap_study=5.0)}, slug="capped")
     launched_study(via="codes", agents="openai:m", slug="by-code")
+
+
+@pytest.mark.parametrize("via", ["open", "codes"])
+def test_entry_page_shows_the_title_for_participants_and_never_the_researchers(client, via):
+    study = kit.launched(title="Does framing pay?", via=via)
+    page = client.get(study.get_absolute_url())
+    assert heading_of(page) == "A decision study" and "framing" not in page.content.decode()
+    kit.launch_again(study, shown_title="Sharing")
+    assert heading_of(client.get(study.get_absolute_url())) == "Sharing"
