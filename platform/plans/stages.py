@@ -278,7 +278,7 @@ class Game(Stage):
         "new",
         title="Partners",
         description="new: people who have met are kept apart as long as others may arrive. same: the group stays "
-        "together. any: whoever is available.",
+        "together. any: everyone who is available.",
     )
     roles: Literal["keep", "rotate"] = Field(
         "keep",
