@@ -35,6 +35,7 @@ HINTS = (
     "strategy",
     "endings",
     "payoffs",
+    "answers",
 )
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})
@@ -181,7 +182,8 @@ def _parts(
     """Return what a kind of control has besides its label and limits: choices, fields, or the control of its items."""
     kind = found["kind"]
     if kind == "choice":
-        return {"choices": [[value, str(value).replace("_", " ")] for value in inner["enum"]]}
+        titles = schema.get("titles", {})
+        return {"choices": [[value, titles.get(value, str(value).replace("_", " "))] for value in inner["enum"]]}
     if kind == "endings":
         return {"endings": {ending: [list(pays), ENDINGS_PAY[ending]] for ending, pays in CAN_PAY.items()}}
     if kind == "map":

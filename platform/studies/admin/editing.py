@@ -133,7 +133,7 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
             "number": cell["number"],
             "title": " · ".join(cell["factors"].values()),
             "quota": cell["quota"],
-            "minutes": str(cell["minutes"]),
+            "minutes": cell["minutes"],
             "pay": cell["pay"],
             "hourly": _("{amount}/h").format(amount=cell["hourly"]),
         }

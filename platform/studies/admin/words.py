@@ -25,13 +25,6 @@ def words() -> dict[str, Any]:
             "analysis": _("Analysis"),
         },
         "units": {"seconds": _("seconds")},
-        "choices": {
-            "as timeout": _("as when the time is up"),
-            "at once": _("at once"),
-            "agents": _("agents fill the seats"),
-            "fewer": _("play with fewer"),
-            "leave": _("the study ends for them"),
-        },
         "endings": {
             "failed_comprehension": _("Failed the questions about the rules"),
             "failed_quiz": _("Failed the quiz"),
@@ -75,6 +68,8 @@ def _actions() -> dict[str, str]:
         "add_stage": _("Add a stage"),
         "add_agent": _("Add an agent"),
         "add_agent_here": _("Add an agent…"),
+        "add_question_here": _("Add a question…"),
+        "add_to_block": _("Add to this block"),
         "new_agent": _("a new agent…"),
         "name_seat": _("Name one more seat"),
         "add_level": _("Add"),
@@ -136,10 +131,9 @@ def _parts() -> dict[str, str]:
         "short_name_help": _("In the links for participants and on the command line."),
         "short_name_fixed": _("In the links for participants. It stays once the study is launched."),
         "name": _("Name"),
-        "block_help": _(
-            "Select this block and add stages to it, or move stages into it. A factor within participants is played "
-            "here, level by level."
-        ),
+        "block_help": _("A factor within participants is played here, level by level."),
+        "in_block": _("Stages of this block"),
+        "empty_block": _("None yet. Add some here, or move stages of the journey into it with the arrows."),
         "unknown_stage": _("This kind of stage is not known here."),
         "agents_help": _("Models and scripted players, by names of your choice. Give them seats in the games."),
         "played_by": _("Played by"),
@@ -187,6 +181,7 @@ def _states() -> dict[str, str]:
         "empty": _("Nothing here yet."),
         "unknown": _("{name} (not in the list)"),
         "as_usual": _("as usual"),
+        "left_empty": _("empty"),
         "changed": _("{number} changed"),
         "taken_label": _("Another agent has this name."),
         "unsaved": _("Unsaved changes"),

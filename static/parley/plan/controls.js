@@ -51,11 +51,12 @@ function simpleField(desk, control, path, options) {
   });
   const label = labelOf(control, options, { htmlFor: id });
   const isSwitch = control.kind === "boolean";
+  const unit = control.kind === "amount" ? desk.currency() : desk.words.units[control.unit] ?? control.unit;
   return h(
     "div",
     { className: `plan-field plan-${control.kind || "string"}${wide.has(control.kind) ? " plan-wide" : ""}`, ...marks(desk, path, options) },
     h("div", { className: "plan-head" }, isSwitch ? h("span", { className: "plan-switch" }, input, label) : label, varyButton(desk, control, path, options)),
-    isSwitch ? null : control.unit ? h("span", { className: "plan-with-unit" }, input, h("span", {}, desk.words.units[control.unit] ?? control.unit)) : input,
+    isSwitch ? null : unit ? h("span", { className: "plan-with-unit" }, input, h("span", {}, unit)) : input,
     help || control.kind === "choice" ? described : null,
     h("p", { className: "plan-fault", id: `${id}-fault`, hidden: true }),
   );
@@ -158,7 +159,7 @@ function line(desk, control, path, value, attributes, read, more = {}) {
   return h("input", {
     type: "text",
     value: value === null || value === undefined ? "" : String(value),
-    placeholder: control.default !== null && control.default !== undefined ? String(control.default) : control.optional ? desk.words.none : "",
+    placeholder: control.default !== null && control.default !== undefined ? String(control.default) : control.optional ? desk.words.left_empty : "",
     maxLength: control.longest,
     ...rest,
     ...more,
@@ -197,7 +198,7 @@ function select(desk, control, path, value, attributes, groups, read = (text) =>
         desk.write(path, event.target.value === "" ? (control.optional ? null : undefined) : read(event.target.value), control);
       },
     },
-    control.optional || shown === "" ? h("option", { value: "", selected: shown === "" }, control.optional ? desk.words.none : "–") : null,
+    control.optional || shown === "" ? h("option", { value: "", selected: shown === "" }, control.kind === "agent" ? desk.words.none : "–") : null,
     known || shown === "" ? null : option([shown, fill(desk.words.unknown, { name: shown })]),
     groups.map((group) => (group.title ? h("optgroup", { label: group.title }, group.choices.map(option)) : group.choices.map(option))),
   );
@@ -206,7 +207,7 @@ function select(desk, control, path, value, attributes, groups, read = (text) =>
 const simple = {
   string: (desk, control, path, value, attributes) => line(desk, control, path, value, attributes, words(control)),
   condition: (desk, control, path, value, attributes) =>
-    line(desk, control, path, value, attributes, words(control), { className: "plan-code", spellcheck: false, placeholder: desk.words.always }),
+    line(desk, control, path, value, attributes, words(control), { className: "plan-code", spellcheck: false, placeholder: path.at(-1) === "show_if" ? desk.words.always : "" }),
   number: (desk, control, path, value, attributes) => line(desk, control, path, value, attributes, number(control), { inputMode: "decimal" }),
   integer: (desk, control, path, value, attributes) => line(desk, control, path, value, attributes, number(control), { inputMode: "numeric" }),
   amount: (desk, control, path, value, attributes) =>
@@ -231,8 +232,7 @@ const simple = {
     h("input", { type: "checkbox", checked: value === true, ...attributes, onchange: (event) => desk.write(path, event.target.checked, control) }),
   choice: (desk, control, path, value, attributes) => {
     const types = new Map(control.choices.map(([key]) => [String(key), key]));
-    const titles = control.choices.map(([key, title]) => [key, desk.words.choices[title] ?? title]);
-    return select(desk, control, path, value, attributes, [{ choices: titles }], (text) => types.get(text) ?? text);
+    return select(desk, control, path, value, attributes, [{ choices: control.choices }], (text) => types.get(text) ?? text);
   },
   agent: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.agents().map((label) => [label, label]) }]),
   strategy: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.strategies() }]),
@@ -417,24 +417,15 @@ const composite = {
     h(
       "details",
       { className: "plan-details", open: desk.isOpen(path), ontoggle: (event) => desk.keepOpen(path, event.target.open) },
-      h("summary", {}, fill(desk.words.changed, { number: Object.keys(tree.get(desk.plan, path) ?? {}).length })),
+      h("summary", {}, changes(desk, path)),
       h("div", { className: "plan-fields" }, Object.entries(control.endings).map(([ending, [pays, usual]]) =>
         field(desk, { kind: "choice", label: desk.words.endings[ending] ?? ending, default: usual, choices: pays.map((each) => [each, desk.words.pays[each] ?? each]) }, [...path, ending], { literal: false }))),
     ),
   agents: (desk, control, path) => {
-    const value = tree.get(desk.plan, path);
-    const chosen = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
-    const free = desk.agents().filter((label) => !chosen.includes(label) && label !== path[1]);
     const write = (list) => desk.write(path, list.length > 1 ? list : list.length ? list[0] : undefined, undefined, true);
-    return h(
-      "div",
-      { className: "plan-row" },
-      chosen.map((label, index) => h("span", { className: "plan-chip" }, label, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(desk.words.remove, { what: label }), onclick: () => write(chosen.filter((_, each) => each !== index)) }))),
-      desk.readOnly || !free.length
-        ? chosen.length ? null : h("span", { className: "plan-help" }, desk.words.none)
-        : h("select", { id: desk.id(path), "aria-label": fill(desk.words.add, { what: control.label }), onchange: (event) => event.target.value && write([...chosen, event.target.value]) }, h("option", { value: "" }, desk.words.add_agent_here), free.map((label) => h("option", { value: label }, label))),
-    );
+    return names(desk, control, path, desk.agents().filter((label) => label !== path[1]), desk.words.add_agent_here, write);
   },
+  answers: (desk, control, path) => names(desk, control, path, desk.questions(), desk.words.add_question_here, (list) => desk.write(path, list, control, true)),
   own: (desk, control, path, options) => {
     const value = tree.get(desk.plan, path) ?? control.default;
     const id = desk.id(path);
@@ -490,11 +481,34 @@ const composite = {
   },
 };
 
+const changes = (desk, path) => {
+  const number = Object.keys(tree.get(desk.plan, path) ?? {}).length;
+  return number ? fill(desk.words.changed, { number }) : desk.words.as_usual;
+};
+
+// Names chosen from those that exist, in order.
+function names(desk, control, path, known, more, write) {
+  const value = tree.get(desk.plan, path);
+  const chosen = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
+  const free = known.filter((name) => !chosen.includes(name));
+  return h(
+    "div",
+    { className: "plan-row" },
+    chosen.map((name, index) => h("span", { className: "plan-chip" }, name, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(desk.words.remove, { what: name }), onclick: () => write(chosen.filter((_, each) => each !== index)) }))),
+    desk.readOnly || !free.length
+      ? chosen.length ? null : h("span", { className: "plan-help" }, desk.words.none)
+      : h("select", { id: desk.id(path), "aria-label": fill(desk.words.add, { what: control.label }), onchange: (event) => event.target.value && write([...chosen, event.target.value]) }, h("option", { value: "" }, more), free.map((name) => h("option", { value: name }, name))),
+  );
+}
+
 function folded(desk, control, path, options) {
   const inside = h("div", { className: "plan-fields" });
-  const set = Object.keys(tree.get(desk.plan, path) ?? {}).length;
   const draw = () => inside.childElementCount || inside.append(...fields(desk, control, path, options).filter(Boolean));
   if (options.bare) return draw(), inside;
+  if (path.length === 2) { // on a page of its own section, nothing else needs the room
+    draw();
+    return h("div", { className: "plan-stack plan-section" }, h("div", { className: "plan-head" }, h("h3", {}, options.label ?? control.label), varyButton(desk, control, path, options)), inside);
+  }
   const details = h(
     "details",
     {
@@ -502,7 +516,7 @@ function folded(desk, control, path, options) {
       open: desk.isOpen(path),
       ontoggle: () => (desk.keepOpen(path, details.open), details.open && (draw(), desk.showFaults())),
     },
-    h("summary", {}, h("span", { className: "plan-title" }, options.label ?? control.label), h("small", {}, ` ${set ? fill(desk.words.changed, { number: set }) : desk.words.as_usual}`)),
+    h("summary", {}, h("span", { className: "plan-title" }, options.label ?? control.label), h("small", {}, ` ${changes(desk, path)}`)),
     h("div", { className: "plan-head" }, h("span", { className: "plan-help" }, control.about ?? ""), varyButton(desk, control, path, options)),
     inside,
   );

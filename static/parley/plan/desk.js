@@ -36,6 +36,8 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
   };
   desk.mayVary = (path) => !data.forms.literal.includes(path[0]) && !path.includes("hypotheses");
   desk.agents = () => Object.keys(desk.plan.agents ?? {});
+  desk.questions = () => [...tree.stages(desk.plan.journey)].flatMap(([, stage]) => (Array.isArray(stage.items) ? stage.items : [])).map((item) => item.name).filter(Boolean);
+  desk.currency = () => (typeof desk.plan.pay?.currency === "string" ? desk.plan.pay.currency : "USD");
   desk.games = () => [...new Set([...tree.stages(desk.plan.journey)].map(([, stage]) => stage.game).filter((game) => game in data.forms.games))];
   desk.strategies = () => {
     const all = new Map(desk.games().flatMap((game) => data.forms.games[game].strategies));

@@ -85,7 +85,7 @@ function drawAround() {
   nav.replaceChildren(
     h("h2", {}, words.journey),
     stageList(desk.plan.journey ?? [], ["journey"]),
-    desk.readOnly || !isStudy ? "" : addMenu(menu),
+    desk.readOnly || !isStudy ? "" : addMenu(words.add_stage, { open: menu }),
     h("h2", {}, words.factors),
     factorList(),
     h("h2", {}, words.settings),
@@ -122,18 +122,18 @@ function stageList(list, path) {
     const at = [...path, index];
     const kind = forms.stages[stage.stage];
     const detail = stage.stage === "game" ? forms.games[stage.game]?.title ?? stage.game : kind?.label ?? stage.stage;
-    const title = stage.name ? [stage.name] : [detail];
-    return h("li", {}, entry("stage", at, SYMBOLS[stage.stage] ?? "extension", title[0], stage.name ? [h("small", {}, ` ${detail}`)] : []), Array.isArray(stage.of) ? stageList(stage.of, [...at, "of"]) : null);
+    const more = stage.name && stage.name !== detail.toLowerCase() ? [h("small", {}, ` ${detail}`)] : [];
+    return h("li", {}, entry("stage", at, SYMBOLS[stage.stage] ?? "extension", stage.name || detail, more), Array.isArray(stage.of) ? stageList(stage.of, [...at, "of"]) : null);
   }));
 }
 
-function addMenu(open) {
+function addMenu(title, options) {
   const single = new Set(["consent", "debriefing"].filter((kind) => [...tree.stages(desk.plan.journey)].some(([, stage]) => stage.stage === kind)));
   const kinds = Object.entries(forms.stages).filter(([kind]) => !single.has(kind));
   return h(
     "details",
-    { className: "plan-menu", open },
-    h("summary", { className: "plan-button plan-small" }, icon("add"), h("span", {}, words.add_stage)),
+    { className: "plan-menu", ...options },
+    h("summary", { className: "plan-button plan-small" }, icon("add"), h("span", {}, title)),
     h("div", {}, kinds.map(([kind, form]) => button(form.label, { symbol: SYMBOLS[kind] ?? "extension", className: "plan-option", title: form.about, onclick: () => addStage(kind) }))),
   );
 }
@@ -209,7 +209,8 @@ function draw() {
   const control = forms.sections[section];
   const optional = section === "entry" ? { literal: true } : {};
   const more = section === "entry" && data.entry_note ? [h("p", { className: "plan-help plan-wide" }, data.entry_note)] : [];
-  return part(words.sections[section], [h("div", { className: "plan-fields" }, fields(desk, control, [section], optional), more)], "");
+  const shown = control.fields ? fields(desk, control, [section], optional) : field(desk, control, [section], { literal: true });
+  return part(words.sections[section], [h("div", { className: "plan-fields" }, shown, more)], "");
 }
 
 function part(title, children, kind, tools = null) {
@@ -260,8 +261,22 @@ function stagePage(path) {
   const shown = inside.map((each) => field(desk, each, [...path, each.name]));
   const named = form.named ? h("div", { className: "plan-field", "data-at": [...path, "name"].join("."), "data-levels": "{}" }, h("label", { htmlFor: "stage-name" }, words.name), h("input", { type: "text", id: "stage-name", value: stage.name ?? "", disabled: desk.readOnly, spellcheck: false, maxLength: 40, onchange: (event) => renameStage(path, event.target.value.trim()) }), h("p", { className: "plan-help" }, form.fields.find((each) => each.name === "name").help), h("p", { className: "plan-fault", hidden: true })) : null;
   const condition = !isStudy || stage.stage === "consent" || stage.stage === "debriefing" ? null : field(desk, form.fields.find((each) => each.name === "show_if"), [...path, "show_if"]);
-  const blocks = stage.stage === "block" ? [h("p", { className: "plan-help plan-wide" }, words.block_help)] : [];
+  const blocks = stage.stage === "block" ? [stagesOfBlock(path)] : [];
   return part(title, [h("div", { className: "plan-fields plan-field", "data-at": path.join("."), "data-levels": "{}" }, h("p", { className: "plan-fault plan-wide", hidden: true }), named, blocks, shown, condition)], stage.name ? form.label : "", tools);
+}
+
+function stagesOfBlock(path) {
+  const inside = tree.get(desk.plan, [...path, "of"]) ?? [];
+  return h(
+    "div",
+    { className: "plan-wide plan-stack" },
+    h("p", { className: "plan-help" }, words.block_help),
+    h("h3", {}, words.in_block),
+    inside.length
+      ? h("ol", { className: "plan-links" }, inside.map((stage, index) => h("li", {}, h("button", { type: "button", className: "plan-link", onclick: () => desk.open("stage", [...path, "of", index]) }, stage.name || forms.stages[stage.stage]?.label || stage.stage))))
+      : h("p", { className: "plan-help" }, words.empty_block),
+    desk.readOnly ? null : addMenu(words.add_to_block),
+  );
 }
 
 function renameStage(path, name) {
@@ -575,12 +590,13 @@ function openAddressed(focus) {
   const [section, ...rest] = location.hash.slice(1).split("/");
   const key = section === "stage" ? pathOf(rest.join("/")) : rest.join("/");
   if (section === "at") return desk.jump(key);
-  const first = [...tree.stages(desk.plan.journey)].find(([, stage]) => stage.stage === "game");
   const known = section === "stage" ? tree.get(desk.plan, key)?.stage : section === "factor" ? desk.plan.factors?.[key] : SECTIONS.some(([name]) => name === section);
   if (known) desk.open(section, key, focus);
-  else desk.open(...(first ? ["stage", first[0]] : ["study", ""]), focus);
 }
 addEventListener("hashchange", () => openAddressed(true));
+const first = [...tree.stages(desk.plan.journey)].find(([, stage]) => stage.stage === "game");
+if (first) desk.place = { section: "stage", key: first[0] };
+desk.refresh(); // other addresses belong to other parts of the page, and stay as they are
 openAddressed(false);
 showCells();
 desk.check();
