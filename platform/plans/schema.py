@@ -134,6 +134,8 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):
         found["unit"] = schema["unit"]
+    if "media" in schema:
+        found["media"] = schema["media"]
     return {**found, **_parts(found, schema, inner, definitions)}
 
 

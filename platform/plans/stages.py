@@ -94,8 +94,8 @@ class Page(Stage):
     stage: Literal["page"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
     text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
-    image: str | None = Field(None, title="Image", json_schema_extra={"media": "image"})
-    video: str | None = Field(None, title="Video", json_schema_extra={"media": "video"})
+    image: str | None = Field(None, title="Image", description="PNG, JPEG, WebP or GIF, at most 5 MB.", json_schema_extra={"media": "image"})
+    video: str | None = Field(None, title="Video", description="MP4 or WebM, at most 50 MB.", json_schema_extra={"media": "video"})
     media_text: Annotated[str, Field(max_length=500)] = Field(
         "", title="Description of the image or video", description="For participants who cannot see it."
     )

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -45,6 +46,20 @@ def export_study(study: Study) -> tuple[str, bytes]:
     return f"{study.slug}.zip", stream.getvalue()
 
 
+def read(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the plan in a file, and its images and videos by name.
+
+    Raises:
+        BadPlan: with every reason why it cannot be used here.
+    """
+    text, files = _opened(content)
+    document = loads(text)
+    faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
+    if faults:
+        raise BadPlan(faults)
+    return document, files
+
+
 @transaction.atomic
 def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study:
     """Return a new draft made from a file that `export_study` or a researcher wrote.
@@ -52,11 +67,7 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
     Raises:
         BadPlan: with every reason; nothing was made.
     """
-    text, files = _opened(content)
-    document = loads(text)
-    faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
-    if faults:
-        raise BadPlan(faults)
+    document, files = read(content)
     study = Study.objects.create(
         draft=document, slug=unused_slug(slugify(str(document["title"]))[:50] or "study"), created_by=by
     )

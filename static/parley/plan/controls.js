@@ -471,12 +471,16 @@ const composite = {
   },
   media: (desk, control, path, options) => {
     const value = tree.get(desk.plan, path);
-    const id = desk.id(path);
+    const src = desk.media[value];
+    const refused = h("p", { className: "plan-refused", role: "alert", hidden: true });
+    const refuse = (reason) => ((refused.textContent = reason), (refused.hidden = !reason));
     return h(
       "div",
-      { className: "plan-row" },
+      { className: "plan-stack" },
+      value && src && (control.media === "video" ? h("video", { className: "plan-media", src, controls: true, preload: "metadata" }) : h("img", { className: "plan-media", src, alt: "" })),
       value ? h("span", { className: "plan-chip" }, String(value), desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(desk.words.remove, { what: control.label }), onclick: () => desk.write(path, undefined, undefined, true) })) : null,
-      desk.readOnly ? null : h("input", { type: "file", id, "aria-label": control.label, accept: control.media ?? "image/*,video/*", onchange: (event) => desk.upload(path, event.target.files[0]) }),
+      desk.readOnly ? null : h("input", { type: "file", id: desk.id(path), "aria-label": control.label, accept: `${control.media}/*`, onchange: (event) => desk.upload(path, event.target.files[0], control.media, refuse) }),
+      refused,
     );
   },
 };

@@ -15,6 +15,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     forms: data.forms,
     words: data.words,
     urls: data.urls,
+    media: data.media ?? {},
     readOnly: data.readOnly,
     edit: data.edit,
     base: tree.clone(data.plan),
@@ -87,6 +88,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     status.textContent = desk.unsaved ? desk.words.unsaved : desk.words.saved;
   }
 
+  desk.showUnsaved = showUnsaved;
   desk.say = (words) => (status.textContent = words);
 
   // ---- drawing -----------------------------------------------------------------------------------------

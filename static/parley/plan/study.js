@@ -514,21 +514,34 @@ async function ownText(path) {
   desk.focus(path);
 }
 
-async function upload(path, file) {
+// The answer to an uploaded file; {} if there was none, as when a proxy stops what is too large.
+async function sendFile(url, fields) {
+  desk.say(words.uploading);
+  try {
+    return await (await desk.post(url, fields)).json();
+  } catch {
+    return {};
+  } finally {
+    desk.showUnsaved();
+  }
+}
+
+async function upload(path, file, kind, refuse) {
   if (!file) return;
-  const response = await desk.post(desk.urls.media, { file });
-  const answer = await response.json();
-  if (!response.ok) return desk.say(answer.error);
+  refuse("");
+  const answer = await sendFile(desk.urls.media, { file, kind });
+  if (!answer.name) return refuse(answer.error ?? words.not_uploaded);
+  desk.media[answer.name] = answer.url;
   desk.write(path, answer.name, undefined, true);
 }
 
 root.querySelector("[data-upload]")?.addEventListener("change", async (event) => {
   const [file] = event.target.files;
   if (!file) return;
-  const response = await desk.post(desk.urls.read, { file });
-  const answer = await response.json();
+  const answer = await sendFile(desk.urls.read, { file });
   event.target.value = "";
-  if (answer.faults.length) return refusedFile(answer.faults);
+  if (!answer.document) return refusedFile(answer.faults ?? [{ at: "", factors: {}, what: words.not_uploaded }]);
+  desk.media = answer.media ?? {};
   desk.replace(answer.document);
   desk.say(words.file_read);
 });
