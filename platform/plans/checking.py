@@ -21,7 +21,7 @@ from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
-from plans.reading import BadPlan, Fault, PlannedCell, Reader
+from plans.reading import BadPlan, Fault, PlannedCell, Reader, location
 from plans.seats import fitted
 from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage
 from plans.varying import Levels, Path
@@ -371,22 +371,16 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
 
 
 def config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) -> Iterator[Problem]:
-    """Yield the faults of a game's parameters, at the parameter where possible."""
-    for name, value in stage.config.items():
-        if name not in kind.Config.model_fields:
+    """Yield the faults of a game's parameters, each at its place; `reason` is why they are refused as a whole."""
+    found = games.play.config_faults(kind, stage.config)
+    for path, sentence in found:
+        name = path[0] if path else ""
+        if path and name not in kind.Config.model_fields:
             what = _("{game} has no parameter “{key}”; it has {names}.")
-            yield (
-                (*at, "config", name),
-                what.format(game=kind.key, key=name, names=", ".join(kind.Config.model_fields)),
-            )
-            return
-        try:
-            games.play.configure(kind, {name: value})
-        except GameError as error:
-            if str(error) == reason:
-                yield (*at, "config", name), reason
-                return
-    yield (*at, "config"), reason
+            sentence = what.format(game=kind.key, key=name, names=", ".join(kind.Config.model_fields))
+        yield (*at, "config", *location(path, stage.config)), sentence
+    if not found:
+        yield (*at, "config"), reason
 
 
 def player_problems(label: str, at: Path, plan: Plan | CollectionPlan, kind: Any, game: Any) -> Iterator[Problem]:

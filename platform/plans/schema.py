@@ -130,6 +130,8 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         found["optional"] = True
     if "default" in schema:
         found["default"] = schema["default"]
+    if "examples" in schema:
+        found["example"] = schema["examples"][0]
     if schema.get("more"):
         found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):

@@ -147,6 +147,7 @@ def _parts() -> dict[str, str]:
         "other_seats": _("All other seats"),
         "seat": _("Seat {number}"),
         "points_of": _("Points: {seat}"),
+        "odd_points": _("Remove the points of combinations that no longer exist"),
         "choose_game": _("Choose a game first."),
         "default_text": _("Parley's own text, made from your settings."),
         "default_questions": _("the game's own questions"),
@@ -166,7 +167,7 @@ def _parts() -> dict[str, str]:
         "pay": _("Pay"),
         "only_cell": _("everyone"),
         "more_cells": _("and {number} more"),
-        "cells_after_faults": _("Shown when nothing is left to correct."),
+        "cells_after_faults": _("Figures are shown when nothing is left to correct."),
         "analysis_help": _("Planned analyses are part of the study's file, and not of its version."),
         "no_hypotheses": _("No hypotheses yet. Add them to the study's file."),
     }

@@ -250,6 +250,7 @@ const simple = {
     };
     const element = area(desk, { ...control, default: control.default ?? [] }, path, (value ?? []).join?.("\n") ?? String(value), attributes, read, Math.min(8, Math.max(2, (value ?? []).length + 1)));
     element.placeholder = desk.words.one_per_line;
+    element.addEventListener("change", desk.refreshSoon); // a table beside it may have its rows from here
     return element;
   },
 };
@@ -315,7 +316,7 @@ const composite = {
       if (at !== undefined && copy.length) desk.focus([...path, Math.min(at, copy.length - 1)]);
     };
     const inner = own || !items.length ? desk : withDefaults(desk, path, items);
-    const one = control.item.label && control.item.kind === "group" ? control.item.label : desk.words.entry;
+    const one = control.item.label || desk.words.entry;
     return h(
       "div",
       { className: "plan-stack" },
@@ -443,8 +444,9 @@ const composite = {
     const points = tree.get(desk.plan, path) ?? {};
     const profiles = actions.reduce((found, size) => found.flatMap((each) => Array.from({ length: Math.min(size, 10) }, (_, action) => [...each, action])), [[]]).slice(0, 200);
     const name = (action) => names[action] ?? `A${action}`;
+    const odd = Object.keys(points).filter((key) => !profiles.some((profile) => profile.join(",") === key));
     const seat = (number) => fill(desk.words.seat, { number: number + 1 });
-    return h(
+    return [h(
       "div",
       { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": control.label },
       h(
@@ -467,7 +469,7 @@ const composite = {
           }))));
         })),
       ),
-    );
+    ), odd.length && !desk.readOnly ? button(desk.words.odd_points, { symbol: "close", className: "plan-small", onclick: () => desk.write(path, Object.fromEntries(Object.entries(points).filter(([key]) => !odd.includes(key))), undefined, true) }) : null];
   },
   media: (desk, control, path, options) => {
     const value = tree.get(desk.plan, path);
@@ -621,6 +623,7 @@ function fresh(keys) {
 
 // The least that a new value needs; what has a default is left out.
 export function emptyOf(control) {
+  if (control.example !== undefined) return tree.clone(control.example);
   if (control.default !== undefined && control.default !== null && control.kind !== "group") return tree.clone(control.default);
   if (control.kind === "group") {
     const needed = control.fields.filter((each) => each.required);
