@@ -57,7 +57,9 @@ class Instance(BaseModel):
     )
     market: float = Field(default=100.0, gt=0, title="Size of the market", description="Customers per period.")
     outside: float = Field(0.0, title="Appeal of not buying", description="On the scale of quality minus price.")
-    advice: float = Field(default=2.0, gt=0, title="Highest advised price", description="As a multiple of the best price.")
+    advice: float = Field(
+        default=2.0, gt=0, title="Highest advised price", description="As a multiple of the best price."
+    )
 
     @model_validator(mode="after")
     def _check_names(self) -> Instance:

@@ -124,16 +124,26 @@ class Question(_Model):
     required: bool = Field(True, title="Must be answered")
     rows: tuple[Row, ...] = Field((), title="Rows", max_length=30, validate_default=True)
     options: tuple[Option, ...] = Field(
-        (), title="Options", description="One per line. In a matrix: its columns.", max_length=100, validate_default=True
+        (),
+        title="Options",
+        description="One per line. In a matrix: its columns.",
+        max_length=100,
+        validate_default=True,
     )
     random_options: bool = Field(
         False, title="Random order of options", description="Drawn for each participant and stored with the answer."
     )
     min: Limit = Field(
-        None, title="Minimum", description="For dates, such as 2000-12-31; with several options, the fewest.", validate_default=True
+        None,
+        title="Minimum",
+        description="For dates, such as 2000-12-31; with several options, the fewest.",
+        validate_default=True,
     )
     max: Limit = Field(
-        None, title="Maximum", description="For dates, such as 2000-12-31; with several options, the most.", validate_default=True
+        None,
+        title="Maximum",
+        description="For dates, such as 2000-12-31; with several options, the most.",
+        validate_default=True,
     )
     step: StrictInt | StrictFloat | None = Field(
         None, title="Step", description="Between possible numbers; a slider's is 1 if empty.", gt=0

@@ -94,8 +94,12 @@ class Page(Stage):
     stage: Literal["page"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
     text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
-    image: str | None = Field(None, title="Image", description="PNG, JPEG, WebP or GIF, at most 5 MB.", json_schema_extra={"media": "image"})
-    video: str | None = Field(None, title="Video", description="MP4 or WebM, at most 50 MB.", json_schema_extra={"media": "video"})
+    image: str | None = Field(
+        None, title="Image", description="PNG, JPEG, WebP or GIF, at most 5 MB.", json_schema_extra={"media": "image"}
+    )
+    video: str | None = Field(
+        None, title="Video", description="MP4 or WebM, at most 50 MB.", json_schema_extra={"media": "video"}
+    )
     media_text: Annotated[str, Field(max_length=500)] = Field(
         "", title="Description of the image or video", description="For participants who cannot see it."
     )
@@ -228,7 +232,11 @@ class Lobby(PlanModel):
         description="leave: the study ends for those who waited, with pay. agents: an agent fills each free seat, "
         "flagged in the data. fewer: the game is played with fewer seats, if its rules allow it.",
         json_schema_extra={
-            "titles": {"leave": "the study ends for them", "agents": "agents fill the seats", "fewer": "play with fewer"}
+            "titles": {
+                "leave": "the study ends for them",
+                "agents": "agents fill the seats",
+                "fewer": "play with fewer",
+            }
         },
     )
     fill: Label | None = Field(
@@ -353,7 +361,9 @@ class Block(Stage):
         description="balanced: every order equally often, as far as participants go around.",
     )
     take: Annotated[int, Field(ge=1)] | None = Field(
-        None, title="Number of passes", description="Draws some of the combinations per participant, balanced. All if empty."
+        None,
+        title="Number of passes",
+        description="Draws some of the combinations per participant, balanced. All if empty.",
     )
     order: Literal["fixed", "random", "balanced"] = Field("fixed", title="Order of the stages")
     groups: Groups | None = Field(None, title="Groups formed once")

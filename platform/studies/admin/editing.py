@@ -151,8 +151,7 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
     ]
     totals = [[_("Participants"), f"{shown['places']:,}", ""]]
     totals += [
-        [str(title), str(expected), _("at most {amount}").format(amount=most) if most != expected else ""]
-        for title, expected, most in shown["rows"]
+        [str(title), str(expected), _most(most) if most != expected else ""] for title, expected, most in shown["rows"]
     ]
     return {
         "cells": cells,
@@ -160,6 +159,10 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
         "totals": totals,
         "notes": [str(line) for line in (*shown["warnings"], *shown["notes"])],
     }
+
+
+def _most(amount: str) -> str:
+    return _("at most {amount}").format(amount=amount) if any(map(str.isdigit, amount)) else amount
 
 
 def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:

@@ -91,6 +91,7 @@ def _varying() -> dict[str, str]:
         "vary_now": _("Vary"),
         "factor": _("Factor"),
         "new_factor": _("a new factor"),
+        "published": _("published rows ({rows})"),
         "factor_name": _("Name of the factor"),
         "factor_name_help": _("Your own word, such as wording. Participants never see it."),
         "levels": _("Levels"),

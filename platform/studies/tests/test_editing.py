@@ -182,7 +182,11 @@ def test_a_study_with_images_is_downloaded_and_opened_with_them(client, boss):
     assert "pictured.zip" in response["Content-Disposition"]
     other = new_study(slug="other")
     answer = client.post(page("read", other.pk), {"file": named(response.content, "pictured.zip")}).json()
-    assert answer == {"document": study.draft, "faults": [], "media": {"dot.png": Media.objects.first().get_absolute_url()}}
+    assert answer == {
+        "document": study.draft,
+        "faults": [],
+        "media": {"dot.png": Media.objects.first().get_absolute_url()},
+    }
     assert client.post(page("upload"), {"file": named(response.content, "pictured.zip")}).status_code == 302
     assert Media.objects.filter(name="dot.png").count() == 3
 

@@ -142,10 +142,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     const name = tree.factorOf(node);
     const first = node.values ? Object.values(node.values)[0] : desk.levels(name).map((level) => (Array.isArray(desk.plan.factors[name]?.levels) ? desk.plan.factors[name].levels.find((each) => tree.levelKey(each) === level) : null))[0];
     tree.put(desk.plan, path, tree.clone(first ?? undefined));
-    if (!tree.usesOf(desk.plan, name).length && !desk.plan.factors?.[name]?.rows) {
-      delete desk.plan.factors[name];
-      for (const cell of desk.plan.cells?.listed ?? []) delete cell[name];
-    }
+    if (!tree.usesOf(desk.plan, name).length) tree.removeFactor(desk.plan, name);
     desk.changed();
     desk.refresh();
     document.getElementById(`${desk.id(path)}-vary`)?.focus();

@@ -32,6 +32,8 @@ desk.upload = upload;
 desk.onSaved = (saved) => {
   if (saved.url) return ((desk.unsaved = false), location.assign(saved.url));
   desk.say(saved.said);
+  root.querySelector("[data-earlier]")?.remove();
+  if (location.search) history.replaceState(null, "", location.pathname + location.hash); // no longer an earlier draft
   for (const [selector, html] of Object.entries(saved.parts ?? {})) {
     const part = document.querySelector(selector);
     if (part) part.outerHTML = html;

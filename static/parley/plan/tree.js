@@ -99,11 +99,18 @@ export function removeFactor(plan, name) {
     const [path, node] = uses.at(-1);
     const first = plan.factors?.[name]?.levels;
     const level = Array.isArray(first) ? first[0] : Object.values(first ?? {})[0];
-    put(plan, path, clone(node.values ? Object.values(node.values)[0] ?? null : isObject(level) ? get(level, String(node.by).split(".").slice(1)) ?? null : level ?? null));
+    const value = node.values ? Object.values(node.values)[0] : get(level, String(node.by).split(".").slice(1));
+    put(plan, path, value === undefined && path.at(-2) === "values" ? null : clone(value));
   }
   delete plan.factors?.[name];
   for (const cell of plan.cells?.listed ?? []) delete cell[name];
   if (plan.cells?.rows === name) delete plan.cells.rows;
+}
+
+// A factor that nothing depends on any more goes, as it would be refused.
+export function dropUnused(plan) {
+  for (const name of Object.keys(plan.factors ?? {}))
+    if (!usesOf(plan, name).length && plan.cells?.rows !== name) removeFactor(plan, name);
 }
 
 export function addLevel(plan, name, level) {
