@@ -157,7 +157,6 @@ def _answer(document: dict[str, Any]) -> dict[str, Any]:
             faults = error.faults
     return {
         "faults": [fault.as_data() for fault in faults],
-        "all_cells": [{"levels": dict(cell.factors)} for cell in checked.cells[:MAX_SHOWN_CELLS]],
         "more": max(0, len(checked.cells) - MAX_SHOWN_CELLS),
         **_of_reader(document),
         **found,

@@ -114,7 +114,6 @@ def answer(document: Document, study: Study) -> dict[str, Any]:
     found: dict[str, Any] = {
         "faults": [fault.as_data() for fault in checked.faults],
         "cells": [_cell(cell) for cell in checked.cells[:MAX_SHOWN_CELLS]],
-        "all_cells": [{"levels": dict(cell.factors)} for cell in checked.cells[:MAX_SHOWN_CELLS]],
         "more": max(0, len(checked.cells) - MAX_SHOWN_CELLS),
         "totals": [],
         "changes": [],
@@ -345,7 +344,7 @@ class PlanEditing(MembersPage):
         )
 
     def read_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Return {document, faults, media} of a file for the editor; stores its images and videos, and saves nothing."""
+        """Return {document, faults, media} of a file for the editor; stores its images and videos, saves nothing."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             document, media = filing.read(uploaded(request))

@@ -190,6 +190,7 @@ def _states() -> dict[str, str]:
         "saved": _("Saved"),
         "saving": _("Saving…"),
         "not_saved": _("Not saved: the server did not answer. Your changes are still here; try again."),
+        "signed_out": _("You are signed out. Sign in again in another tab, then save: your changes are still here."),
         "no_check": _("The server does not answer. Your changes are still here."),
         "to_correct": _("to correct"),
         "one_fault": _("1 thing to correct before launching"),

@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from audit.models import Record
-from pages.files import MAX_IMAGE_BYTES, MAX_VIDEO_BYTES, store
+from pages.files import MAX_IMAGE_BYTES, MAX_VIDEO_BYTES
 from pages.models import Media
 from plans import files, library
 from plans.starting import plan_for
-from rights.members import give
 from recruiters.models import LabCode
+from rights.members import give
 from rights.roles import Role
 from studies.copying import copy
 from studies.models import Study

@@ -49,6 +49,7 @@ function simpleField(desk, control, path, options) {
     "aria-describedby": [help && `${id}-help`, `${id}-fault`].filter(Boolean).join(" "),
     explain: (chosen) => (described.textContent = helpOf(control, chosen)),
   });
+  if (path.at(-1) === "name" && path.at(-3) === "items") followName(desk, path, input);
   const label = labelOf(control, options, { htmlFor: id });
   const isSwitch = control.kind === "boolean";
   const unit = control.kind === "amount" ? desk.currency() : desk.words.units[control.unit] ?? control.unit;
@@ -60,6 +61,20 @@ function simpleField(desk, control, path, options) {
     help || control.kind === "choice" ? described : null,
     h("p", { className: "plan-fault", id: `${id}-fault`, hidden: true }),
   );
+}
+
+// Once a question has its new name, what mentions the old one follows.
+function followName(desk, path, input) {
+  let old = input.value;
+  input.addEventListener("focus", () => (old = input.value));
+  input.addEventListener("change", () => {
+    const name = input.value.trim();
+    const taken = desk.questions().filter((each) => each === name).length > 1;
+    if (!old || !tree.isName(name) || taken || old === name) return;
+    tree.renameQuestion(desk.plan, old, name);
+    desk.changed();
+    desk.refreshSoon();
+  });
 }
 
 const wide = new Set(["text", "long", "condition"]);
@@ -198,7 +213,7 @@ function select(desk, control, path, value, attributes, groups, read = (text) =>
         desk.write(path, event.target.value === "" ? (control.optional ? null : undefined) : read(event.target.value), control);
       },
     },
-    control.optional || shown === "" ? h("option", { value: "", selected: shown === "" }, control.kind === "agent" ? desk.words.none : "–") : null,
+    control.optional || control.clears || shown === "" ? h("option", { value: "", selected: shown === "" }, control.kind === "agent" ? desk.words.none : "–") : null,
     known || shown === "" ? null : option([shown, fill(desk.words.unknown, { name: shown })]),
     groups.map((group) => (group.title ? h("optgroup", { label: group.title }, group.choices.map(option)) : group.choices.map(option))),
   );
@@ -333,12 +348,14 @@ const composite = {
     );
   },
   map: (desk, control, path) => {
+    const seats = control.item.kind === "agent" ? desk.seats(path) : [];
     const map = tree.get(desk.plan, path) ?? {};
     const keys = Object.keys(map);
     const rename = (old, key) => {
       if (key && key !== old && !(key in map)) desk.write(path, Object.fromEntries(Object.entries(map).map(([name, value]) => [name === old ? key : name, value])));
       desk.refreshSoon();
     };
+    if (seats.length) return h("div", { className: "plan-fields" }, seats.map(({ role, title }) => field(desk, { ...control.item, label: title, clears: true }, [...path, role], { literal: true })));
     return h(
       "div",
       { className: "plan-stack" },
@@ -347,7 +364,7 @@ const composite = {
           "div",
           { className: "plan-mapped" },
           h("input", { type: "text", id: `${desk.id([...path, key])}-key`, value: key, "aria-label": fill(desk.words.name_of, { what: control.label }), disabled: desk.readOnly, onchange: (event) => rename(key, event.target.value.trim()) }),
-          field(desk, { ...control.item, label: key }, [...path, key], { literal: true }),
+          field(desk, { ...control.item, label: key }, [...path, key], { literal: true, bare: true }),
           desk.readOnly ? null : button("", { symbol: "close", label: fill(desk.words.remove, { what: key }), className: "plan-icon", onclick: () => desk.write([...path, key], undefined, undefined, true) }),
         ),
       ),

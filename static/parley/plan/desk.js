@@ -24,7 +24,8 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     answer: data.answer ?? {},
     place: { section: "study", key: "" },
   };
-  const csrf = root.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+  // Signing in again in another tab gives a new one.
+  const csrf = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? root.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
   const middle = root.querySelector("[data-middle]");
   const status = root.querySelector("[data-status]");
 
@@ -154,7 +155,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     const body = new FormData();
     body.append("document", new Blob([JSON.stringify(desk.plan)], { type: "application/json" }), "document.json");
     for (const [name, value] of Object.entries(fields)) body.append(name, value);
-    return fetch(url, { method: "POST", body, headers: { "X-CSRFToken": csrf }, signal });
+    return fetch(url, { method: "POST", body, headers: { "X-CSRFToken": csrf() }, signal });
   };
 
   let timer, running;
@@ -169,6 +170,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     running = new AbortController();
     try {
       const response = await desk.post(desk.urls.check, {}, running.signal);
+      if (response.redirected) return desk.say(desk.words.signed_out);
       if (!response.ok) throw new Error(String(response.status));
       const before = JSON.stringify(desk.answer.seats);
       desk.answer = await response.json();
@@ -248,6 +250,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     } catch {
       return desk.say(desk.words.not_saved);
     }
+    if (response.redirected || response.status === 403) return desk.say(desk.words.signed_out);
     if (response.status === 409) return settle(await response.json());
     if (!response.ok) return desk.say(response.status === 400 ? (await response.json()).error : desk.words.not_saved);
     const saved = await response.json();

@@ -9,6 +9,7 @@ const data = JSON.parse(document.getElementById("plan-data").textContent);
 const { words, forms } = data;
 const SYMBOLS = { consent: "handshake", page: "article", questions: "quiz", game: "casino", block: "view_agenda", debriefing: "waving_hand" };
 const CELLS_SHOWN = 12;
+const MOST_LISTED = 200; // cells that are edited one by one
 const isStudy = data.kind !== "collection";
 const SECTIONS = !isStudy ? [["study", "title"], ["agents", "smart_toy"], ["cells", "grid_view"], ["prices", "payments"]] : [
   ["study", "title"],
@@ -285,7 +286,7 @@ function renameStage(path, name) {
   const stage = tree.get(desk.plan, path);
   if (name === stage.name) return;
   const old = stage.name;
-  if (!/^[a-z][a-z0-9_]{0,39}$/.test(name) || tree.freeName(desk.plan, name) !== name) {
+  if (!tree.isName(name) || tree.freeName(desk.plan, name) !== name) {
     desk.say(words.bad_name);
     return desk.refreshSoon();
   }
@@ -463,10 +464,11 @@ function cellsPage() {
   const cells = desk.plan.cells ?? {};
   const between = Object.entries(desk.plan.factors ?? {}).filter(([, factor]) => !factor.within);
   const rows = between.filter(([, factor]) => factor.rows).map(([name]) => name);
+  const number = between.reduce((product, [name]) => product * desk.levels(name).length, 1);
   const mode = cells.listed ? "listed" : cells.rows ? `rows ${cells.rows}` : "crossed";
   const change = (chosen) => {
     const { listed: _listed, rows: _rows, crossed: _crossed, ...kept } = cells;
-    if (chosen === "listed") kept.listed = (desk.answer.all_cells ?? []).map((cell) => ({ ...cell.levels }));
+    if (chosen === "listed") kept.listed = tree.crossed(between.map(([name]) => [name, desk.levels(name)]));
     if (chosen.startsWith("rows ")) kept.rows = chosen.slice(5);
     desk.write(["cells"], kept, undefined, true);
   };
@@ -476,7 +478,7 @@ function cellsPage() {
       "div",
       { className: "plan-fields plan-field", "data-at": "cells", "data-levels": "{}" },
       h("p", { className: "plan-fault plan-wide", hidden: true }),
-      h("div", { className: "plan-field" }, h("label", { htmlFor: "cells-mode" }, words.which_cells), h("select", { id: "cells-mode", disabled: desk.readOnly, onchange: (event) => change(event.target.value) }, h("option", { value: "crossed", selected: mode === "crossed" }, words.crossed), h("option", { value: "listed", selected: mode === "listed" }, words.listed), rows.map((name) => h("option", { value: `rows ${name}`, selected: mode === `rows ${name}` }, fill(words.as_rows, { factor: name }))))),
+      h("div", { className: "plan-field" }, h("label", { htmlFor: "cells-mode" }, words.which_cells), h("select", { id: "cells-mode", disabled: desk.readOnly, onchange: (event) => change(event.target.value) }, h("option", { value: "crossed", selected: mode === "crossed" }, words.crossed), h("option", { value: "listed", selected: mode === "listed", disabled: mode !== "listed" && number > MOST_LISTED }, words.listed), rows.map((name) => h("option", { value: `rows ${name}`, selected: mode === `rows ${name}` }, fill(words.as_rows, { factor: name }))))),
       ...["quota", "rule"].map((name) => form[name] && field(desk, form[name], ["cells", name], literal)),
       form.unit ? field(desk, form.unit, ["cells", "unit"], literal) : null,
       form.strata ? field(desk, form.strata, ["cells", "strata"], literal) : null,
@@ -494,7 +496,8 @@ function listedTable(between) {
     { className: "plan-wide plan-stack" },
     h("div", { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": words.listed }, h("table", { className: "plan-grid" },
       h("thead", {}, h("tr", {}, h("th", {}, "#"), between.map(([name]) => h("th", { scope: "col" }, name)), isStudy ? [h("th", { scope: "col" }, words.quota), h("th", { scope: "col" }, words.weight)] : null, h("td", {}))),
-      h("tbody", {}, cells.slice(0, 200).map((cell, index) => h("tr", {}, h("th", { scope: "row" }, String(index + 1)), between.map(([name, factor]) => h("td", {}, h("select", { "aria-label": fill(words.of_cell, { what: name, number: index + 1 }), disabled: desk.readOnly, onchange: (event) => desk.write(["cells", "listed", index, name], (Array.isArray(factor.levels) ? factor.levels : []).find((each) => tree.levelKey(each) === event.target.value) ?? event.target.value) }, cell[name] === undefined ? h("option", { value: "" }, "–") : null, desk.levels(name).map((level) => h("option", { value: level, selected: tree.levelKey(cell[name] ?? "") === level }, level))))), isStudy ? [number(cell, index, "quota", String(desk.plan.cells.quota ?? 20)), number(cell, index, "weight", "1")] : null, h("td", {}, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(words.remove, { what: `${words.cell} ${index + 1}` }), onclick: () => write(cells.filter((_, each) => each !== index)) }))))))),
+      h("tbody", {}, cells.slice(0, MOST_LISTED).map((cell, index) => h("tr", {}, h("th", { scope: "row" }, String(index + 1)), between.map(([name, factor]) => h("td", {}, h("select", { "aria-label": fill(words.of_cell, { what: name, number: index + 1 }), disabled: desk.readOnly, onchange: (event) => desk.write(["cells", "listed", index, name], (Array.isArray(factor.levels) ? factor.levels : []).find((each) => tree.levelKey(each) === event.target.value) ?? event.target.value) }, cell[name] === undefined ? h("option", { value: "" }, "–") : null, desk.levels(name).map((level) => h("option", { value: level, selected: tree.levelKey(cell[name] ?? "") === level }, level))))), isStudy ? [number(cell, index, "quota", String(desk.plan.cells.quota ?? 20)), number(cell, index, "weight", "1")] : null, h("td", {}, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(words.remove, { what: `${words.cell} ${index + 1}` }), onclick: () => write(cells.filter((_, each) => each !== index)) }))))))),
+    cells.length > MOST_LISTED ? h("p", { className: "plan-help" }, fill(words.more_cells, { number: cells.length - MOST_LISTED })) : null,
     desk.readOnly ? null : button(fill(words.add, { what: words.cell.toLowerCase() }), { symbol: "add", className: "plan-small", onclick: () => write([...cells, { ...(cells.at(-1) ?? {}) }]) }),
   );
 }

@@ -154,7 +154,7 @@ function labelled(id, label, input, help) {
 }
 
 function problemOf(desk, name, levels) {
-  if (!/^[a-z][a-z0-9_]{0,39}$/.test(name)) return desk.words.bad_name;
+  if (!tree.isName(name)) return desk.words.bad_name;
   if (tree.namesIn(desk.plan).has(name) || tree.freeName(desk.plan, name) !== name) return fill(desk.words.taken_name, { name });
   if (levels.length < 2) return desk.words.two_levels;
   return new Set(levels.map(tree.levelKey)).size < levels.length ? desk.words.level_twice : "";
@@ -170,7 +170,7 @@ export function factorPage(desk, name) {
   const rename = (event) => {
     const wish = event.target.value.trim();
     if (wish === name) return;
-    if (!/^[a-z][a-z0-9_]{0,39}$/.test(wish) || tree.freeName(plan, wish) !== wish) return desk.say(words.bad_name), (event.target.value = name);
+    if (!tree.isName(wish) || tree.freeName(plan, wish) !== wish) return desk.say(words.bad_name), (event.target.value = name);
     tree.renameFactor(plan, name, wish);
     desk.changed();
     setTimeout(() => desk.open("factor", wish, false));
