@@ -35,7 +35,7 @@ from recruiters import arrivals
 from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies import drafting, filing, texts
-from studies.admin.checklist import checklist, tick
+from studies.admin.checklist import tick
 from studies.admin.words import words
 from studies.copying import unused_slug
 from studies.costs import shown_forecast
@@ -405,7 +405,8 @@ class PlanEditing(MembersPage):
     def tick(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Record that the user has seen one point of the checklist, and go where it leads."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        item = next((item for item in checklist(study, request) if item.name == request.POST.get("item")), None)
+        points = self.study_context(request, study)["points"]
+        item = next((item for item in points if item.name == request.POST.get("item")), None)
         if item is None:
             raise Http404
         problem = tick(study, item, request.user)
