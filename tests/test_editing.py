@@ -362,8 +362,15 @@ def test_every_part_is_accessible_and_fits_a_phone(desk: Page, scheme: str, rule
     problems = []
     begin(desk)
     vary(desk, "Rounds", "short, long")
+    for kind in ("Page", "Questions", "Block"):
+        desk.get_by_text("Add a stage").click()
+        press(desk, kind)
+    part(desk, "questions")
+    press(desk, "Add: question")
+    part(desk, "Cells and assignment")
+    desk.get_by_label("Which combinations").select_option("listed")
     parts = ["game Bargaining", "rounds short", "Title and time", "Agents", "Pay", "Disclosure", "Data quality"]
-    for name in [*parts, "Entry", "Cells and assignment", "Consent"]:
+    for name in [*parts, "Entry", "Cells and assignment", "Consent", "page", "questions", "block"]:
         part(desk, name)
         desk.evaluate(UNFOLD)
         photograph(desk, f"editor-{name}")

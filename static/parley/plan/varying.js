@@ -251,7 +251,7 @@ function levelsList(desk, name, factor) {
             ),
         named ? partsOf(desk, ["factors", name, "levels", key]) : null,
       ))),
-    desk.readOnly ? null : h("div", { className: "plan-row" }, fresh, button(words.add_level, { symbol: "add", className: "plan-small", onclick: add })),
+    desk.readOnly ? null : h("div", { className: "plan-row" }, fresh, button(words.add_level, { symbol: "add", id: "factor-add", className: "plan-small", onclick: add })),
     h("p", { className: "plan-fault", hidden: true }),
   );
 }
