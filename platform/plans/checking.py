@@ -365,6 +365,8 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
     for setting in ("instructions", "examples"):
         yield from template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
+        if not stage.comprehension.questions:
+            yield (*at, "comprehension", "questions"), _("Add at least one question, or choose the game's own.")
         for index, question in enumerate(stage.comprehension.questions):
             if question.answer not in question.options:
                 yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr, SerializeAsAny
+from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
 
 from games import registry
 from games.interface import Json, Role
@@ -138,6 +138,8 @@ class CodeWord(PlanModel):
 
 class ComprehensionQuestion(PlanModel):
     """A question about the rules with one right answer."""
+
+    model_config = ConfigDict(title="Comprehension question")
 
     text: Annotated[str, Field(min_length=1, max_length=1000)] = Field(title="Question")
     options: Annotated[

@@ -133,3 +133,10 @@ def test_a_page_s_script_never_learns_a_factor():
 def test_a_fault_of_a_parameter_stands_at_its_place(game, config, at):
     document = {**plan_for(game), "journey": [{"stage": "consent"}, plan_for(game)["journey"][1] | {"config": config}]}
     assert f"journey.1.config.{at}" in [fault.at for fault in check(document).faults]
+
+
+def test_own_comprehension_questions_are_not_forgotten():
+    document = plan_for("bargaining")
+    document["journey"][1]["comprehension"] = {"questions": []}
+    (fault,) = check(document).faults
+    assert fault.at == "journey.1.comprehension.questions"

@@ -92,7 +92,7 @@ function compositeField(desk, control, path, options) {
     { className: `plan-field plan-wide plan-${control.kind}`, ...marks(desk, path, options), id: `${id}-group`, tabIndex: -1 },
     h("legend", { className: "sr-only" }, [options.prefix, options.label ?? control.label].filter(Boolean).join(": ")),
     options.bare || control.kind === "group" ? null : h("div", { className: "plan-head" }, h("span", { className: "plan-title", "aria-hidden": "true" }, options.label ?? control.label), varyButton(desk, control, path, options)),
-    control.help && !options.bare && control.kind !== "group" ? h("p", { className: "plan-help" }, control.help) : null,
+    control.help && !options.bare && !["group", "own"].includes(control.kind) ? h("p", { className: "plan-help" }, control.help) : null,
     content,
     h("p", { className: "plan-fault", id: `${id}-fault`, hidden: true }),
   );
@@ -449,7 +449,7 @@ const composite = {
     const id = desk.id(path);
     const choose = h(
       "select",
-      { id, "aria-label": control.label, disabled: desk.readOnly, onchange: (event) => desk.write(path, event.target.value === "own" ? [] : "default", control, true) },
+      { id, "aria-label": control.label, disabled: desk.readOnly, onchange: (event) => desk.write(path, event.target.value === "own" ? [emptyOf(control.item)] : "default", control, true) },
       h("option", { value: "default", selected: value === "default" }, desk.words.default_questions),
       h("option", { value: "own", selected: value !== "default" }, desk.words.own_questions),
     );
