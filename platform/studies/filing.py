@@ -19,7 +19,7 @@ from pages.models import Media
 from plans.checking import check
 from plans.files import dumps, loads
 from plans.plan import Document
-from plans.reading import BadPlan, Fault, Reader
+from plans.reading import BadPlan, Fault, reader_of
 from recruiters import arrivals
 from studies.copying import unused_slug
 from studies.journeys import media_in
@@ -68,7 +68,7 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
 def media_names(document: Document) -> set[str]:
     """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
     try:
-        return media_in(Reader(document))
+        return media_in(reader_of(document))
     except BadPlan:
         return set()
 
@@ -109,7 +109,7 @@ def _endpoints_in(document: Document) -> Iterator[tuple[str, str]]:
     """Yield the label and endpoint of each model in any cell; of a plan that cannot be read, as written."""
     written = document.get("agents")
     try:
-        reader = Reader(document)
+        reader = reader_of(document)
         agents = {reader.key(written, cell.factors): reader.resolved(written, cell.factors) for cell in reader.cells}
     except BadPlan:
         agents = {(): written}
