@@ -28,7 +28,7 @@ from plans import files
 from plans.checking import Checked, check
 from plans.comparing import compare
 from plans.plan import Document
-from plans.reading import BadPlan, Fault, Reader
+from plans.reading import BadPlan, Fault, reader_of
 from plans.schema import plan_controls, seats_of
 from plans.stages import Block, Game
 from recruiters import arrivals
@@ -167,7 +167,7 @@ def _most(amount: str) -> str:
 def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:
     """Return the levels of published rows, and the seats of every game's stage in the first cell."""
     try:
-        reader = Reader(document)
+        reader = reader_of(document)
     except BadPlan:
         return {"levels": {}, "seats": {}}
     rows = {
@@ -418,7 +418,7 @@ class PlanEditing(MembersPage):
 def default_consent_of(document: Document) -> str:
     """Return the consent text that Parley makes for this plan; empty while the plan has faults."""
     try:
-        reader = Reader(document)
+        reader = reader_of(document)
         plans = [reader.plan(cell.factors) for cell in reader.cells[:MAX_SHOWN_CELLS]]
         return texts.default_consent(plans[0], Outlook.of(plans))
     except (BadPlan, GameError, ValueError, IndexError):
