@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -19,7 +20,7 @@ from pages.models import Media
 from plans.checking import check
 from plans.files import dumps, loads
 from plans.plan import Document
-from plans.reading import BadPlan, Fault, Reader
+from plans.reading import BadPlan, Fault, reader_of
 from recruiters import arrivals
 from studies.copying import unused_slug
 from studies.journeys import media_in
@@ -45,6 +46,20 @@ def export_study(study: Study) -> tuple[str, bytes]:
     return f"{study.slug}.zip", stream.getvalue()
 
 
+def read(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the plan in a file, and its images and videos by name.
+
+    Raises:
+        BadPlan: with every reason why it cannot be used here.
+    """
+    text, files = _opened(content)
+    document = loads(text)
+    faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
+    if faults:
+        raise BadPlan(faults)
+    return document, files
+
+
 @transaction.atomic
 def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study:
     """Return a new draft made from a file that `export_study` or a researcher wrote.
@@ -52,11 +67,7 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
     Raises:
         BadPlan: with every reason; nothing was made.
     """
-    text, files = _opened(content)
-    document = loads(text)
-    faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
-    if faults:
-        raise BadPlan(faults)
+    document, files = read(content)
     study = Study.objects.create(
         draft=document, slug=unused_slug(slugify(str(document["title"]))[:50] or "study"), created_by=by
     )
@@ -68,7 +79,7 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
 def media_names(document: Document) -> set[str]:
     """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
     try:
-        return media_in(Reader(document))
+        return media_in(reader_of(document))
     except BadPlan:
         return set()
 
@@ -95,16 +106,28 @@ def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
 
 def _unknown_here(document: Document) -> Iterator[Fault]:
     """Yield what a plan names that this installation does not have."""
-    agents = document.get("agents")
-    for label, agent in agents.items() if isinstance(agents, dict) else ():
-        endpoint = agent.get("endpoint") if isinstance(agent, dict) else None
-        if isinstance(endpoint, str) and not endpoint_exists(endpoint):
-            what = _("There is no endpoint “{name}” here. Add it first, or choose another.")
-            yield Fault(f"agents.{label}.endpoint", what.format(name=endpoint))
+    what = _("There is no endpoint “{name}” here. Add it first, or choose another.")
+    for label, name in dict.fromkeys(_endpoints_in(document)):
+        if not endpoint_exists(name):
+            yield Fault(f"agents.{label}.endpoint", what.format(name=name))
     entry = document.get("entry")
     via = entry.get("via", "codes") if isinstance(entry, dict) else "codes"
     if via not in arrivals.KINDS:
         yield Fault("entry.via", _("There is no way of entering called “{kind}”.").format(kind=via))
+
+
+def _endpoints_in(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the label and endpoint of each model in any cell; of a plan that cannot be read, as written."""
+    written = document.get("agents")
+    try:
+        reader = reader_of(document)
+        agents = {reader.key(written, cell.factors): reader.resolved(written, cell.factors) for cell in reader.cells}
+    except BadPlan:
+        agents = {(): written}
+    for by_label in agents.values():
+        for label, agent in by_label.items() if isinstance(by_label, dict) else ():
+            if isinstance(agent, dict) and isinstance(agent.get("endpoint"), str):
+                yield label, agent["endpoint"]
 
 
 def _faults_of_media(document: Document, files: dict[str, bytes]) -> Iterator[Fault]:

@@ -18,9 +18,8 @@ from matches.models import Match
 from opponents.agents import Agent, Seats, labels_in, people_in
 from plans import stages
 from plans.checking import matches_of
-from plans.conditions import Condition
 from plans.plan import Plan
-from plans.reading import Reader, stage_nodes
+from plans.reading import Reader
 from plans.stages import DEFAULT_TEXT
 from plans.varying import level_key
 from studies import disclosure, texts
@@ -158,35 +157,14 @@ def _draw_point(identity: _Identity) -> int:
     reader = version.reader
     if len(reader.cells) == 1:
         return 0
-    for index, node in enumerate(reader.document["journey"]):
-        if node["stage"] == "consent":
-            if _consent_differs(version, index):
-                return index
-        elif _has_game(node) or set(reader.between) & {*reader.factors_in(node), *_mentioned(node)}:
-            return index
-    return len(reader.document["journey"])
+    return 0 if _consent_differs(version) else reader.common_stages
 
 
-def _mentioned(node: Any) -> Iterator[str]:
-    """Yield the names that the texts and conditions of a stage as written use."""
-    for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
-        if isinstance(value, Mapping | list):
-            yield from _mentioned(value)
-        elif isinstance(value, str) and value and key in ("show_if", "ends_if", "valid_if"):
-            yield from (path[0] for path in Condition.parse(value).references())
-        elif isinstance(value, str) and "{" in value:
-            yield from games.texts.used_variables(value)
-
-
-def _has_game(node: Mapping[str, Any]) -> bool:
-    return any(stage["stage"] == "game" for _path, stage in stage_nodes([node]))
-
-
-def _consent_differs(version: Version, index: int) -> bool:
+def _consent_differs(version: Version) -> bool:
     first = None
     for cell in version.reader.cells:
         way = Way(version, Cell(version=version, number=cell.number, factors=cell.factors), role="")
-        made = _consent(way.plan.journey[index], way)
+        made = _consent(way.plan.journey[0], way)
         first = first or made
         if made != first:
             return True
@@ -366,13 +344,9 @@ def consent_of(version: Version) -> str:
 
 def media_in(reader: Reader) -> set[str]:
     """Return the names of the images and videos that a plan's pages show in any cell."""
-    if all(node["stage"] != "page" for _path, node in stage_nodes(reader.document["journey"])):
-        return set()
-    pages: dict[int, stages.Page] = {}
-    for cell in reader.cells:
-        found = every_stage(reader.plan(cell.factors).journey)
-        pages |= {id(stage): stage for stage in found if isinstance(stage, stages.Page)}
-    return {name for page in pages.values() for name in (page.image, page.video) if name}
+    parts = {id(stage): stage for cell in reader.cells for stage in reader.plan(cell.factors).journey}
+    pages = [stage for stage in every_stage(parts.values()) if isinstance(stage, stages.Page)]
+    return {name for page in pages for name in (page.image, page.video) if name}
 
 
 @register_steps(stages.Page)

@@ -1,4 +1,4 @@
-"""What refers to a study by its short name: links already shared, codes, server connections, pay limits, files."""
+"""What refers to a study by its short name: links already shared, codes, server connections and pay limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
 
 REFERRING_MODELS = (LabCode, OtreeServer, Limit)
-"""Models that refer to a study by its short name and make it final."""
+"""Models that refer to a study by its short name."""
 
 
 def two_person_slug(slug: str) -> str:
@@ -21,24 +21,27 @@ def two_person_slug(slug: str) -> str:
     return f"{slug}-together"
 
 
+def is_referenced(study: Study) -> bool:
+    """Return whether links, codes, servers or pay limits refer to the study by its short name."""
+    return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in REFERRING_MODELS)
+
+
 def rename(study: Study, slug: str) -> None:
-    """Give a draft another short name; its images and videos follow.
+    """Give a study another short name; its images and videos follow.
 
     Raises:
-        ValidationError: links, codes, servers or pay limits need the present name, or the new one is taken or invalid.
+        ValidationError: something refers to the old name, or the new one is taken or not valid.
     """
-    if study.versions.exists():
-        raise ValidationError(_("The short name stays once the study is launched."))
-    if any(model.objects.filter(study=study.slug).exists() for model in REFERRING_MODELS):
-        raise ValidationError(_("Personal codes, an oTree server or a limit on pay already use this short name."))
-    earlier, study.slug = study.slug, slug
+    if is_referenced(study):
+        raise ValidationError(_("The short name stays: links, codes, servers or limits already use it."))
+    before, study.slug = study.slug, slug
     try:
         study.clean_fields(exclude=["draft"])
         study.validate_unique()
     except ValidationError as error:
         raise ValidationError(_("Short name: {reason}").format(reason=" ".join(error.messages))) from None
     study.save(update_fields=["slug"])
-    Media.objects.filter(study=earlier).update(study=slug)
+    Media.objects.filter(study=before).update(study=slug)
 
 
 @receiver(post_delete, sender=Study)

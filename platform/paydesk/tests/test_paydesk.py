@@ -202,7 +202,7 @@ def test_a_limit_belongs_to_its_study_and_is_deleted_with_it(client, owner):
     give(draft, user=owner, role=Role.OWNER, by=None)
     rename(draft, "costs")
     client.post(path(draft, "limit"), {"currency": "USD", "most": "50"})
-    with pytest.raises(ValidationError, match="limit on pay"):
+    with pytest.raises(ValidationError, match="limits already use it"):
         rename(draft, "without-a-limit")
     draft.refresh_from_db()
     draft.delete()
