@@ -105,6 +105,14 @@ class Instructions(_GameStep):
             raise StepRefused({"code_word": reason.format(typed=typed[:40], left=left)}, stored={"typed": words})
         passed = code_word.matches(typed, word)
         self.judge(shown=word, tries=words, passed=passed, failing=State.FAILED_CODE_WORD)
+        self._ask_no_more()
+
+    def _ask_no_more(self) -> None:
+        """Take the code word out of later instructions, which ask for it if a condition leaves the earlier ones out."""
+        position, steps = self.enrolment.position, self.enrolment.steps
+        later = [{**step, "code_word": None} if step.get("code_word") else step for step in steps[position + 1 :]]
+        if later != steps[position + 1 :]:
+            self.enrolment.steps = [*steps[: position + 1], *later]
 
 
 @dataclass(frozen=True)

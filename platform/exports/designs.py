@@ -115,7 +115,7 @@ _NOWHERE = stages.Stage(stage="")
 
 def _placed(reader: Reader, journey: Sequence[stages.Stage], at: PlacedStage) -> Iterator[PlacedStage]:
     for stage in journey:
-        conditional = at.conditional or stage.show_if is not None
+        conditional = at.conditional or bool(stage.show_if)
         if not isinstance(stage, stages.Block):
             yield replace(at, stage=stage, conditional=conditional)
             at = replace(at, before_game=at.before_game and not isinstance(stage, stages.Game))

@@ -122,6 +122,12 @@ class Cells(PlanModel):
         description="blocks: permuted blocks, so that cells fill evenly in a random order. random: each arrival "
         "independently, by weight. emptiest: the cell with the fewest participants for its quota.",
     )
+    unit: Literal["group", "participant"] = Field(
+        "group",
+        title="Who is assigned together",
+        description="group: those who arrive next complete a group that is forming. participant: everyone is "
+        "assigned alone, and groups form among those of one cell.",
+    )
     strata: list[Name] = Field(
         default_factory=list,
         title="Strata",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
-from math import lcm
+from math import gcd, lcm
 from random import Random
 from typing import Any
 
@@ -19,8 +19,9 @@ from opponents.agents import Agent, Seats, labels_in, people_in
 from plans import stages
 from plans.checking import matches_of
 from plans.conditions import Condition
+from plans.pay import least_of
 from plans.plan import Plan
-from plans.reading import Reader, stage_nodes
+from plans.reading import BadPlan, Reader, stage_nodes
 from plans.stages import DEFAULT_TEXT
 from plans.varying import level_key
 from studies import disclosure, texts
@@ -31,6 +32,8 @@ Maker = Callable[[Any, "Way"], Steps]
 DRAW = "draw"
 """The kind of the step in whose place the steps of the drawn cell come (`studies.enrolling`)."""
 _makers: dict[type[stages.Stage], Maker] = {}
+_BEFORE_PLAY = ("screened_out", "withdrew", "timed_out", "dropped_out")
+"""Endings that participants bring about before their first game."""
 
 
 def register_steps(kind: type[stages.Stage]) -> Callable[[Maker], Maker]:
@@ -54,8 +57,10 @@ class Way:
         levels: of the factors within participants, here.
         passes: the keys of those levels, block by block.
         group: what keeps people together here.
+        conditional: whether a condition decides if what is made here is shown.
         matches: how many matches were made so far.
-        read: what the last instructions said.
+        played: whether one of them is shown whatever the conditions say.
+        read: what the last instructions said; None if they may not have been shown.
     """
 
     version: Version
@@ -66,7 +71,9 @@ class Way:
     levels: Mapping[str, str] = field(default_factory=dict)
     passes: tuple[str, ...] = ()
     group: Group | None = None
+    conditional: bool = False
     matches: int = 0
+    played: bool = False
     read: Any = None
 
     @property
@@ -85,7 +92,9 @@ class Way:
     def steps(self, journey: Iterable[stages.Stage]) -> Steps:
         """Return the steps of stages in order; each carries its stage's condition and the levels that it may name."""
         made: Steps = []
+        outside = self.conditional
         for stage in journey:
+            self.conditional = outside or bool(stage.show_if)
             for step in _makers[type(stage)](stage, self):
                 if stage.show_if:
                     inner = step.get("show_if")
@@ -94,6 +103,7 @@ class Way:
                     step["given"] = variables_of(self.version.reader, self.levels)
                     step["passes"] = list(self.passes)
                 made.append(step)
+        self.conditional = outside
         return made
 
     def rendered(self, text: str) -> str:
@@ -137,10 +147,14 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
     return way.steps(cell.plan.journey[start:])
 
 
-def common_steps(version: Version) -> Steps:
-    """Return the steps that come before the draw, the same in every cell, and the draw's own step."""
+def common_steps(version: Version, *, number: int = 1) -> Steps:
+    """Return the steps that come before the draw, the same in every cell, and the draw's own step.
+
+    Args:
+        number: the participant's within the version, from 1.
+    """
     cell = Cell(version=version, number=1)
-    way = Way(version, cell, role="")
+    way = Way(version, cell, role="", number=number)
     return [*way.steps(cell.plan.journey[: draw_point(version)]), {"kind": DRAW}]
 
 
@@ -183,10 +197,12 @@ def _has_game(node: Mapping[str, Any]) -> bool:
 
 
 def _consent_differs(version: Version, index: int) -> bool:
+    """Return whether the cells' consent pages differ, or what they pay people who stop before the game."""
     first = None
     for cell in version.reader.cells:
         way = Way(version, Cell(version=version, number=cell.number, factors=cell.factors), role="")
-        made = _consent(way.plan.journey[index], way)
+        rule = way.plan.pay.rule_for()
+        made = (_consent(way.plan.journey[index], way), [least_of(rule, ending=ending) for ending in _BEFORE_PLAY])
         first = first or made
         if made != first:
             return True
@@ -375,6 +391,14 @@ def media_in(reader: Reader) -> set[str]:
     return {name for page in pages.values() for name in (page.image, page.video) if name}
 
 
+def media_names(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
+    try:
+        return media_in(Reader(document))
+    except BadPlan:
+        return set()
+
+
 @register_steps(stages.Page)
 def _page(stage: stages.Page, way: Way) -> Steps:
     files = way.version.frozen.get("media", {})
@@ -423,15 +447,15 @@ def named(stage: stages.Stage, way: Way) -> str:
 def _block(stage: stages.Block, way: Way) -> Steps:
     passes = list(stage.each_pass)
     unit = _unit(stage, way)
-    seed = f"{way.version.seed}/{way.cell.number}/{named(stage, way)}"
+    seed = f"{way.version.seed}/{way.cell.number}/{named(stage, way)}/{way.together}"
     if stage.take is not None and stage.take < len(passes):
         around = list(range(len(passes)))
-        Random(f"{seed}/take").shuffle(around)
-        start = unit * stage.take
+        Random(f"{seed}/around").shuffle(around)
+        start = stage.take * _turn(unit, len(passes) // gcd(len(passes), stage.take), f"{seed}/take")
         chosen = sorted(around[(start + i) % len(around)] for i in range(stage.take))
         passes = [passes[i] for i in chosen]
-    pass_order = ordered(len(passes), stage.passes, unit, f"{seed}/passes/{unit}/{way.together}")
-    stage_order = ordered(len(stage.of), stage.order, unit, f"{seed}/order/{unit}/{way.together}")
+    pass_order = ordered(len(passes), stage.passes, unit, f"{seed}/passes")
+    stage_order = ordered(len(stage.of), stage.order, unit, f"{seed}/order")
     group = way.group
     if stage.groups is not None:
         own_order = "-".join(map(str, [*pass_order, *stage_order]))
@@ -465,11 +489,20 @@ def ordered(count: int, rule: str, unit: int, seed: str) -> list[int]:
     """Return an order of `count` things: fixed, random, or the unit's row of a Williams design."""
     if rule == "balanced" and count > 1:
         rows = williams(count)
-        return rows[unit % len(rows)]
+        return rows[_turn(unit, len(rows), seed)]
     order = list(range(count))
     if rule == "random":
-        Random(seed).shuffle(order)
+        Random(f"{seed}/{unit}").shuffle(order)
     return order
+
+
+def _turn(unit: int, count: int, seed: str) -> int:
+    """Return which of `count` possibilities is the unit's: each comes once in every `count` units, in a drawn order.
+
+    The drawn order keeps what is balanced in one block independent of what is balanced in another.
+    """
+    around, place = divmod(unit, count)
+    return Random(f"{seed}/{around}").sample(range(count), count)[place]
 
 
 @lru_cache(maxsize=32)
@@ -489,7 +522,7 @@ def williams(count: int) -> list[list[int]]:
 def _game(stage: stages.Game, way: Way) -> Steps:
     """Return the steps of a game: instructions, comprehension, for each match its lobby and play, the quiz."""
     play = _Play(stage, way)
-    steps = [*play.instructions(play.role(1), asks_code_word=way.matches == 0)]
+    steps = [*play.instructions(play.role(1), asks_code_word=not way.played)]
     if stage.comprehension is not None:
         steps.append(play.comprehension())
     for repeat in range(1, stage.repeats + 1):
@@ -500,6 +533,9 @@ def _game(stage: stages.Game, way: Way) -> Steps:
     if stage.quiz and play.game.quiz(play.role(stage.repeats)):
         quiz = play.about(play.role(stage.repeats))
         steps.append({"kind": "quiz", "stage": play.name, **quiz, "stake": texts.quiz_stake(way.plan.pay.rule_for())})
+    way.played = way.played or not way.conditional
+    if way.conditional:
+        way.read = None
     return steps
 
 
@@ -602,8 +638,9 @@ class _Play:
             if group.cohort:
                 cohort = f"{way.cell.number}.{(way.number - 1) // group.cohort + 1}"
                 pool += f"/{cohort}"
-        together = f"/{way.together}" if way.together else ""
-        pool += together
+        if way.together:
+            pool += f"/{way.together}"
+            cohort += f".{Random(f'{way.version.seed}/{way.together}').randrange(2**31)}" if cohort else ""
         seed = f"{way.version.seed}/{pool}"
         keep = {"keep": group.key} if group is not None and not group.cohort and not alone else {}
         match_step = {

@@ -43,10 +43,11 @@ def possible_endings(plan: Plan, *, groups: bool, screens: bool = True) -> list[
     """
     found = list(plan.stages())
     games = [stage for stage in found if isinstance(stage, stages.Game)]
+    first = games if games and games[0].show_if else games[:1]
     questions = [item for stage in found if isinstance(stage, stages.Questions) for item in stage.items]
     comprehension = [stage.comprehension for stage in games if stage.comprehension is not None]
     conditions = {
-        "failed_code_word": bool(games) and games[0].code_word is not None,
+        "failed_code_word": any(stage.code_word is not None for stage in first),
         "failed_comprehension": any(asked.failed == "end" for asked in comprehension),
         "failed_quiz": any(stage.quiz for stage in games),
         "screened_out": screens and any(item.ends_if for item in questions),

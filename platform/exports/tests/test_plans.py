@@ -136,6 +136,7 @@ def test_every_draw_can_be_repeated(folder):
 def test_conditions_and_answers_in_each_pass_are_columns(folder):
     old, young, undrawn = rows(folder, "participants")
     assert [row["shown_old"] for row in (old, young, undrawn)] == ["TRUE", "FALSE", ""]
+    assert [name for name in old if name.startswith("shown_")] == ["shown_old"]
     assert (old["survey_before_age"], old["survey_after_fair_2"], old["survey_after_fair_3"]) == ("60", "yes", "no")
     assert float(old["seconds_page_old"]) >= 0 and young["seconds_page_old"] == ""
 
