@@ -80,7 +80,7 @@ class PlacedStage:
     @property
     def name(self) -> str:
         """Its name as the participant's steps have it."""
-        return ".".join([str(self.stage.name), *self.passes])
+        return stages.place_of(str(self.stage.name), self.passes)
 
 
 def factors_of(versions: Iterable[Version]) -> list[FactorColumn]:
@@ -195,7 +195,7 @@ def as_column(name: str) -> str:
 
 def step_name(step: Mapping[str, Any]) -> str:
     """Return the name of a step's stage, with the levels of the pass."""
-    return str(step.get("name") or ".".join([str(step.get("stage") or ""), *step.get("passes", ())]))
+    return str(step.get("name") or stages.place_of(str(step.get("stage") or ""), step.get("passes", ())))
 
 
 def _without_addresses(question: Question) -> Question:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from itertools import chain
 from math import gcd, lcm
 from random import Random
@@ -31,6 +32,7 @@ Steps = list[dict[str, Any]]
 Maker = Callable[[Any, "Way"], Steps]
 DRAW = "draw"
 """The kind of the step in whose place the steps of the drawn cell come (`studies.enrolling`)."""
+MAX_POOL_LENGTH = 200
 _makers: dict[type[stages.Stage], Maker] = {}
 _BEFORE_PLAY = ("screened_out", "withdrew", "timed_out", "dropped_out")
 """Endings that participants bring about before their first game."""
@@ -437,7 +439,7 @@ def _debriefing(stage: stages.Debriefing, way: Way) -> Steps:
 
 def named(stage: stages.Stage, way: Way) -> str:
     """Return a stage's name, with the levels of the pass that it is in."""
-    return ".".join([str(stage.name), *way.passes])
+    return stages.place_of(str(stage.name), way.passes)
 
 
 # ---- blocks -------------------------------------------------------------------------------------------------
@@ -642,6 +644,8 @@ class _Play:
             pool += f"/{way.together}"
             cohort += f".{Random(f'{way.version.seed}/{way.together}').randrange(2**31)}" if cohort else ""
         seed = f"{way.version.seed}/{pool}"
+        if len(pool) > MAX_POOL_LENGTH:
+            pool = f"{pool[: MAX_POOL_LENGTH - 65]}/{sha256(pool.encode()).hexdigest()}"
         keep = {"keep": group.key} if group is not None and not group.cohort and not alone else {}
         match_step = {
             "kind": "match",
