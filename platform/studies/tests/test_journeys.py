@@ -80,6 +80,22 @@ class TestBlocks:
         assert [step["config"]["runs"] for step in steps if step["kind"] == "match"] == [1, 3]
         assert [step["config"]["runs"] for step in steps if step["kind"] == "instructions"] == [1, 3]
 
+    def test_fixed_passes_and_cells_follow_in_the_order_of_the_levels_as_written(self):
+        """PostgreSQL would sort the names of levels by their length."""
+        levels = {"longest": {"runs": 3}, "mid": {"runs": 2}, "b": {"runs": 1}}
+        block = {
+            "stage": "block", "name": "games",
+            "of": [alone("talk", config={"players": 2, "runs": {"by": "within.runs"}})],
+        }  # fmt: skip
+        page = {"stage": "page", "name": "opening", "text": {"by": "between", "values": dict.fromkeys(levels, "Hello")}}
+        made = study(
+            block, page, factors={"within": {"levels": levels, "within": "games"}, "between": {"levels": levels}}
+        )
+        assert matches_in(steps_in(made)) == [f"talk.{level}" for level in levels]
+        assert [cell.factors["between"] for cell in made.latest_version().cells.order_by("number")] == list(levels)
+        assert list(Study.objects.get(pk=made.pk).draft["factors"]) == ["within", "between"]
+        assert Study.objects.filter(draft__title=made.title).order_by("draft__title").get() == made
+
     def test_balanced_orders_are_equally_frequent(self):
         made = study({"stage": "block", "name": "games", "order": "balanced", "of": [alone("a"), alone("b")]})
         orders = Counter(tuple(matches_in(steps_in(made, number=number))) for number in range(1, 9))
