@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,9 +23,9 @@ from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
-from plans.reading import BadPlan, Fault, PlannedCell, Reader
-from plans.seats import fitted
-from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage
+from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Reader, names_used
+from plans.seats import OTHERS, fitted
+from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Lobby, Questions, Stage
 from plans.varying import Levels, Path
 
 Problem = tuple[Path, str]
@@ -64,27 +66,71 @@ def check(document: Document) -> Checked:
     try:
         reader = Reader(document)
     except BadPlan as error:
-        return Checked(faults=error.faults)
+        return Checked(faults=[*error.faults, *_faults_besides(document, error.faults)][:MAX_FAULTS])
     return check_read(reader)
 
 
 def check_read(reader: Reader) -> Checked:
     """Check a plan that can be read."""
-    faults = Faults()
+    faults, unreadable = Faults(), Faults()
     checker = _Checker(reader)
     matches: int | None = 0
     for cell in reader.cells:
         try:
             plan = reader.plan(cell.factors)
         except BadPlan as error:
-            faults.add(error.faults)
+            unreadable.add(error.faults)
             matches = None
         else:
             faults.add(checker.faults(plan, cell.factors))
             matches = None if matches is None else matches + cell.quota * matches_of(plan.journey)
-        if len(faults.found) >= MAX_FAULTS:
+        if len(faults.found) + len(unreadable.found) >= MAX_FAULTS:
             break
+    if unreadable.found:
+        known = list(unreadable.found.values())
+        faults.add(known)
+        faults.add(_faults_besides(reader.document, known))
     return Checked(reader.cells, matches, list(faults.found.values())[:MAX_FAULTS])
+
+
+def _faults_besides(document: Document, faults: Sequence[Fault]) -> list[Fault]:
+    """Return faults of the parts that can be read, if others cannot.
+
+    Stages with faults become empty pages and sections their defaults; nothing is said of what may refer to them.
+    """
+    readable = {**document, "journey": deepcopy(document.get("journey"))}
+    used = set(names_used(document))
+    for fault in faults:
+        section, *path = fault.at.split(".")
+        if section == "journey" and path:
+            _empty(readable["journey"], path)
+        elif section == "factors" and len(path) == 1 and path[0] not in used:
+            readable["factors"] = {name: each for name, each in document["factors"].items() if name != path[0]}
+        elif section in ("journey", "factors", "cells", "format", ""):
+            return []
+        else:
+            readable.pop(section, None)
+    refers = {*CONDITIONS, "name", *(() if "agents" in readable else ("seats", "stand_in", "fill"))}
+    return [
+        fault
+        for fault in (check(readable).faults if readable != document else ())
+        if (parts := fault.at.split("."))[0] != "cells"
+        and (parts[0] != "factors" or used.isdisjoint(parts))
+        and fault.at != "journey"
+        and refers.isdisjoint(parts)
+    ]
+
+
+def _empty(stages: Any, path: Sequence[str]) -> None:
+    """Replace the innermost stage that a path leads to by an empty page of the same name."""
+    index, *rest = path
+    stage = stages[int(index)]
+    if rest[:1] == ["of"] and len(rest) > 1:
+        return _empty(stage["of"], rest[1:])
+    name = stage.get("name") if isinstance(stage, Mapping) else None
+    kind = "consent" if isinstance(stage, Mapping) and stage.get("stage") == "consent" else "page"
+    stages[int(index)] = {"stage": kind, **({"name": name} if kind == "page" else {})}
+    return None
 
 
 def matches_of(stages: Sequence[Stage]) -> int:
@@ -136,6 +182,7 @@ class _Checker:
     def __init__(self, reader: Reader):
         self.reader = reader
         self._known: dict[tuple[Any, ...], list[Problem]] = {}
+        self._names: dict[int, frozenset[str]] = {}
         self._agents = reader.document.get("agents", {})
 
     def faults(self, plan: Plan, levels: Levels) -> list[Fault]:
@@ -184,14 +231,14 @@ class _Checker:
                     for where, results in inside.games.items():
                         added.games[where if where in names.games else (where[0], *suffix, *where[1:])] = results
                 names.values, names.games = added.values, added.games
+                note(list(_groups_problems(stage, at, plan)), levels)
                 if stage.take is not None and stage.take > len(stage.each_pass):
                     what = _("There are only {passes} passes.").format(passes=len(stage.each_pass))
                     note([((*at, "take"), what)], levels)
                 continue
             variables = {name: levels[name] for name in self.reader.factors if name in levels}
-            key = ("stage", at, self.reader.key(node, levels), self.reader.key(self._agents, levels))
-            if _mentions(stage, variables):
-                key = (*key, tuple(variables.items()))
+            printed = tuple((name, levels[name]) for name in self._names_used(node) if name in levels)
+            key = ("stage", at, printed, self.reader.key(self._agents, levels))
             note(self._once(key, partial(_stage_problems, stage, at, plan, variables)), levels)
             if isinstance(stage, Questions):
                 note(list(_question_problems(stage, at, names)), levels)
@@ -201,16 +248,38 @@ class _Checker:
                 if stage.repeats > 1:
                     names.games |= {(stage.name, str(number)): results for number in range(1, stage.repeats + 1)}
 
+    def _names_used(self, node: Any) -> frozenset[str]:
+        if id(node) not in self._names:
+            self._names[id(node)] = frozenset(names_used(node))
+        return self._names[id(node)]
+
     def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[Problem]]) -> list[Problem]:
         if key not in self._known:
             self._known[key] = list(find())
         return self._known[key]
 
     def _strata_problems(self, plan: Plan) -> Iterator[tuple[int, str]]:
-        names = {item.name for stage in plan.stages() if isinstance(stage, Questions) for item in stage.items}
+        asked = [item.name for stage in plan.stages() if isinstance(stage, Questions) for item in stage.items]
+        before = plan.journey[: self.reader.common_stages]
+        known = {item.name for stage in before if isinstance(stage, Questions) for item in stage.items}
         for index, name in enumerate(plan.cells.strata):
-            if name not in names:
+            if name not in asked:
                 yield index, _("There is no question “{name}”.").format(name=name)
+            elif name not in known:
+                what = _(
+                    "“{name}” is asked too late: a participant's cell is drawn before the first stage that plays a "
+                    "game or depends on a factor."
+                )
+                yield index, what.format(name=name)
+
+
+def games_in(stages: Sequence[Stage]) -> Iterator[Game]:
+    """Yield the games among stages and in the first pass of blocks."""
+    for stage in stages:
+        if isinstance(stage, Game):
+            yield stage
+        elif isinstance(stage, Block):
+            yield from games_in(stage.of)
 
 
 def _names_in(stages: Sequence[Stage]) -> Iterator[str]:
@@ -301,13 +370,13 @@ def agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
     for label, agent in plan.agents.items():
         if problem := label_problem(label):
             problems.append((("agents", label), problem))
-        for other in agent.fallbacks:
+        at: Path = ("agents", label, "fallback")
+        for number, other in enumerate(agent.fallbacks, start=1):
             if other == label or other not in plan.agents:
-                problems.append((("agents", label, "fallback"), _no_agent(other, plan)))
-        try:
-            AgentSettings.model_validate(agent.settings(plan.agents) | {"fallbacks": ()}, strict=False)
-        except (KeyError, ValueError):
-            continue  # reported above
+                problems.append((at, _no_agent(other, plan)))
+            elif plan.agents[other].script is not None and number < len(agent.fallbacks):
+                what = _("“{label}” is a script, which never fails. Put it last.")
+                problems.append((at, what.format(label=other)))
     return problems
 
 
@@ -321,8 +390,20 @@ def _stage_problems(stage: Stage, at: Path, plan: Plan, variables: Mapping[str, 
     """Yield what is wrong with one stage on its own."""
     if isinstance(stage, Game):
         yield from _game_problems(stage, at, plan, variables)
-    elif isinstance(stage, Page | Debriefing | Consent) and stage.text != DEFAULT_TEXT:
-        yield from _text_problems(stage.text, (*at, "text"), variables)
+        return
+    for name, text in _texts_of(stage):
+        yield from _text_problems(text, (*at, name), variables)
+    for index, item in enumerate(stage.items if isinstance(stage, Questions) else ()):
+        for name in ("text", "help"):
+            yield from _text_problems(getattr(item, name), (*at, "items", index, name), variables)
+
+
+def _texts_of(stage: Stage) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a stage that are texts, and its heading."""
+    for name, info in type(stage).model_fields.items():
+        hints = info.json_schema_extra
+        if name == "title" or (isinstance(hints, dict) and hints.get("text")):
+            yield name, getattr(stage, name)
 
 
 def _text_problems(text: str, at: Path, variables: Mapping[str, str]) -> Iterator[Problem]:
@@ -351,23 +432,48 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
         yield (*at, "seats"), str(error)
         return
     people = [role for role, player in seats.items() if player == PERSON]
-    seated = {label for player in seats.values() for label in ([player] if isinstance(player, str) else player)}
-    for label in sorted(seated - {PERSON}):
-        yield from player_problems(label, (*at, "seats"), plan, kind, game)
-    for setting, needed, label in (
-        (("timing", "stand_in"), "agent" in (stage.timing.on_timeout, stage.timing.on_absence), stage.timing.stand_in),
-        (("lobby", "fill"), stage.lobby.otherwise == "agents" and len(people) > 1, stage.lobby.fill),
-    ):
-        if label is not None:
-            yield from player_problems(label, (*at, *setting), plan, kind, game)
-        elif needed:
-            yield (*at, *setting), _("Choose the agent that takes over participants' seats.")
+    for role, player in seats.items():
+        seat = role if role in stage.seats else OTHERS
+        for label in [player] if isinstance(player, str) else player:
+            if label != PERSON:
+                yield from player_problems(label, (*at, "seats", seat), plan, kind, game)
+    takes_over = "agent" in (stage.timing.on_timeout, stage.timing.on_absence)
+    yield from _helper_problems(stage.timing.stand_in, takes_over, (*at, "timing", "stand_in"), plan, kind, game)
+    yield from _filling_problems(stage.lobby, (*at, "lobby"), plan, kind, game, people)
     for setting in ("instructions", "examples"):
         yield from template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
         for index, question in enumerate(stage.comprehension.questions):
             if question.answer not in question.options:
                 yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")
+
+
+def _helper_problems(label: str | None, needed: bool, at: Path, plan: Plan, kind: Any, game: Any) -> Iterator[Problem]:
+    """Yield what is wrong with the agent that takes participants' seats; None if none is chosen."""
+    if label is not None:
+        yield from player_problems(label, at, plan, kind, game)
+    elif needed:
+        yield at, _("Choose the agent that takes over participants' seats.")
+
+
+def _filling_problems(
+    lobby: Lobby, at: Path, plan: Plan, kind: Any, game: Any, people: Sequence[Role]
+) -> Iterator[Problem]:
+    fills = lobby.otherwise == "agents" and len(people) > 1
+    yield from _helper_problems(lobby.fill, fills, (*at, "fill"), plan, kind, game)
+
+
+def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:
+    """Yield what is wrong with the lobby of groups that stay together through a block."""
+    if block.groups is None:
+        return
+    for stage in (game for each in block.each_pass for game in games_in(each.stages)):
+        if stage.game in registry.keys():
+            kind = registry.get(stage.game)
+            with suppress(GameError):  # reported at the game
+                game = games.play.configure(kind, stage.config, amounts=stage.amounts)
+                people = [role for role, player in fitted(stage.seats, game).items() if player == PERSON]
+                yield from _filling_problems(block.groups.lobby, (*at, "groups", "lobby"), plan, kind, game, people)
 
 
 def config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) -> Iterator[Problem]:
@@ -432,16 +538,6 @@ def template_problems(
         except BadText as error:
             yield at, str(error)
             return
-
-
-def _mentions(stage: Stage, variables: Mapping[str, str]) -> bool:
-    """Return whether a factor's name occurs in one of the stage's texts."""
-    written = [
-        getattr(stage, name)
-        for name, info in type(stage).model_fields.items()
-        if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("text")
-    ]
-    return any("{" in text and name in text for text in written for name in variables)
 
 
 def _results_of(stage: Game) -> set[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
@@ -11,10 +13,12 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from games.errors import GameError
+from games import texts
+from games.errors import BadText, GameError
 from games.interface import Json
 from games.words import gettext as _
-from plans.factors import MAX_CELLS, RESERVED_NAMES, Cells, Factor
+from plans.conditions import Condition
+from plans.factors import MAX_CELLS, NAME_PATTERN, RESERVED_NAMES, Cells, Factor
 from plans.plan import FORMAT, MAX_STAGES, Document, Plan
 from plans.stages import Block, Pass, Stage, kinds
 from plans.varying import (
@@ -29,8 +33,16 @@ from plans.varying import (
     is_varied,
 )
 
+MAX_PASSES = 100_000
+"""Maximum number of passes through blocks in all cells together."""
+CONDITIONS = frozenset({"show_if", "ends_if", "valid_if"})
+"""Keys of conditions."""
 LITERAL = ("format", "version", "purpose", "title", "shown_title", "language", "factors", "cells", "entry", "analysis")
 """Keys of a plan that no factor may vary."""
+
+
+def _varied_stage() -> str:
+    return _("A stage cannot depend on a factor: vary its settings, or write a condition in “show_if”.")
 
 
 @dataclass(frozen=True)
@@ -132,6 +144,16 @@ class Reader:
             quota = row.get("quota", rules.quota) if isinstance(row, Mapping) else rules.quota
             cells.append(PlannedCell(number, chosen, quota))
         return tuple(cells)
+
+    @cached_property
+    def common_stages(self) -> int:
+        """How many stages at the beginning play no game and are the same in every cell, but for default texts."""
+        journey = self.document.get("journey", [])
+        for index, node in enumerate(journey):
+            plays = any(inner["stage"] == "game" for _path, inner in stage_nodes([node]))
+            if plays or not set(self.between).isdisjoint(names_used(node)):
+                return index
+        return len(journey)
 
     def passes_of(self, block: str) -> list[dict[str, str]]:
         """Return the combinations of the factors within a block; one empty combination if there are none."""
@@ -287,14 +309,17 @@ class Reader:
                 yield Fault(name, _("This cannot depend on a factor."))
         journey = self.document.get("journey", [])
         if not isinstance(journey, list):
-            yield Fault("journey", _("A journey is a list of stages."))
+            what = _varied_stage() if is_varied(journey) else _("A journey is a list of stages.")
+            yield Fault("journey", what)
             return
         stages = list(stage_nodes(journey))
         if len(stages) > MAX_STAGES:
             yield Fault("journey", _("A plan can have at most {most} stages.").format(most=MAX_STAGES))
         for path, node in stages:
             at = ".".join(map(str, path))
-            if not isinstance(node, Mapping) or not isinstance(node.get("stage"), str):
+            if is_varied(node) or (isinstance(node, Mapping) and is_varied(node.get("stage"))):
+                yield Fault(at, _varied_stage())
+            elif not isinstance(node, Mapping) or not isinstance(node.get("stage"), str):
                 yield Fault(at, _("Every stage says what it is, for example “stage: page”."))
             elif node["stage"] not in self.kinds:
                 yield Fault(
@@ -306,85 +331,120 @@ class Reader:
             elif is_varied(node.get("name")):
                 yield Fault(f"{at}.name", _("A name cannot depend on a factor."))
             elif not isinstance(node.get("of", []), list):
-                yield Fault(f"{at}.of", _("A block has a list of stages."))
-        if not self.cell_rules.listed:
-            count = 1
-            for name in self.between:
-                count *= len(self.values[name])
-            if count > MAX_CELLS:
-                what = _("These factors make {cells} cells; the maximum is {most}.")
-                yield Fault("cells", what.format(cells=count, most=MAX_CELLS))
-        elif len(self.cell_rules.listed) > MAX_CELLS:
-            what = _("{cells} cells are listed; the maximum is {most}.")
-            yield Fault("cells", what.format(cells=len(self.cell_rules.listed), most=MAX_CELLS))
+                yield Fault(
+                    f"{at}.of", _varied_stage() if is_varied(node["of"]) else _("A block has a list of stages.")
+                )
+        listed = self.cell_rules.listed
+        cells = len(listed) if listed else math.prod(len(self.values[name]) for name in self.between)
+        if cells > MAX_CELLS:
+            what = _("The plan has {cells} cells; the maximum is {most}.")
+            yield Fault("cells", what.format(cells=cells, most=MAX_CELLS))
+        elif (passes := cells * self._passes_in(journey)) > MAX_PASSES:
+            what = _("All cells together have {passes} passes through blocks; the maximum is {most}.")
+            yield Fault("factors", what.format(passes=passes, most=MAX_PASSES))
+
+    def _passes_in(self, nodes: Any) -> int:
+        """Return how many passes there are through the blocks of these stages, those within others included."""
+        total = 0
+        for node in nodes if isinstance(nodes, list) else ():
+            if _is_block(node):
+                names = [name for name, block in self.within.items() if block == node.get("name")]
+                total += math.prod(len(self.values[name]) for name in names) * (1 + self._passes_in(node.get("of")))
+        return total
 
     def _faults_of_factors(self) -> Iterator[Fault]:
         """Yield unknown, unused and misplaced factors, levels without a value, and faults of listed cells."""
-        blocks = {
-            node.get("name"): path for path, node in stage_nodes(self.document.get("journey", [])) if _is_block(node)
-        }
+        journey = self.document.get("journey", [])
+        blocks = {node.get("name") for _path, node in stage_nodes(journey) if _is_block(node)}
         for name in self.factors:
-            if name in RESERVED_NAMES:
-                yield Fault(
-                    f"factors.{name}", _("“{name}” has a meaning of its own. Rename the factor.").format(name=name)
-                )
+            if name in RESERVED_NAMES and not (name == "role" and self._has_roles()):
+                what = _("“{name}” has a meaning of its own. Rename the factor.")
+                yield Fault(f"factors.{name}", what.format(name=name))
+            for key, value in self.values[name].items():
+                if has_varied(value):
+                    yield Fault(f"factors.{name}.levels.{key}", _("A level cannot depend on a factor."))
         for name, block in self.within.items():
             if block not in blocks:
                 yield Fault(f"factors.{name}.within", _("There is no block “{block}”.").format(block=block))
-        used: set[str] = set()
-        for path, node, inside in _nodes(self.document, self.literal):
-            if not is_varied(node):
-                continue
-            at = ".".join(map(str, path))
-            name, part = factor_of(node)
-            if name not in self.factors:
-                yield Fault(
-                    at,
-                    _("There is no factor “{name}”. There are: {names}.").format(
-                        name=name, names=", ".join(self.factors) or _("none")
-                    ),
-                )
-                continue
-            used.add(name)
-            if self.within.get(name) and self.within[name] not in inside:
-                yield Fault(
-                    at,
-                    _("“{name}” varies within block “{block}” and cannot be used outside it.").format(
-                        name=name, block=self.within[name]
-                    ),
-                )
-            yield from self._faults_of_values(at, name, part, node)
-        used |= _names_in_texts(self.document, self.factors, self.literal)
-        used |= {self.cell_rules.rows} if self.cell_rules.rows else set()
+        used = {self.cell_rules.rows} if self.cell_rules.rows else set()
+        for section, node in self.document.items():
+            if section not in self.literal:
+                used.update(names_used(node))
+                yield from self._faults_of_nodes(node, (section,), {}, frozenset())
         for name in self.factors:
             if name not in used:
                 yield Fault(f"factors.{name}", _("Nothing depends on this factor. Use it or remove it."))
         yield from self._faults_of_cells()
 
-    def _faults_of_values(self, at: str, name: str, part: tuple[str, ...], node: Mapping[str, Json]) -> Iterator[Fault]:
-        values = node.get("values")
-        if values is not None and not isinstance(values, Mapping):
-            yield Fault(at, _("“values” gives a value for each level."))
+    def _has_roles(self) -> bool:
+        """Return whether the factor `role` is what it is reserved for: the participants' seats as cells."""
+        return any(
+            is_varied(seats) and factor_of(seats) == ("role", ())
+            for _path, node in stage_nodes(self.document.get("journey", []))
+            for seats in _branches(node.get("seats"))
+        )
+
+    def _faults_of_nodes(
+        self, node: Json, path: Path, under: Mapping[str, Collection[str]], inside: frozenset[str]
+    ) -> Iterator[Fault]:
+        """Yield what is wrong with the varied nodes in a part of the plan.
+
+        Args:
+            path: in the resolved plan.
+            under: the levels of each factor with which the part is reached; factors not named have all of theirs.
+            inside: the blocks around it.
+        """
+        if isinstance(node, list):
+            for index, child in enumerate(node):
+                yield from self._faults_of_nodes(child, (*path, index), under, inside)
+        elif is_varied(node):
+            yield from self._faults_of_node(node, path, under, inside)
+        elif isinstance(node, Mapping):
+            if "by" in node and "values" in node:
+                what = _("A value that depends on a factor has “by” and “values” only, not “{others}”.")
+                others = ", ".join(str(key) for key in node if key not in ("by", "values"))
+                yield Fault(".".join(map(str, path)), what.format(others=others))
+            within = inside | {str(node.get("name"))} if _is_block(node) else inside
+            for key, child in node.items():
+                yield from self._faults_of_nodes(child, (*path, key), under, within if key == "of" else inside)
+
+    def _faults_of_node(
+        self, node: Mapping[str, Json], path: Path, under: Mapping[str, Collection[str]], inside: frozenset[str]
+    ) -> Iterator[Fault]:
+        at = ".".join(map(str, path))
+        around = {name: next(iter(levels)) for name, levels in under.items()}
+        name, part = factor_of(node)
+        if name not in self.factors:
+            what = _("There is no factor “{name}”. There are: {names}.")
+            yield Fault(at, what.format(name=name, names=", ".join(self.factors) or _("none")), around)
             return
-        reached = set()
+        if self.within.get(name) and self.within[name] not in inside:
+            what = _("“{name}” varies within block “{block}” and cannot be used outside it.")
+            yield Fault(at, what.format(name=name, block=self.within[name]), around)
+        values = node.get("values")
+        if "values" in node and not isinstance(values, Mapping):
+            yield Fault(at, _("“values” gives a value for each level."), around)
+            return
+        levels: dict[str, list[str]] = {}
         for level, whole in self.values[name].items():
             try:
                 key = branch_of(level, whole, part)
             except KeyError:
-                where = ".".join(part)
-                yield Fault(at, _("This level has no part “{part}”.").format(part=where), {name: level})
+                what = _("This level has no part “{part}”.")
+                yield Fault(at, what.format(part=".".join(part)), {**around, name: level})
                 continue
-            reached.add(key)
-            if values is not None and key not in values:
-                yield Fault(at, _("There is no value for level “{level}”.").format(level=key), {name: level})
-        for key in values or ():
-            if key not in reached:
-                yield Fault(
-                    at,
-                    _("“{level}” is not a level of “{name}”. Its levels are: {levels}.").format(
-                        level=key, name=".".join([name, *part]), levels=", ".join(sorted(reached)[:20])
-                    ),
-                )
+            reached = level in under.get(name, self.values[name])
+            levels.setdefault(key, []).extend([level] if reached else [])
+            if reached and values is not None and key not in values:
+                what = _("There is no value for level “{level}”.")
+                yield Fault(at, what.format(level=key), {**around, name: level})
+        for key, child in (values or {}).items():
+            if key not in levels:
+                what = _("“{level}” is not a level of “{name}”. Its levels are: {levels}.")
+                known = ", ".join(sorted(levels)[:20])
+                yield Fault(at, what.format(level=key, name=".".join([name, *part]), levels=known), around)
+            elif levels[key]:
+                yield from self._faults_of_nodes(child, path, {**under, name: levels[key]}, inside)
 
     def _faults_of_cells(self) -> Iterator[Fault]:
         rules = self.cell_rules
@@ -425,28 +485,30 @@ def _is_block(node: Json) -> bool:
     return isinstance(node, Mapping) and node.get("stage") == "block"
 
 
-def _nodes(document: Document, literal: Collection[str]) -> Iterator[tuple[Path, Json, frozenset[str]]]:
-    """Yield every node with its path and the blocks around it."""
-
-    def walk(node: Json, path: Path, inside: frozenset[str]) -> Iterator[tuple[Path, Json, frozenset[str]]]:
-        yield path, node, inside
-        if isinstance(node, Mapping):
-            within = inside | {str(node.get("name"))} if _is_block(node) else inside
-            for key, child in node.items():
-                yield from walk(child, (*path, key), within if key == "of" else inside)
-        elif isinstance(node, list):
-            for index, child in enumerate(node):
-                yield from walk(child, (*path, index), inside)
-
-    for name, section in document.items():
-        if name not in literal:
-            yield from walk(section, (name,), frozenset())
+def _branches(node: Json) -> Iterator[Json]:
+    """Yield a node and, if it depends on factors, all that may stand in its place."""
+    yield node
+    if is_varied(node) and isinstance(node.get("values"), Mapping):
+        for child in node["values"].values():
+            yield from _branches(child)
 
 
-def _names_in_texts(document: Document, names: Iterable[str], literal: Collection[str]) -> set[str]:
-    """Return the names that texts or conditions mention."""
-    texts = [node for _path, node, _inside in _nodes(document, literal) if isinstance(node, str)]
-    return {name for name in names if any(name in text for text in texts)}
+def names_used(node: Json, key: str = "") -> Iterator[str]:
+    """Yield the names that a part of the plan as written reads: in varied nodes, conditions and texts."""
+    if is_varied(node):
+        yield factor_of(node)[0]
+    if isinstance(node, Mapping):
+        for name, child in node.items():
+            yield from names_used(child, key if is_varied(node) or key in CONDITIONS else str(name))
+    elif isinstance(node, list):
+        for child in node:
+            yield from names_used(child, key)
+    elif isinstance(node, str) and node:
+        if key in CONDITIONS:
+            with suppress(BadText):
+                yield from (path[0] for path in Condition.parse(node).references())
+        elif "{" in node:
+            yield from texts.used_variables(node)
 
 
 def _parsed(adapter: TypeAdapter[Any], data: Json, path: Path) -> tuple[Any, list[tuple[Path, str]]]:
@@ -479,13 +541,31 @@ def _worded(detail: Any) -> str:
     """Return a validation error in words."""
     limits = detail.get("ctx", {})
     kind = detail["type"]
-    if kind == "missing":
-        return _("This is missing.")
-    if kind == "extra_forbidden":
-        return _("There is no such setting.")
-    if kind == "literal_error":
-        return _("Choose one of: {options}.").format(options=limits["expected"])
-    if kind == "string_too_short":
-        return _("Please fill this in.")
+    if kind == "string_pattern_mismatch" and limits["pattern"] == NAME_PATTERN:
+        return _("A name starts with a lower-case letter and has only lower-case letters, digits and underscores.")
+    sentences = {
+        "missing": _("This is missing."),
+        "extra_forbidden": _("There is no such setting."),
+        "literal_error": _("Choose one of: {expected}."),
+        "string_too_short": _("Please fill this in."),
+        "string_too_long": _("This has more than {max_length} characters."),
+        "string_type": _("This should be a text."),
+        "bool_type": _("This should be true or false."),
+        "int_type": _("This should be a whole number."),
+        "int_from_float": _("This should be a whole number."),
+        "float_type": _("This should be a number."),
+        "decimal_type": _("This should be an amount, such as 1.00."),
+        "decimal_parsing": _("This should be an amount, such as 1.00."),
+        "decimal_max_places": _("This has more than {decimal_places} decimals."),
+        "greater_than_equal": _("This should be at least {ge}."),
+        "less_than_equal": _("This should be at most {le}."),
+        "list_type": _("This should be a list."),
+        "dict_type": _("This should have named parts."),
+        "model_type": _("This should have named parts."),
+        "too_short": _("This needs at least {min_length}."),
+        "too_long": _("This has {actual_length} entries; the maximum is {max_length}."),
+    }
+    if kind in sentences:
+        return sentences[kind].format(**limits)
     message: str = detail["msg"]
     return message.removeprefix("Value error, ").replace("Input should", "This should")

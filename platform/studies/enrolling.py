@@ -457,7 +457,8 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
 
 def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Asked, stratum: str) -> dict[str, Any]:
     """Return the record of a draw among open cells."""
-    rule = version.reader.cell_rules.rule
+    rules = version.reader.cell_rules
+    rule = rules.rule
     placed = Placement.objects.filter(version=version)
     last = placed.aggregate(last=Max(Cast(KT("draw__number"), IntegerField())))["last"]
     number = 1 + (last or 0)
@@ -465,9 +466,8 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
     if asked.cell is not None and len(cells) == 1 and asked.cell == next(iter(cells.values())).number:
         return drawing.forced(asked.cell, rule=rule, number=number, seed=seed)
     peers = Seats(version, asked.together).placements if asked.together else seats.placements
-    forming = set()
-    if version.reader.cell_rules.unit == "group":
-        forming = _cells_forming_groups(peers.filter(released_at=None), cells.values())
+    held = peers.filter(released_at=None)
+    forming = _cells_forming_groups(held, cells.values()) if rules.unit == "group" else set()
     block = _current_block(placed.filter(draw__stratum=stratum)) if rule == "blocks" else None
     return drawing.draw(
         [drawing.Open(cell.number, cell.weight, seats.share(pk), pk in forming) for pk, cell in cells.items()],

@@ -19,7 +19,7 @@ from pages.models import Media
 from plans.checking import check
 from plans.files import dumps, loads
 from plans.plan import Document
-from plans.reading import BadPlan, Fault
+from plans.reading import BadPlan, Fault, Reader
 from recruiters import arrivals
 from studies.copying import unused_slug
 from studies.journeys import media_names
@@ -87,16 +87,28 @@ def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
 
 def _unknown_here(document: Document) -> Iterator[Fault]:
     """Yield what a plan names that this installation does not have."""
-    agents = document.get("agents")
-    for label, agent in agents.items() if isinstance(agents, dict) else ():
-        endpoint = agent.get("endpoint") if isinstance(agent, dict) else None
-        if isinstance(endpoint, str) and not endpoint_exists(endpoint):
-            what = _("There is no endpoint “{name}” here. Add it first, or choose another.")
-            yield Fault(f"agents.{label}.endpoint", what.format(name=endpoint))
+    what = _("There is no endpoint “{name}” here. Add it first, or choose another.")
+    for label, name in dict.fromkeys(_endpoints_in(document)):
+        if not endpoint_exists(name):
+            yield Fault(f"agents.{label}.endpoint", what.format(name=name))
     entry = document.get("entry")
     via = entry.get("via", "codes") if isinstance(entry, dict) else "codes"
     if via not in arrivals.KINDS:
         yield Fault("entry.via", _("There is no way of entering called “{kind}”.").format(kind=via))
+
+
+def _endpoints_in(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the label and endpoint of each model in any cell; of a plan that cannot be read, as written."""
+    written = document.get("agents")
+    try:
+        reader = Reader(document)
+        agents = {reader.key(written, cell.factors): reader.resolved(written, cell.factors) for cell in reader.cells}
+    except BadPlan:
+        agents = {(): written}
+    for by_label in agents.values():
+        for label, agent in by_label.items() if isinstance(by_label, dict) else ():
+            if isinstance(agent, dict) and isinstance(agent.get("endpoint"), str):
+                yield label, agent["endpoint"]
 
 
 def _faults_of_media(document: Document, files: dict[str, bytes]) -> Iterator[Fault]:

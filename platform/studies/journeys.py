@@ -19,7 +19,6 @@ from matches.models import Match
 from opponents.agents import Agent, Seats, labels_in, people_in
 from plans import stages
 from plans.checking import matches_of
-from plans.conditions import Condition
 from plans.pay import least_of
 from plans.plan import Plan
 from plans.reading import BadPlan, Reader, stage_nodes
@@ -174,37 +173,16 @@ def _draw_point(identity: _Identity) -> int:
     reader = version.reader
     if len(reader.cells) == 1:
         return 0
-    for index, node in enumerate(reader.document["journey"]):
-        if node["stage"] == "consent":
-            if _consent_differs(version, index):
-                return index
-        elif _has_game(node) or set(reader.between) & {*reader.factors_in(node), *_mentioned(node)}:
-            return index
-    return len(reader.document["journey"])
+    return 0 if _consent_differs(version) else reader.common_stages
 
 
-def _mentioned(node: Any) -> Iterator[str]:
-    """Yield the names that the texts and conditions of a stage as written use."""
-    for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
-        if isinstance(value, Mapping | list):
-            yield from _mentioned(value)
-        elif isinstance(value, str) and value and key in ("show_if", "ends_if", "valid_if"):
-            yield from (path[0] for path in Condition.parse(value).references())
-        elif isinstance(value, str) and "{" in value:
-            yield from games.texts.used_variables(value)
-
-
-def _has_game(node: Mapping[str, Any]) -> bool:
-    return any(stage["stage"] == "game" for _path, stage in stage_nodes([node]))
-
-
-def _consent_differs(version: Version, index: int) -> bool:
+def _consent_differs(version: Version) -> bool:
     """Return whether the cells' consent pages differ, or what they pay people who stop before the game."""
     first = None
     for cell in version.reader.cells:
         way = Way(version, Cell(version=version, number=cell.number, factors=cell.factors), role="")
         rule = way.plan.pay.rule_for()
-        made = (_consent(way.plan.journey[index], way), [least_of(rule, ending=ending) for ending in _BEFORE_PLAY])
+        made = (_consent(way.plan.journey[0], way), [least_of(rule, ending=ending) for ending in _BEFORE_PLAY])
         first = first or made
         if made != first:
             return True

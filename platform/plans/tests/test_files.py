@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plans.canonical import canonical, plan_hash, version_hash
+from plans.checking import check
 from plans.comparing import compare
 from plans.files import dumps, loads
 from plans.reading import BadPlan, Reader
@@ -68,7 +69,20 @@ def test_cells_with_the_same_content_have_the_same_hash():
 
 @pytest.mark.parametrize(
     "text",
-    ["a: 1\na: 2", "[1]", "a: &x 1\nb: *x", "a: {", "", "a: .nan", '{"a": 1, "a": 2}', "a: " + "[" * 99 + "]" * 99],
+    [
+        *("%YAML 1.1\n---\na: on", "%YAML 1.3\n---\na: on", "a: {1: x, '1': y}", "a: {~: 1}", '{"a": "\\ud800"}'),
+        *('{"a": "\\u0000"}', "[" * 50_000, "- " * 50_000, '{"a":' * 50_000, "a: !!binary aGk=", "a: !x y"),
+        *(
+            "a: 1\na: 2",
+            "[1]",
+            "a: &x 1\nb: *x",
+            "a: {",
+            "",
+            "a: .nan",
+            '{"a": 1, "a": 2}',
+            "a: " + "[" * 99 + "]" * 99,
+        ),
+    ],
 )
 def test_a_text_that_is_no_plan_is_refused(text):
     with pytest.raises(BadPlan):
@@ -77,6 +91,24 @@ def test_a_text_that_is_no_plan_is_refused(text):
 
 def test_words_that_older_yaml_reads_as_something_else_stay_words():
     assert loads("a: [on, off, yes, 2026-01-01]") == {"a": ["on", "off", "yes", "2026-01-01"]}
+
+
+def test_numbers_and_truth_values_are_keys_of_values():
+    levels = "factors: {n: {levels: [100, 0.5, true]}}\n"
+    values = {"100": "a", "0.5": "b", "true": "c"}
+    assert loads(f"{levels}told: {{by: n, values: {{100.0: a, 0.50: b, true: c}}}}")["told"]["values"] == values
+    written = {"factors": {"n": {"levels": [100.0, 0.5]}}, "told": {"by": "n", "values": {"100.0": 1, "0.50": 2}}}
+    assert loads(json.dumps(written))["told"]["values"] == {"100": 1, "0.5": 2}
+    words = {"factors": {"n": {"levels": ["1.0", "1.00"]}}, "told": {"by": "n", "values": {"1.0": 1, "1.00": 2}}}
+    assert loads(json.dumps(words)) == words
+
+
+def test_roles_are_a_factor_that_needs_no_declaration():
+    seats = {role: {role: "person", "*": {"by": "opponent"}} for role in ("alice", "bob")}
+    document = loads(dumps(changed("journey.3.of.0.seats", {"by": "role", "values": seats})))
+    assert document["factors"]["role"] == {"levels": ["alice", "bob"]}
+    assert len(check(document).cells) == 16 and not check(document).faults
+    assert {fault.at for fault in check(changed("factors.role", {"levels": [1]})).faults} == {"factors.role"}
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n"), max_size=30)

@@ -11,10 +11,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from games.interface import Json
 from plans.canonical import canonical
-from plans.checking import check
+from plans.checking import Checked, check
 from plans.comparing import compare
 from plans.files import loads
-from plans.reading import BadPlan, Reader
+from plans.reading import BadPlan, Fault, Reader
 from plans.varying import level_key
 from studies.filing import export_study, import_study
 from studies.models import Study
@@ -49,13 +49,12 @@ class Command(BaseCommand):
         try:
             checked = check(_document(options["file"]))
         except BadPlan as error:
-            self._print_faults([fault.as_data() for fault in error.faults], options["json"])
-            sys.exit(2)
-        data = checked.as_data()
+            checked = Checked(faults=error.faults)
         if options["json"]:
-            self._print(data)
+            self._print(checked.as_data())
         else:
-            self.stdout.write(f"{len(checked.cells)} cells, {checked.matches} matches")
+            if checked.matches is not None:
+                self.stdout.write(f"{len(checked.cells)} cells, {checked.matches} matches")
             for fault in checked.faults:
                 self.stdout.write(str(fault))
         if checked.faults:
@@ -103,13 +102,6 @@ class Command(BaseCommand):
             sys.exit(2)
         self.stdout.write(study.slug)
 
-    def _print_faults(self, faults: list[dict[str, Any]], as_json: bool) -> None:
-        if as_json:
-            self._print({"cells": [], "matches": None, "faults": faults})
-        else:
-            for fault in faults:
-                self.stdout.write(": ".join(filter(None, [fault["at"], fault["what"]])))
-
     def _print(self, data: Json) -> None:
         self.stdout.write(json.dumps(data, ensure_ascii=False))
 
@@ -118,19 +110,19 @@ def _document(name: str) -> dict[str, Json]:
     """Return the document in a file.
 
     Raises:
-        BadPlan, CommandError
+        BadPlan: it cannot be read.
     """
     try:
         return loads(_content(name).decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{name} cannot be read: {error}", returncode=2) from None
+    except UnicodeDecodeError:
+        raise BadPlan([Fault("", f"{name} is not a text file.")]) from None
 
 
 def _content(name: str) -> bytes:
     try:
         return Path(name).read_bytes()
-    except OSError as error:
-        raise CommandError(f"{name} cannot be read: {error}", returncode=2) from None
+    except (OSError, ValueError) as error:
+        raise BadPlan([Fault("", f"{name} cannot be read: {error}")]) from None
 
 
 def _object(text: str) -> dict[str, Json]:
