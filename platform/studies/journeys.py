@@ -234,7 +234,7 @@ class Outlook:
         averages: the announced average bonuses.
         alike: whether every game's bonus is independent of the decisions.
         longest: the lobby with the longest wait; None if nobody plays with others.
-        lengths: of the first games, in words.
+        lengths: of the games, in words.
         questions: whether a quiz has several questions.
         reserved: words that are not allowed as names.
         visible: whether the other players see names in some cell.
@@ -270,7 +270,7 @@ class Outlook:
             averages=tuple(sorted({plan.pay.bonus.average for plan in plans})),
             alike=all(game.pays_alike() for _stage, game, _seats, _lobby in played.values()),
             longest=max(in_groups, key=lambda lobby: lobby.wait, default=None),
-            lengths=tuple(dict.fromkeys(configured(plan.games()[0]).length() or "" for plan in plans)),
+            lengths=tuple(dict.fromkeys(game.length() or "" for _stage, game, _seats, _lobby in played.values())),
             questions=any(
                 len(game.quiz(role)) > 1
                 for stage, game, seats, _lobby in played.values()

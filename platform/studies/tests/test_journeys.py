@@ -346,6 +346,19 @@ class TestTexts:
         assert [step["text"].strip() for step in (give[2], take[2])] == ["You will give.", "You will take."]
         assert '{% set wording = "take" %}' in take[3]["texts"]["instructions"]
 
+    def test_consent_states_what_holds_for_every_game(self):
+        slow, quick = {"turn": 180, "extension": 0}, {"turn": 60, "extension": 0, "on_timeout": "default"}
+        made = study(
+            alone("a", timing=slow),
+            {"stage": "game", "name": "b", "game": "bargaining", "config": {"rounds": 2}, "timing": quick,
+             "seats": {"alice": "person", "bob": "fair"}},
+            agents={"rational": {"script": "rational"}, "fair": {"script": "fair"}}, factors={},
+        )  # fmt: skip
+        facts = dict(steps_in(made)[0]["facts"])
+        assert facts["Time to answer"] == "3 minutes for each answer; or, in other games, 1 minute for each answer"
+        assert "a default answer is given" in facts["If you are away longer than that"]
+        assert "Length of the game" not in facts
+
     def test_own_bonus_of_a_game_pays_its_match_and_the_mean_is_capped(self):
         made = study(
             alone("a", pay={"rule": "fixed", "average": "3.00"}),
