@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +13,27 @@ import pytest
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
-from conftest import KIND
+from config.postgres import _program_folder
+from conftest import KIND, POSTGRES
 from tests.stored import FILES
 
-pytestmark = pytest.mark.skipif(KIND != "sqlite", reason="test_handbook.py upgrades the one for PostgreSQL")
+pytestmark = [pytest.mark.services, pytest.mark.both]
+
+NAME = "stored"
+TABLES = {
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
+    "postgres": """
+        SELECT table_name || '.' || column_name AS name, concat_ws(' ', data_type, is_nullable,
+            character_maximum_length, numeric_precision, numeric_scale) AS sql
+        FROM information_schema.columns WHERE table_schema = 'public'
+        UNION ALL SELECT indexname, split_part(indexdef, ' WHERE ', 1) FROM pg_indexes WHERE schemaname = 'public'
+        UNION ALL SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace AND contype <> 'c'""",
+}
+"""Queries for the definitions of tables, indexes and constraints.
+
+PostgreSQL words conditions differently after a dump, so they are left out.
+"""
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -28,14 +46,31 @@ def fresh(db: None) -> Any:
 @pytest.fixture
 def stored(fresh: Any, tmp_path: Path) -> Iterator[Any]:
     """A connection to the stored database, which takes the place of the tests' own."""
-    file = tmp_path / "stored.sqlite3"
-    with closing(sqlite3.connect(file)) as database:
-        database.executescript(FILES["sqlite"].read_text())
-    connection = type(fresh)({**fresh.settings_dict, "NAME": str(file)}, "default")
+    settings = {**fresh.settings_dict, "NAME": _load(tmp_path)}
+    connection = type(fresh)(settings, "default")
     connections["default"] = connection
     yield connection
     connection.close()
     connections["default"] = fresh
+    if POSTGRES is not None:
+        _psql("--command", f"DROP DATABASE {NAME}")
+
+
+def _load(folder: Path) -> str:
+    """Load the stored database; return its name."""
+    if POSTGRES is not None:
+        _psql("--command", f"CREATE DATABASE {NAME}")
+        _psql("--dbname", NAME, "--file", str(FILES[KIND]))
+        return NAME
+    file = folder / "stored.sqlite3"
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(FILES[KIND].read_text())
+    return str(file)
+
+
+def _psql(*arguments: str) -> None:
+    psql = [_program_folder() / "psql", "--quiet", "--set=ON_ERROR_STOP=1", "--username=postgres"]
+    subprocess.run([*psql, f"--host={POSTGRES.folder}", *arguments], stdout=subprocess.DEVNULL, check=True)
 
 
 def _ask(database: Any, query: str) -> list[dict[str, Any]]:
@@ -46,9 +81,8 @@ def _ask(database: Any, query: str) -> list[dict[str, Any]]:
 
 
 def _tables(database: Any) -> dict[str, str]:
-    """Return the definitions of the database's tables and indexes."""
-    query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
-    return {row["name"]: row["sql"] for row in _ask(database, query)}
+    """Return the definitions of the database's tables, indexes and constraints."""
+    return {row["name"]: row["sql"] for row in _ask(database, TABLES[KIND])}
 
 
 def _rows(database: Any) -> Rows:
