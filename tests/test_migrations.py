@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 
 from config.postgres import _program_folder
 from conftest import KIND, POSTGRES
@@ -114,3 +116,9 @@ def test_next_migration_keeps_the_data_both_ways(stored, settings):
     assert after == before
     _migrate(stored, ("studies", "0001_initial"))
     assert _rows(stored) == before
+
+
+def test_migrate_refuses_a_database_of_0_1(stored):
+    MigrationRecorder(stored).record_applied("studies", "0002_of_0_1")
+    with pytest.raises(CommandError, match=r"such as studies\.0002_of_0_1: it is of a newer version, or of 0\.1"):
+        call_command("migrate", verbosity=0)
