@@ -222,6 +222,17 @@ def test_a_fault_stands_at_its_control_and_level_and_the_list_leads_there(desk: 
     expect(desk.get_by_label("Rounds: long")).to_be_focused()
 
 
+def test_a_removed_agent_is_missed_at_the_seat_that_it_had(desk: Page):
+    begin(desk)
+    part(desk, "Agents")
+    press(desk, "Remove: haggler")
+    part(desk, "game Bargaining")
+    seat = desk.get_by_role("group", name="Seats: alice").get_by_label("Bob", exact=True)
+    expect(seat.locator("xpath=../*[contains(@class, 'plan-fault')]")).to_contain_text(
+        "There is no agent “haggler”", timeout=researching.PATIENCE
+    )
+
+
 def test_questions_show_only_the_settings_of_their_kind(stack, desk: Page):
     begin(desk)
     desk.get_by_text("Add a stage").click()
