@@ -34,7 +34,7 @@ export function field(desk, control, path, options = {}) {
 }
 
 function marks(desk, path, options) {
-  return { "data-at": tree.resolvedPath(desk.plan, path).join("."), "data-levels": JSON.stringify(options.levels ?? {}) };
+  return { "data-at": tree.resolvedPath(desk.plan, options.at ?? path).join("."), "data-levels": JSON.stringify(options.levels ?? {}) };
 }
 
 function simpleField(desk, control, path, options) {
@@ -554,7 +554,8 @@ function seatField(desk, path, seats, seat, few, options) {
   if (tree.isVaried(value) && explicit) return variedField(desk, seatControl(desk, seat), at, value, { ...options, label: seat.title, prefix: undefined });
   const name = few && tree.isVaried(value) ? "*" : seat.role;
   if (name === "*" && tree.isVaried(value)) return variedField(desk, seatControl(desk, seat), [...path, "*"], value, { ...options, label: seat.title, prefix: undefined });
-  return field(desk, { ...seatControl(desk, seat), default: explicit ? undefined : value }, at, { ...options, label: seat.title, prefix: undefined });
+  const written = explicit ? at : [...path, "*"]; // where a fault of what stands there is reported
+  return field(desk, { ...seatControl(desk, seat), default: explicit ? undefined : value }, at, { ...options, at: written, label: seat.title, prefix: undefined });
 }
 
 export const seatControl = (desk, seat) => ({ kind: "player", label: seat.title, person: seat.person, help: "" });

@@ -71,7 +71,7 @@ function placeOf(path) {
       group = { item: forms.agent };
     } else if (key !== "journey" && key !== "of") {
       const named = group?.fields?.find((each) => each.name === key);
-      found.push(typeof key === "number" ? String(key + 1) : named?.label ?? key);
+      found.push(typeof key === "number" ? String(key + 1) : key === "*" ? words.other_seats : named?.label ?? key);
       group = named?.kind === "config" ? forms.games[at.game]?.config : named ?? group?.item;
     } 
     at = inside;
