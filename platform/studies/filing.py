@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -14,9 +15,10 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from llm_agents.endpoints import endpoint_exists
-from pages.files import store
+from pages.files import BadMedia, store
 from pages.models import Media
 from plans.checking import check
+from plans.collection import is_collection
 from plans.files import dumps, loads
 from plans.plan import Document
 from plans.reading import BadPlan, Fault, reader_of
@@ -54,6 +56,8 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
     """
     text, files = _opened(content)
     document = loads(text)
+    if is_collection(document):
+        raise BadPlan([Fault("format", _("This is a collection's plan, not a study's."))])
     faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
     if faults:
         raise BadPlan(faults)
@@ -61,7 +65,10 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
         draft=document, slug=unused_slug(slugify(str(document["title"]))[:50] or "study"), created_by=by
     )
     for name in media_names(document):
-        store(study.slug, name, files[name])
+        try:
+            store(study.slug, name, files[name])
+        except BadMedia as error:
+            raise BadPlan([Fault(name, str(error))]) from None
     return study
 
 
@@ -89,7 +96,7 @@ def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
                     raise BadPlan([Fault(name, _("This file's content is not what its hash says."))])
                 files[name] = data
             return archive.read(PLAN).decode("utf-8"), files
-    except (UnicodeDecodeError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError):
+    except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, AttributeError, OSError, RuntimeError):
         raise BadPlan([Fault("", _("This is neither a plan nor a zip file made by Parley."))]) from None
 
 
