@@ -23,7 +23,7 @@ from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
-from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, names_used, reader_of
+from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, location, names_used, reader_of
 from plans.seats import OTHERS, fitted
 from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Lobby, Questions, Stage
 from plans.varying import Levels, Path, at_path
@@ -474,6 +474,8 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
     for setting in ("instructions", "examples"):
         yield from template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
+        if not stage.comprehension.questions:
+            yield (*at, "comprehension", "questions"), _("Add at least one question, or choose the game's own.")
         for index, question in enumerate(stage.comprehension.questions):
             if question.answer not in question.options:
                 yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")
@@ -508,22 +510,16 @@ def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:
 
 
 def config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) -> Iterator[Problem]:
-    """Yield the faults of a game's parameters, at the parameter where possible."""
-    for name, value in stage.config.items():
-        if name not in kind.Config.model_fields:
+    """Yield the faults of a game's parameters, each at its place; `reason` is why they are refused as a whole."""
+    found = games.play.config_faults(kind, stage.config)
+    for path, sentence in found:
+        name = path[0] if path else ""
+        if path and name not in kind.Config.model_fields:
             what = _("{game} has no parameter “{key}”; it has {names}.")
-            yield (
-                (*at, "config", name),
-                what.format(game=kind.key, key=name, names=", ".join(kind.Config.model_fields)),
-            )
-            return
-        try:
-            games.play.configure(kind, {name: value})
-        except GameError as error:
-            if str(error) == reason:
-                yield (*at, "config", name), reason
-                return
-    yield (*at, "config"), reason
+            sentence = what.format(game=kind.key, key=name, names=", ".join(kind.Config.model_fields))
+        yield (*at, "config", *location(path, stage.config)), sentence
+    if not found:
+        yield (*at, "config"), reason
 
 
 def player_problems(label: str, at: Path, plan: Plan | CollectionPlan, kind: Any, game: Any) -> Iterator[Problem]:

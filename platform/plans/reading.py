@@ -545,13 +545,13 @@ def _parsed(adapter: TypeAdapter[Any], data: Json, path: Path) -> tuple[Any, lis
     try:
         return adapter.validate_json(json.dumps(data)), []
     except ValidationError as error:
-        problems = [((*path, *_location(detail["loc"], data)), _worded(detail)) for detail in error.errors()]
+        problems = [((*path, *location(detail["loc"], data)), _worded(detail)) for detail in error.errors()]
         return None, list(dict.fromkeys(problems))
     except (ValueError, TypeError, RecursionError) as error:
         return None, [(path, str(error))]
 
 
-def _location(parts: Iterable[str | int], data: Json) -> Path:
+def location(parts: Iterable[str | int], data: Json) -> Path:
     """Return a validation error's path without the names of alternatives that pydantic adds."""
     path: list[str | int] = []
     parts = list(parts)

@@ -35,6 +35,7 @@ HINTS = (
     "strategy",
     "endings",
     "payoffs",
+    "answers",
 )
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})
@@ -129,10 +130,14 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         found["optional"] = True
     if "default" in schema:
         found["default"] = schema["default"]
+    if "examples" in schema:
+        found["example"] = schema["examples"][0]
     if schema.get("more"):
         found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):
         found["unit"] = schema["unit"]
+    if "media" in schema:
+        found["media"] = schema["media"]
     return {**found, **_parts(found, schema, inner, definitions)}
 
 
@@ -181,7 +186,8 @@ def _parts(
     """Return what a kind of control has besides its label and limits: choices, fields, or the control of its items."""
     kind = found["kind"]
     if kind == "choice":
-        return {"choices": [[value, str(value).replace("_", " ")] for value in inner["enum"]]}
+        titles = schema.get("titles", {})
+        return {"choices": [[value, titles.get(value, str(value).replace("_", " "))] for value in inner["enum"]]}
     if kind == "endings":
         return {"endings": {ending: [list(pays), ENDINGS_PAY[ending]] for ending, pays in CAN_PAY.items()}}
     if kind == "map":

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import ceil
 from typing import Any
 
 from django.db.models import Count, Q, Sum
@@ -313,7 +312,7 @@ def shown_forecast(document: Document | Reader, *, slug: str) -> dict[str, Any]:
                 "quota": cell.quota,
                 "people": cell.people,
                 "matches": round(cell.matches, 1),
-                "minutes": ceil(cell.minutes),
+                "minutes": f"{cell.minutes:.1f}",
                 "pay": money(cell.pay),
                 "hourly": money(cell.hourly),
                 "at_most": money(

@@ -8,6 +8,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -15,7 +16,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from llm_agents.endpoints import endpoint_exists
-from pages.files import BadMedia, store
+from pages.files import BadMedia, store, usable_type_of
 from pages.models import Media
 from plans.checking import check
 from plans.collection import is_collection
@@ -47,12 +48,11 @@ def export_study(study: Study) -> tuple[str, bytes]:
     return f"{study.slug}.zip", stream.getvalue()
 
 
-@transaction.atomic
-def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study:
-    """Return a new draft made from a file that `export_study` or a researcher wrote.
+def read(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the plan in a file, and its images and videos by name.
 
     Raises:
-        BadPlan: with every reason; nothing was made.
+        BadPlan: with every reason why it cannot be used here.
     """
     text, files = _opened(content)
     document = loads(text)
@@ -61,14 +61,22 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
     faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
     if faults:
         raise BadPlan(faults)
+    return document, files
+
+
+@transaction.atomic
+def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study:
+    """Return a new draft made from a file that `export_study` or a researcher wrote.
+
+    Raises:
+        BadPlan: with every reason; nothing was made.
+    """
+    document, files = read(content)
     study = Study.objects.create(
         draft=document, slug=unused_slug(slugify(str(document["title"]))[:50] or "study"), created_by=by
     )
     for name in media_names(document):
-        try:
-            store(study.slug, name, files[name])
-        except BadMedia as error:
-            raise BadPlan([Fault(name, str(error))]) from None
+        store(study.slug, name, files[name])
     return study
 
 
@@ -127,6 +135,11 @@ def _endpoints_in(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _faults_of_media(document: Document, files: dict[str, bytes]) -> Iterator[Fault]:
-    for name in media_names(document):
+    for name in sorted(media_names(document)):
         if name not in files:
             yield Fault("journey", _("The file “{name}” is missing: import the zip file.").format(name=name))
+            continue
+        try:
+            usable_type_of(files[name])
+        except BadMedia as error:
+            yield Fault("journey", _("The file “{name}”: {reason}").format(name=name, reason=error))

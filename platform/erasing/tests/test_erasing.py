@@ -234,7 +234,7 @@ def test_survey_answers_are_erased_but_not_questions():
         {"kind": "number", "text": "How old are you?", "name": "age", "min": 18},
         {"kind": "long", "text": "Where do you live?", "name": "home"},
     ]
-    visitor = Visitor(arrived_participant(launched_study(survey_before=questions)))
+    visitor = Visitor(arrived_participant(launched_study(before=questions)))
     visitor.see()
     visitor.send(agree="yes")
     visitor.send(name="Robin")
@@ -306,6 +306,7 @@ def test_every_table_about_participants_declares_its_texts():
     without_words = {
         "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
         "piloting.Walker", "quality.PageView", "quality.Behaviour", "prolific.Submission", "lobby.Place",
+        "walking.Walk",
     }  # fmt: skip
     removed = {"recruiters.Identity"}
     of_people = {

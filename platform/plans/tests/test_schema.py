@@ -14,7 +14,7 @@ from plans.schema import json_schema, plan_controls
 KINDS = {
     *("string", "long", "text", "condition", "number", "integer", "amount", "limit", "boolean", "choice", "lines"),
     *("list", "map", "grid", "group", "own", "fixed"),
-    *("agent", "agents", "config", "endings", "entry", "game", "media", "payoffs", "seats", "strategy"),
+    *("agent", "agents", "answers", "config", "endings", "entry", "game", "media", "payoffs", "seats", "strategy"),
 }
 """What static/parley/plan/controls.js can draw."""
 

@@ -18,7 +18,6 @@ from studies.tests.test_together import leave_match_page, play, study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 NUMBER = re.compile(r"Player \d")
-FOUR_PEOPLE = [{"name": "", "seats": {"*": "person"}}]
 
 
 def main_text(client: Client, enrolment: Enrolment) -> str:
@@ -44,8 +43,8 @@ def walk_to_instructions(to_study) -> Enrolment:
 
 def test_number_stays_the_same_from_ready_on(client: Client):
     config = {"players": 4, "runs": 1}
-    fields = {"repeats": 2, "partners": "any", "quota": 5, "ready_seconds": 20}
-    launched = study(config=config, lineups=FOUR_PEOPLE, agents={}, **fields)
+    fields = {"repeats": 2, "partners": "any", "quota": 5, "ready": 20}
+    launched = study(config=config, seats={"*": "person"}, agents={}, **fields)
     enrolments = [walk_to_instructions(launched) for _person in range(5)]
     leaver = enrolments[1]
     for enrolment in enrolments[:3]:
