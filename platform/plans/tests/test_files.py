@@ -159,6 +159,22 @@ def test_differences_speak(path, value, line):
     assert [str(change) for change in compare(FRAMING, document)] == [line]
 
 
+@pytest.mark.parametrize(
+    "path, first, second",
+    [
+        ("pay.bonus.rate", 1.0, "1.00"),
+        ("pay.bonus.rate", 0.001, "0.0010"),
+        ("agents.model.cap_study", 1, "1.00"),
+        ("agents.model.fallback", "haggler", ["haggler"]),
+        ("journey.3.of.0.timing", {}, {"turn": 180.0}),
+        ("cells", {"quota": 40}, {"crossed": True, "quota": 41}),
+    ],
+)
+@pytest.mark.every_case
+def test_two_ways_of_writing_the_same_have_one_hash(path, first, second):
+    assert version_hash(changed(path, first)) == version_hash(changed(path, second))
+
+
 def test_a_difference_says_whether_it_makes_a_new_version():
     document = framing(title="Other", cells={"quota": 5})
     assert {(change.at, change.in_hash) for change in compare(FRAMING, document)} == {
