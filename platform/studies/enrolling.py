@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Any, TypeVar
 
 from django.db import transaction
@@ -306,7 +307,7 @@ class FoundSeat:
     """A seat in a drawn cell.
 
     Attributes:
-        number: the participant's number, from 1, among all ever placed in the cell, or those they may play with.
+        number: the participant's number, from 1, in the cell, or among those they may play with.
         draw: the record (`studies.drawing`).
     """
 
@@ -331,7 +332,7 @@ SeatCounts = Counter[tuple[int, Role]]
 
 @dataclass
 class Seats:
-    """A version's seats, by cell and role: how many are held, held or offered, and were ever given.
+    """A version's seats, by cell and role: how many are held, and how many held or offered.
 
     Placements in cells of earlier versions with the same factors and resolved plan count as well.
 
@@ -354,24 +355,20 @@ class Seats:
         return placed.filter(enrolment__identity__details__together=self.together) if self.together else placed
 
     @cached_property
-    def counts(self) -> tuple[SeatCounts, SeatCounts, SeatCounts]:
-        numbers = (Count("pk", filter=HELD), Count("pk", filter=HELD_OR_OFFERED), Count("pk"))
+    def counts(self) -> tuple[SeatCounts, SeatCounts]:
         rows = (
             self.placements.values_list("cell__sha256", "role")
-            .annotate(held=numbers[0], held_or_offered=numbers[1], ever_placed=numbers[2])
+            .annotate(held=Count("pk", filter=HELD), held_or_offered=Count("pk", filter=HELD_OR_OFFERED))
             .order_by()
         )
         keys = {cell.sha256: cell.pk for cell in self.cells.values()}
-        found: tuple[SeatCounts, SeatCounts, SeatCounts] = (Counter(), Counter(), Counter())
-        for sha256, role, *row in rows:
+        taken = Counter() if self.together else _taken_by_agents(self)
+        held, held_or_offered = Counter(taken), Counter(taken)
+        for sha256, role, *numbers in rows:
             if sha256 in keys:
-                for counter, number in zip(found, row, strict=True):
-                    counter[keys[sha256], role] += number
-        if not self.together:
-            taken = _taken_by_agents(self)
-            found[0].update(taken)
-            found[1].update(taken)
-        return found
+                held[keys[sha256], role] += numbers[0]
+                held_or_offered[keys[sha256], role] += numbers[1]
+        return held, held_or_offered
 
     @property
     def held(self) -> SeatCounts:
@@ -449,10 +446,20 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     peers = Seats(version, asked.together) if asked.together else seats
     own_seats = [seat for other, seat in open_seats if other.pk == cell.pk]
     seat = min(own_seats, key=lambda seat: peers.held_or_offered[cell.pk, seat])
-    ever_placed = Placement.objects.filter(cell=cell)
-    if asked.together:
-        ever_placed = ever_placed.filter(enrolment__identity__details__together=asked.together)
-    return FoundSeat(cell, seat, 1 + ever_placed.count(), record)
+    number = _free_number(peers.placements.filter(cell=cell))
+    return FoundSeat(cell, seat, number, {**record, "place": number})
+
+
+def _free_number(placements: QuerySet[Placement]) -> int:
+    """Return the lowest number that is nobody's who has played or may still play.
+
+    Whoever leaves before their first match hands their number on, and with it the order of a block that those with
+    whom they would have played have, too.
+    """
+    seated = Exists(Seat.objects.filter(enrolment=OuterRef("enrolment")))
+    staying = placements.filter(HELD_OR_OFFERED | Q(seated)).order_by()
+    taken = set(staying.values_list(Cast(KT("draw__place"), IntegerField()), flat=True))
+    return next(number for number in count(1) if number not in taken)
 
 
 def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Asked, stratum: str) -> dict[str, Any]:

@@ -254,6 +254,16 @@ class TestGroups:
         assert {role: seats.held[cell.pk, role] for role in cell.people} == {"alice": 1, "bob": 1}
         assert sum(seats.held.values()) == 2
 
+    def test_who_leaves_before_the_game_is_replaced_in_the_same_order(self):
+        block = {"stage": "block", "name": "games", "order": "balanced", "groups": {"lobby": {"ready": 0}}}
+        made = study({**block, "of": [contest("a"), contest("b")]})
+        (waiting,) = arrive(made)
+        leaver = enrol(made, Arrival("open", worker="", proof=""))
+        people.withdraw(enrolment_id=leaver.pk)
+        (other,) = arrive(made)
+        assert states([waiting, other]) == {State.PLAYING: 2}
+        assert len({tuple(matches_in(person.steps)) for person in (waiting, other, *arrive(made, 2))}) == 2
+
     def test_everyone_takes_each_seat_in_turn(self):
         made = study(
             {
