@@ -1,4 +1,4 @@
-"""What refers to a study by its short name: links already shared, codes, server connections, pay limits, files."""
+"""What refers to a study by its short name: links already shared, codes, server connections and pay limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from payouts.models import Limit
 from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
 
-REFERRING_MODELS = (LabCode, OtreeServer, Limit, Media)
+REFERRING_MODELS = (LabCode, OtreeServer, Limit)
 """Models that refer to a study by its short name."""
 
 
@@ -22,7 +22,7 @@ def two_person_slug(slug: str) -> str:
 
 
 def is_referenced(study: Study) -> bool:
-    """Return whether links, codes, servers, pay limits or files refer to the study by its short name."""
+    """Return whether links, codes, servers or pay limits refer to the study by its short name."""
     return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in REFERRING_MODELS)
 
 
