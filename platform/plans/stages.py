@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
 
 from games import registry
-from games.interface import Json, Role
+from games.interface import Json
 from plans.agents import PERSON, Label
 from plans.conditions import Expression
 from plans.factors import Name, PlanModel
 from plans.pay import Bonus
-from plans.questions import Question
+from plans.questions import MAX_QUESTIONS, Question
 
 Seconds = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(max_length=50_000)]
@@ -117,7 +117,7 @@ class Questions(Stage):
 
     stage: Literal["questions"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
-    items: Annotated[list[Question], Field(max_length=60)] = Field(default_factory=list, title="Questions")
+    items: Annotated[list[Question], Field(max_length=MAX_QUESTIONS)] = Field(default_factory=list, title="Questions")
     order: Literal["fixed", "random"] = Field(
         "fixed", title="Order", description="random: in an order drawn for each participant."
     )
@@ -322,11 +322,6 @@ class Game(Stage):
         players = [label for seat in self.seats.values() for label in ([seat] if isinstance(seat, str) else seat)]
         labels = [*players, self.timing.stand_in, self.lobby.fill]
         return list(dict.fromkeys(label for label in labels if label is not None and label != PERSON))
-
-    @property
-    def people_seats(self) -> list[Role]:
-        """The written seats of participants; `plans.seats.fitted` gives those of a configuration."""
-        return [seat for seat, player in self.seats.items() if player == "person"]
 
 
 class Groups(PlanModel):
