@@ -15,7 +15,7 @@ from plans.agents import PERSON, Label
 from plans.conditions import Expression
 from plans.factors import Name, PlanModel
 from plans.pay import Bonus
-from plans.questions import Question
+from plans.questions import MAX_QUESTIONS, Question
 
 Seconds = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(max_length=50_000)]
@@ -118,7 +118,7 @@ class Questions(Stage):
 
     stage: Literal["questions"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
-    items: Annotated[list[Question], Field(max_length=60)] = Field(default_factory=list, title="Questions")
+    items: Annotated[list[Question], Field(max_length=MAX_QUESTIONS)] = Field(default_factory=list, title="Questions")
     order: Literal["fixed", "random"] = Field(
         "fixed", title="Order", description="random: in an order drawn for each participant."
     )

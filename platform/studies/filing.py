@@ -48,16 +48,20 @@ def export_study(study: Study) -> tuple[str, bytes]:
     return f"{study.slug}.zip", stream.getvalue()
 
 
-def read(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+def read(content: bytes, *, collection: bool = False) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the plan in a file, and its images and videos by name.
+
+    Args:
+        collection: whether a collection's plan is expected, not a study's.
 
     Raises:
         BadPlan: with every reason why it cannot be used here.
     """
     text, files = _opened(content)
     document = loads(text)
-    if is_collection(document):
-        raise BadPlan([Fault("format", _("This is a collection's plan, not a study's."))])
+    if is_collection(document) != collection:
+        what = _("This is not the plan of a collection.") if collection else _("This is not the plan of a study.")
+        raise BadPlan([Fault("format", what)])
     faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
     if faults:
         raise BadPlan(faults)

@@ -118,9 +118,7 @@ class PlanEditing(MembersPage):
         """Return {document, faults} of a file for the editor; saves nothing."""
         self._refuse_others(request)
         try:
-            document, _media = filing.read(uploaded(request))
-            if not is_collection(document):
-                raise BadPlan([Fault("format", _("This is not the plan of a collection."))])
+            document, _media = filing.read(uploaded(request), collection=True)
         except BadPlan as error:
             return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
         return JsonResponse({"document": document, "faults": []})
