@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
@@ -339,6 +340,21 @@ class Groups(PlanModel):
         title="Cohort",
         description="Participants who meet only each other, with new partners in each game. Exported as a cluster.",
     )
+
+
+MAX_PLACE_LENGTH = 40
+
+
+def place_of(name: str, passes: Sequence[str]) -> str:
+    """Return what tells a stage in one pass from the same stage in others: "talk.short".
+
+    Args:
+        passes: the keys of the levels, block by block; of long ones, the beginning and a hash.
+    """
+    place, key = ".".join([name, *passes]), ".".join(passes)
+    if len(place) <= MAX_PLACE_LENGTH:
+        return place
+    return f"{name[:22]}.{key[:8]}-{sha256(place.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from plans.plan import Entry, Plan
 from plans.reading import Reader, reader_of
 from plans.seats import fitted
 from rights.models import Membership
+from studies.fields import OrderedJSONField
 from studies.frozen import FrozenRows, refuse
 
 
@@ -62,7 +63,7 @@ class Study(models.Model):
         _("short name"), max_length=60, unique=True, help_text=_("Part of the link that participants follow.")
     )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.DRAFT)
-    draft = models.JSONField(_("plan"), default=dict, blank=True)
+    draft = OrderedJSONField(_("plan"), default=dict, blank=True)
     edit = models.PositiveIntegerField(_("edit"), default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
@@ -149,7 +150,7 @@ class Draft(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="drafts")
     edit = models.PositiveIntegerField(_("edit"))
-    document = models.JSONField(_("plan"))
+    document = OrderedJSONField(_("plan"))
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     at = models.DateTimeField(_("saved"), default=timezone.now)
 
@@ -198,7 +199,7 @@ class Version(models.Model):
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField(_("number"))
-    document = models.JSONField(_("plan"))
+    document = OrderedJSONField(_("plan"))
     sha256 = models.CharField("SHA-256", max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
@@ -336,11 +337,11 @@ class Cell(models.Model):
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="cells")
     number = models.PositiveIntegerField()
-    factors = models.JSONField(_("factors"), default=dict)
+    factors = OrderedJSONField(_("factors"), default=dict)
     quota = models.PositiveIntegerField(_("quota"))
     weight = models.PositiveSmallIntegerField(_("weight"), default=1)
     sha256 = models.CharField("SHA-256", max_length=64, db_index=True)
-    seats = models.JSONField(_("seats"))
+    seats = OrderedJSONField(_("seats"))
     role = models.CharField(_("role"), max_length=40, blank=True)
     group_size = models.PositiveSmallIntegerField(_("participants per match"), default=1)
 

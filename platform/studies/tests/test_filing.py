@@ -8,9 +8,11 @@ import zipfile
 import pytest
 
 from pages.files import store
+from pages.models import Media
 from plans.canonical import canonical
 from plans.files import dumps
 from plans.reading import BadPlan
+from studies.copying import copy
 from studies.filing import export_study, import_study
 from studies.models import Study
 from studies.tests.kit import new_study
@@ -47,6 +49,14 @@ def test_images_travel_with_the_study():
     study.delete()
     imported = import_study(content)
     assert export_study(imported)[1][:2] == b"PK"
+
+
+def test_images_are_copied_and_deleted_with_the_study():
+    study = with_image()
+    copied = copy(study)
+    assert Media.objects.get(study=copied.slug).data == PNG
+    study.delete()
+    assert list(Media.objects.values_list("study", flat=True)) == [copied.slug]
 
 
 def test_an_image_that_was_changed_on_the_way_is_refused():
