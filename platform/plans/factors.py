@@ -133,6 +133,7 @@ class Cells(PlanModel):
         default_factory=list,
         title="Strata",
         description="Questions answered before the assignment: cells fill evenly within each combination of answers.",
+        json_schema_extra={"answers": True},
     )
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Annotated, Any, ClassVar
 
@@ -84,6 +84,10 @@ class PlannedCell:
     weight: int = 1
 
 
+Problems = list[tuple[Path, str, Levels]]
+"""Each with its path in the resolved plan, what is wrong, and the levels within participants under which it is."""
+
+
 class Reader:
     """One plan, read part by part.
 
@@ -99,8 +103,9 @@ class Reader:
     def __init__(self, document: Document):
         self.document = document
         self._adapters: dict[str, TypeAdapter[Any]] = {}
-        self._read: dict[tuple[Any, ...], Any] = {}
-        self._defaults = self.model.model_construct()
+        self._sections: dict[tuple[Any, ...], Any] = {}
+        self._stages: dict[tuple[Any, ...], tuple[Stage | None, Problems]] = {}
+        self._plans: dict[tuple[str | None, ...], Any] = {}
         self.factors = self._factors()
         self.values: LevelValues = self._level_values()
         self.cell_rules = self._validated("cells", document.get("cells", {}))
@@ -116,12 +121,12 @@ class Reader:
         """The kinds of stage that its journey may have."""
         return kinds()
 
-    @property
+    @cached_property
     def between(self) -> list[str]:
         """The factors that vary between participants."""
         return [name for name, factor in self.factors.items() if factor.within is None]
 
-    @property
+    @cached_property
     def within(self) -> dict[str, str]:
         """The block of each factor that varies within participants."""
         return {name: factor.within for name, factor in self.factors.items() if factor.within is not None}
@@ -176,30 +181,38 @@ class Reader:
         return plan
 
     def _filled(self, levels: Levels) -> Any:
-        faults: list[Fault] = []
-        values: dict[str, Any] = {}
-        for name in self.model.model_fields:
-            if name == "journey":
-                values[name] = self._stages(self.document.get("journey", ()), levels, ("journey",), faults)
-            elif name == "factors":
-                values[name] = self.factors
-            elif name == "cells":
-                values[name] = self.cell_rules
-            elif name in self.document:
-                values[name] = self._section(name, levels, faults)
-            else:
-                values[name] = getattr(self._defaults, name)
-        if faults:
-            raise BadPlan(faults)
-        return self.model.model_construct(**values)
+        key = tuple(map(levels.get, self.factors))
+        if key not in self._plans:
+            self._plans[key] = self._fill(levels)
+        found = self._plans[key]
+        if isinstance(found, list):
+            raise BadPlan(found)
+        return found
 
-    def faults(self, levels: Levels) -> list[Fault]:
-        """Return the faults of form under these levels."""
-        try:
-            self._filled(levels)
-        except BadPlan as error:
-            return error.faults
-        return []
+    def _fill(self, levels: Levels) -> Any:
+        """Return the concrete plan under these levels, or its faults."""
+        stages, problems = self._read_stages(self.document.get("journey", ()), levels, ("journey",))
+        parts: dict[str, Any] = {"journey": stages}
+        for name in self._varied_sections:
+            parts[name], found = self._section(name, levels)
+            problems += found
+        if problems:
+            return [self.fault(path, what, {**levels, **own}) for path, what, own in problems]
+        return self._constant.model_copy(update=parts)
+
+    @cached_property
+    def _varied_sections(self) -> list[str]:
+        """The sections that are read for each cell: those that depend on factors, and those with faults."""
+        written = [name for name in self.model.model_fields if name in self.document]
+        written = [name for name in written if name not in ("journey", "factors", "cells")]
+        return [name for name in written if self.factors_in(self.document[name]) or self._section(name, {})[1]]
+
+    @cached_property
+    def _constant(self) -> Any:
+        """A plan with everything that is the same in all cells."""
+        same = set(self.model.model_fields) & set(self.document) - {*self._varied_sections, "journey"}
+        sections = {name: self._section(name, {})[0] for name in same - {"factors", "cells"}}
+        return self.model.model_construct(**sections, factors=self.factors, cells=self.cell_rules)
 
     def factors_in(self, node: Json) -> tuple[str, ...]:
         """Return the factors that values in a part of the plan depend on."""
@@ -217,53 +230,48 @@ class Reader:
         """Return a fault at a path of the resolved plan, with the levels that decide what stands there."""
         return Fault(".".join(map(str, path)), what, factors_at(self.document, path, levels, self.values))
 
-    def _section(self, name: str, levels: Levels, faults: list[Fault]) -> Any:
+    def _section(self, name: str, levels: Levels) -> tuple[Any, Problems]:
         node = self.document[name]
         key = (name, *self.key(node, levels))
-        if key not in self._read:
-            resolved = self.resolved(node, levels)
-            try:
-                self._read[key] = self._validated(name, resolved)
-            except BadPlan as error:
-                self._read[key] = error.faults
-        found = self._read[key]
-        if isinstance(found, list) and found and isinstance(found[0], Fault):
-            faults += [self._placed(fault, levels) for fault in found]
+        if key not in self._sections:
+            value, problems = _parsed(self._adapter(name), self.resolved(node, levels), (name,))
+            self._sections[key] = value, [(path, what, {}) for path, what in problems]
+        found: tuple[Any, Problems] = self._sections[key]
         return found
 
-    def _placed(self, fault: Fault, levels: Levels) -> Fault:
-        path = tuple(int(part) if part.isdigit() else part for part in fault.at.split("."))
-        return self.fault(path, fault.what, levels)
+    def _read_stages(self, nodes: Json, levels: Levels, path: Path) -> tuple[list[Stage], Problems]:
+        stages: list[Stage] = []
+        problems: Problems = []
+        for index, node in enumerate(nodes):
+            stage, found = self._stage(node, levels, (*path, index))
+            stages += [stage] if stage is not None else []
+            problems += found
+        return stages, problems
 
-    def _stages(self, nodes: Json, levels: Levels, path: Path, faults: list[Fault]) -> list[Stage]:
-        stages = [self._stage(node, levels, (*path, index), faults) for index, node in enumerate(nodes)]
-        return [stage for stage in stages if stage is not None]
+    def _stage(self, node: Json, levels: Levels, path: Path) -> tuple[Stage | None, Problems]:
+        is_block = _is_block(node)
+        names = (*self.factors_in(node), *(self.within if is_block else ()))
+        key = (id(node), *map(levels.get, names))
+        if key not in self._stages:
+            own = {name: self.resolved(value, levels) for name, value in node.items() if not is_block or name != "of"}
+            stage, problems = _parsed(_adapter(self.kinds[node["stage"]]), own, path)
+            found = [(where, what, {}) for where, what in problems]
+            self._stages[key] = self._with_passes(stage, node, levels, path) if stage and is_block else (stage, found)
+        return self._stages[key]
 
-    def _stage(self, node: Json, levels: Levels, path: Path, faults: list[Fault]) -> Stage | None:
-        kind = self.kinds[node["stage"]]
-        is_block = issubclass(kind, Block)
-        own = {key: value for key, value in node.items() if key != "of"} if is_block else node
-        key = ("stage", id(node), *(levels.get(name) for name in self._resolver.factors_in(node)))
-        if key not in self._read:
-            resolved = {name: self.resolved(value, levels) for name, value in own.items()}
-            self._read[key] = _parsed(_adapter(kind), resolved, path)
-        stage, problems = self._read[key]
-        faults += [self.fault(where, what, levels) for where, what in problems]
-        if stage is None or not is_block:
-            return stage
-        return self._with_passes(stage, node, levels, path, faults)
-
-    def _with_passes(self, block: Block, node: Json, levels: Levels, path: Path, faults: list[Fault]) -> Block:
+    def _with_passes(self, block: Block, node: Json, levels: Levels, path: Path) -> tuple[Block, Problems]:
         passes = []
+        problems: Problems = []
         for own in self.passes_of(str(block.name)):
             if any(levels.get(name, key) != key for name, key in own.items()):
                 continue
             under = {**levels, **own}
-            stages = self._stages(node.get("of", ()), under, (*path, "of"), faults)
+            stages, found = self._read_stages(node.get("of", ()), under, (*path, "of"))
+            problems += [(where, what, {**own, **inner}) for where, what, inner in found]
             passes.append(Pass({name: under[name] for name in self.within if name in under}, tuple(stages)))
         filled = block.model_copy(update={"of": list(passes[0].stages) if passes else []})
         filled._each_pass = tuple(passes)
-        return filled
+        return filled, problems
 
     # ---- reading and checking the form ---------------------------------------------------------------------
 
@@ -273,14 +281,17 @@ class Reader:
         Raises:
             BadPlan: with paths that begin with the section's name.
         """
+        value, problems = _parsed(self._adapter(name), data, (name,))
+        if problems:
+            raise BadPlan([Fault(".".join(map(str, path)), what) for path, what in problems])
+        return value
+
+    def _adapter(self, name: str) -> TypeAdapter[Any]:
         if name not in self._adapters:
             info = self.model.model_fields[name]
             annotation = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation  # type: ignore[name-defined]
             self._adapters[name] = TypeAdapter(annotation)
-        value, problems = _parsed(self._adapters[name], data, (name,))
-        if problems:
-            raise BadPlan([Fault(".".join(map(str, path)), what) for path, what in problems])
-        return value
+        return self._adapters[name]
 
     def _factors(self) -> dict[str, Factor]:
         if "format" not in self.document:
@@ -468,6 +479,24 @@ class Reader:
             seen.add(key)
 
 
+READERS = 8
+"""How many plans a process keeps ready to be read."""
+
+
+def reader_of(document: Document | Reader) -> Reader:
+    """Return the reader of a plan, which equal plans share.
+
+    Raises:
+        BadPlan: it cannot be read.
+    """
+    return document if isinstance(document, Reader) else _reader(json.dumps(document))
+
+
+@lru_cache(maxsize=READERS)
+def _reader(text: str) -> Reader:
+    return Reader(json.loads(text))
+
+
 @cache
 def _adapter(kind: type[Stage]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
@@ -516,13 +545,13 @@ def _parsed(adapter: TypeAdapter[Any], data: Json, path: Path) -> tuple[Any, lis
     try:
         return adapter.validate_json(json.dumps(data)), []
     except ValidationError as error:
-        problems = [((*path, *_location(detail["loc"], data)), _worded(detail)) for detail in error.errors()]
+        problems = [((*path, *location(detail["loc"], data)), _worded(detail)) for detail in error.errors()]
         return None, list(dict.fromkeys(problems))
     except (ValueError, TypeError, RecursionError) as error:
         return None, [(path, str(error))]
 
 
-def _location(parts: Iterable[str | int], data: Json) -> Path:
+def location(parts: Iterable[str | int], data: Json) -> Path:
     """Return a validation error's path without the names of alternatives that pydantic adds."""
     path: list[str | int] = []
     parts = list(parts)

@@ -35,6 +35,7 @@ HINTS = (
     "strategy",
     "endings",
     "payoffs",
+    "answers",
 )
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})
@@ -129,10 +130,14 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         found["optional"] = True
     if "default" in schema:
         found["default"] = schema["default"]
+    if "examples" in schema:
+        found["example"] = schema["examples"][0]
     if schema.get("more"):
         found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):
         found["unit"] = schema["unit"]
+    if "media" in schema:
+        found["media"] = schema["media"]
     return {**found, **_parts(found, schema, inner, definitions)}
 
 
@@ -181,7 +186,8 @@ def _parts(
     """Return what a kind of control has besides its label and limits: choices, fields, or the control of its items."""
     kind = found["kind"]
     if kind == "choice":
-        return {"choices": [[value, str(value).replace("_", " ")] for value in inner["enum"]]}
+        titles = schema.get("titles", {})
+        return {"choices": [[value, titles.get(value, str(value).replace("_", " "))] for value in inner["enum"]]}
     if kind == "endings":
         return {"endings": {ending: [list(pays), ENDINGS_PAY[ending]] for ending, pays in CAN_PAY.items()}}
     if kind == "map":
@@ -222,7 +228,6 @@ def json_schema() -> dict[str, Any]:
         definitions |= own.pop("$defs", {})
         definitions[f"stage_{name}"] = own
     journey: dict[str, Any] = {"type": "array", "items": {"oneOf": [{"$ref": f"#/$defs/stage_{n}"} for n in kinds()]}}
-    definitions["stage_block"]["properties"]["of"] = journey
     definitions["stage_game"]["allOf"] = [_if_game(key, definitions) for key in registry.keys()]
     definitions.pop(Stage.__name__, None)
     definitions["varied"] = {
@@ -235,7 +240,7 @@ def json_schema() -> dict[str, Any]:
     for name, definition in definitions.items():
         if name not in ("varied", "Factor", "Rows", "Cells", "ListedCell", "Entry", "Listing", "Analysis"):
             _let_vary(definition, skip=FIXED)
-    schema["properties"]["journey"] = journey
+    schema["properties"]["journey"] = definitions["stage_block"]["properties"]["of"] = journey
     _let_vary(schema, skip={*LITERAL, "journey"})
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A study of Parley", **schema}
 
@@ -253,8 +258,21 @@ def _if_game(key: str, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _let_vary(schema: dict[str, Any], *, skip: Set[str]) -> None:
-    """Allow a node that depends on a factor for every property and item of an object's schema."""
+    """Allow a node that depends on a factor for every property of an object's schema, and for what is in them."""
     for name, field in schema.get("properties", {}).items():
         if name not in skip:
-            described = {key: field.pop(key) for key in ("title", "description", "default") if key in field}
-            schema["properties"][name] = {**described, "anyOf": [field, {"$ref": "#/$defs/varied"}]}
+            schema["properties"][name] = _varying(field)
+
+
+def _varying(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may depend on a factor, as may its items."""
+    described = {key: field[key] for key in ("title", "description", "default") if key in field}
+    plain = {key: value for key, value in field.items() if key not in described}
+    return {**described, "anyOf": [_with_varying_items(plain), {"$ref": "#/$defs/varied"}]}
+
+
+def _with_varying_items(schema: Mapping[str, Any]) -> dict[str, Any]:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_with_varying_items(option) for option in schema["anyOf"]]}
+    inner = {key: schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), Mapping)}
+    return {**schema, **{key: _varying(value) for key, value in inner.items()}}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr, SerializeAsAny
+from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
 
 from games import registry
 from games.interface import Json, Role
@@ -21,6 +21,7 @@ Seconds = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(max_length=50_000)]
 DEFAULT_TEXT = "default"
 """Stands for Parley's own text."""
+_AT_TIMEOUT = {"end": "the match ends", "default": "a default move", "agent": "the stand-in takes over"}
 
 
 class Stage(PlanModel):
@@ -79,7 +80,7 @@ class Consent(Stage):
     text: Text = Field(
         DEFAULT_TEXT,
         title="Text",
-        description="Markdown. “default” is a text made from your settings that is accurate for them.",
+        description="Markdown. In a file, “default” is a text made from your settings that is accurate for them.",
         json_schema_extra={"text": True},
     )
 
@@ -94,8 +95,12 @@ class Page(Stage):
     stage: Literal["page"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
     text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
-    image: str | None = Field(None, title="Image", json_schema_extra={"media": "image"})
-    video: str | None = Field(None, title="Video", json_schema_extra={"media": "video"})
+    image: str | None = Field(
+        None, title="Image", description="PNG, JPEG, WebP or GIF, at most 5 MB.", json_schema_extra={"media": "image"}
+    )
+    video: str | None = Field(
+        None, title="Video", description="MP4 or WebM, at most 50 MB.", json_schema_extra={"media": "video"}
+    )
     media_text: Annotated[str, Field(max_length=500)] = Field(
         "", title="Description of the image or video", description="For participants who cannot see it."
     )
@@ -134,6 +139,8 @@ class CodeWord(PlanModel):
 
 class ComprehensionQuestion(PlanModel):
     """A question about the rules with one right answer."""
+
+    model_config = ConfigDict(title="Comprehension question")
 
     text: Annotated[str, Field(min_length=1, max_length=1000)] = Field(title="Question")
     options: Annotated[
@@ -190,11 +197,13 @@ class Timing(PlanModel):
         title="When the time is up",
         description="end: the match ends. default: a default move, flagged in the data. agent: the stand-in takes "
         "over the seat, if others are playing.",
+        json_schema_extra={"titles": _AT_TIMEOUT},
     )
     on_absence: Literal["as_timeout", "end", "default", "agent"] = Field(
         "as_timeout",
         title="When a lost connection does not come back",
         description="as_timeout: the same as when the time is up.",
+        json_schema_extra={"titles": {"as_timeout": "as when the time is up", **_AT_TIMEOUT}},
     )
     stand_in: Label | None = Field(
         None, title="Stand-in", description="The agent that takes over a seat.", json_schema_extra={"agent": True}
@@ -225,6 +234,13 @@ class Lobby(PlanModel):
         title="If too few participants arrive",
         description="leave: the study ends for those who waited, with pay. agents: an agent fills each free seat, "
         "flagged in the data. fewer: the game is played with fewer seats, if its rules allow it.",
+        json_schema_extra={
+            "titles": {
+                "leave": "the study ends for them",
+                "agents": "agents fill the seats",
+                "fewer": "play with fewer",
+            }
+        },
     )
     fill: Label | None = Field(
         None, title="Filling agent", description="Takes free seats.", json_schema_extra={"agent": True}
@@ -255,19 +271,19 @@ class Game(Stage):
         default_factory=lambda: {"*": "person"},
         title="Seats",
         description="Who takes which seat: a participant, an agent, or one of several agents, drawn for each match. "
-        "* stands for all other seats.",
+        "In a file, * stands for all other seats.",
         json_schema_extra={"seats": True},
     )
     instructions: Text = Field(
         DEFAULT_TEXT,
         title="Instructions",
-        description="A Markdown template. “default”: the game's own.",
+        description="Markdown with the game's variables, such as {{ money }}. In a file, “default” is the game's own.",
         json_schema_extra={"text": True},
     )
     examples: Text = Field(
         "",
         title="Examples",
-        description="A Markdown template, shown below the rules.",
+        description="Shown below the rules; Markdown with the game's variables.",
         json_schema_extra={"text": True},
     )
     code_word: CodeWord | None = Field(
@@ -363,7 +379,9 @@ class Block(Stage):
         description="balanced: every order equally often, as far as participants go around.",
     )
     take: Annotated[int, Field(ge=1)] | None = Field(
-        None, title="Number of passes", description="Draws some of the combinations per participant, balanced."
+        None,
+        title="Number of passes",
+        description="Draws some of the combinations per participant, balanced. All if empty.",
     )
     order: Literal["fixed", "random", "balanced"] = Field("fixed", title="Order of the stages")
     groups: Groups | None = Field(None, title="Groups formed once")
@@ -387,6 +405,6 @@ class Debriefing(Stage):
     text: Text = Field(
         DEFAULT_TEXT,
         title="Text",
-        description="Markdown. “default” thanks participants and says that programs may have played.",
+        description="Markdown. In a file, “default” thanks participants and says that programs may have played.",
         json_schema_extra={"text": True},
     )

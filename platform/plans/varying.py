@@ -47,6 +47,13 @@ def factor_of(node: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
     return name, tuple(part)
 
 
+def at_path(node: Json, path: Path) -> Json:
+    """Return what stands at a path of plain data."""
+    for part in path:
+        node = node[part]
+    return node
+
+
 def part_of(value: Json, part: Sequence[str]) -> Json:
     """Return the part of a level's value.
 

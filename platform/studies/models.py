@@ -24,7 +24,7 @@ from plans import stages
 from plans.canonical import plan_hash, sha256_of
 from plans.pay import PayRule
 from plans.plan import Entry, Plan
-from plans.reading import Reader
+from plans.reading import Reader, reader_of
 from plans.seats import fitted
 from rights.models import Membership
 from studies.fields import OrderedJSONField
@@ -99,7 +99,7 @@ class Study(models.Model):
         Raises:
             BadPlan: it cannot be read.
         """
-        return Reader(self.draft)
+        return reader_of(self.draft)
 
     @property
     def games(self) -> list[str]:
@@ -261,7 +261,9 @@ class Version(models.Model):
 
     def planned_cells(self) -> list[Cell]:
         """Return the cells that its plan defines, unsaved."""
-        return [Cell.planned(self, cell.number) for cell in self.reader.cells]
+        hashes: dict[int, str] = {}
+        seats: dict[int, Any] = {}
+        return [Cell.planned(self, cell.number, hashes=hashes, seats=seats) for cell in self.reader.cells]
 
 
 class _Identity:
@@ -280,7 +282,7 @@ class _Identity:
 
 @lru_cache(maxsize=64)
 def _reader(identity: _Identity) -> Reader:
-    return Reader(identity.version.document)
+    return reader_of(identity.version.document)
 
 
 @lru_cache(maxsize=64)
@@ -353,8 +355,14 @@ class Cell(models.Model):
         return f"{self.version} {self.title}"
 
     @classmethod
-    def planned(cls, version: Version, number: int) -> Cell:
-        """Return a version's cell of this number as its plan defines it, unsaved."""
+    def planned(
+        cls, version: Version, number: int, *, hashes: dict[int, str] | None = None, seats: dict[int, Any] | None = None
+    ) -> Cell:
+        """Return a version's cell of this number as its plan defines it, unsaved.
+
+        Args:
+            hashes, seats: what is known of parts of the plan that cells share, by their ids.
+        """
         planned = version.reader.cells[number - 1]
         cell = cls(
             version=version,
@@ -363,8 +371,11 @@ class Cell(models.Model):
             quota=planned.quota,
             weight=planned.weight,
         )
-        cell.sha256 = sha256_of({"factors": cell.factors, "plan": plan_hash(cell.plan)})
-        cell.seats = seats_of(cell.game)
+        cell.sha256 = sha256_of({"factors": cell.factors, "plan": plan_hash(cell.plan, hashes)})
+        seats, game = {} if seats is None else seats, cell.game
+        if id(game) not in seats:
+            seats[id(game)] = seats_of(game)
+        cell.seats = seats[id(game)]
         people = people_in(cell.seats)
         cell.role = people[0] if len(people) == 1 else ""
         cell.group_size = len(people)
@@ -373,7 +384,8 @@ class Cell(models.Model):
     @cached_property
     def plan(self) -> Plan:
         """The version's plan with the levels of this cell."""
-        return _plan(self.version.identity, self.number)
+        reader = self.version.reader
+        return reader.plan(reader.cells[self.number - 1].factors)
 
     @property
     def games(self) -> list[stages.Game]:
@@ -410,12 +422,6 @@ class Cell(models.Model):
         if self.factors:
             return " · ".join(f"{name} {level}" for name, level in self.factors.items())
         return self.role or gettext("{number} participants").format(number=self.group_size)
-
-
-@lru_cache(maxsize=6000)
-def _plan(identity: _Identity, number: int) -> Plan:
-    reader = _reader(identity)
-    return reader.plan(reader.cells[number - 1].factors)
 
 
 class Placement(models.Model):

@@ -159,3 +159,26 @@ def test_a_page_s_script_never_learns_a_factor():
     assert faults_of(document) == []
     document["journey"][2]["items"] = [{**QUESTION, "kind": "text"}, {**later, "show_if": "age == wording"}]
     assert faults_of(document) == [("journey.2.items.1.show_if", {})]
+
+
+@pytest.mark.parametrize(
+    ("game", "config", "at"),
+    [
+        ("bargaining", {"rounds": 0}, "rounds"),
+        ("bargaining", {"colour": 1}, "colour"),
+        ("procurement", {"instance": {"categories": [["a"]], "effectiveness": {"a": 0}, "offers": [], "budget": 1}},
+         "instance.effectiveness.a"),
+        ("social_dilemma", {"custom_game": {"actions": [2, 2], "payoffs": {"0,0": [1, 1]}}}, "custom_game"),
+        ("social_dilemma", {"base_game": "custom"}, "custom_game"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_a_parameter_stands_at_its_place(game, config, at):
+    document = {**plan_for(game), "journey": [{"stage": "consent"}, plan_for(game)["journey"][1] | {"config": config}]}
+    assert f"journey.1.config.{at}" in [fault.at for fault in check(document).faults]
+
+
+def test_own_comprehension_questions_are_not_forgotten():
+    document = plan_for("bargaining")
+    document["journey"][1]["comprehension"] = {"questions": []}
+    (fault,) = check(document).faults
+    assert fault.at == "journey.1.comprehension.questions"
