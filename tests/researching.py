@@ -46,6 +46,11 @@ def vary(page: Page, label: str, levels: str) -> None:
     expect(dialog).to_have_count(0)
 
 
+def slug_of(page: Page) -> str:
+    """Return the short name of the study on the page."""
+    return page.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]
+
+
 def save(page: Page) -> None:
     press(page, "Save")
     expect(page.locator("[data-status]")).to_have_text("Saved", timeout=PATIENCE)

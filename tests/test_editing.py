@@ -17,7 +17,7 @@ from studies.tests.test_filing import PNG
 from tests import researching, walking
 from tests.accessibility import DARK, violation_lines, violations
 from tests.photographs import photograph
-from tests.researching import begin, part, press, save, vary
+from tests.researching import begin, part, press, save, slug_of, vary
 
 pytestmark = pytest.mark.browser
 
@@ -135,7 +135,7 @@ def test_two_by_two_with_two_opponents_takes_25_clicks(stack, page: Page, record
     assert clicks <= MAX_CLICKS and seconds < MAX_SECONDS
     walking.consent_and_name(person)
     expect(person.locator("main")).to_contain_text(re.compile("points (to|from) the other player"))
-    document = plan(stack, page.get_by_label("Link for participants").input_value().rstrip("/").rsplit("/", 1)[-1])
+    document = plan(stack, slug_of(page))
     assert len(check(document).cells) == 8 and set(document["factors"]) == {"opponent", "rounds", "wording"}
     assert game_of(document)["config"]["rounds"] == {"by": "rounds"}
     assert game_of(document)["seats"] == {"alice": "person", "bob": {"by": "opponent"}}
@@ -152,7 +152,7 @@ def test_pay_depends_on_a_factor_and_stops_doing_so(stack, desk: Page):
     desk.get_by_label("Base pay: high").fill("3.00")
     expect(desk.locator("[data-cells]")).to_contain_text("$4.00", timeout=researching.PATIENCE)
     save(desk)
-    slug = desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]
+    slug = slug_of(desk)
     document = plan(stack, slug)
     assert document["pay"]["base"] == {"by": "base", "values": {"low": "1.00", "high": "3.00"}}
     press(desk, "Same for all Base pay")
@@ -173,7 +173,7 @@ def test_renamed_factors_and_levels_change_everywhere(stack, desk: Page):
     desk.get_by_role("button", name="game › Parameters › Rounds").click()
     desk.get_by_label("Rounds: endless").fill("12")
     save(desk)
-    rounds = game_of(plan(stack, desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]))["config"]
+    rounds = game_of(plan(stack, slug_of(desk)))["config"]
     assert rounds["rounds"] == {"by": "horizon", "values": {"short": 12, "endless": 12}}
 
 
@@ -184,7 +184,8 @@ NAMES = """async () => {
         cells: { listed: [{ wording: "take" }, { wording: "give" }], strata: ["age"] },
         journey: [
             { stage: "questions", name: "before", items: [{ name: "age" }], show_if: "'take' == wording and age > 3" },
-            { stage: "block", name: "games", of: [{ stage: "game", name: "talk", config: { rounds: { by: "wording" } } }] },
+            { stage: "block", name: "games",
+              of: [{ stage: "game", name: "talk", config: { rounds: { by: "wording" } } }] },
             { stage: "page", name: "last", show_if: "wording in ['give', 'take'] and talk.short.agreement",
               text: "take {% if wording != 'take' %}{{ age }}{% endif %} 'take'" },
         ],
@@ -243,7 +244,7 @@ def test_questions_show_only_the_settings_of_their_kind(stack, desk: Page):
     expect(desk.get_by_label("Options")).to_have_count(0)
     desk.get_by_label("Question *").fill("Do you trust others?")
     save(desk)
-    document = plan(stack, desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1])
+    document = plan(stack, slug_of(desk))
     (question,) = document["journey"][-1]["items"]
     assert (question["kind"], question["text"]) == ("scale", "Do you trust others?")
 
@@ -274,7 +275,7 @@ def test_images_and_videos_are_added_replaced_and_removed(stack, desk: Page):
     video.set_input_files(film)
     expect(desk.get_by_role("group", name="Video").locator("video")).to_be_visible()
     save(desk)
-    slug = desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]
+    slug = slug_of(desk)
     stage = plan(stack, slug)["journey"][-1]
     assert (stage["image"], stage["video"]) == ("other.png", "film.webm")
     press(desk, "Remove: Image")
@@ -291,7 +292,7 @@ def test_parameters_come_from_published_rows_and_stop_doing_so(stack, desk: Page
     press(desk, "Vary")
     expect(desk.locator("[data-cells]")).to_contain_text("1,640", timeout=researching.PATIENCE)
     save(desk)
-    slug = desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]
+    slug = slug_of(desk)
     document = plan(stack, slug)
     assert document["factors"] == {"row": {"rows": {"game": "bargaining", "selection": "glee"}}}
     assert (game_of(document)["config"], document["cells"]) == ({"by": "row.config"}, {"rows": "row"})
@@ -326,7 +327,7 @@ def test_two_editors_keep_what_both_changed(stack, desk: Page, browser: Browser)
     dialog.get_by_label("Theirs").check()
     press(dialog, "Save the result")
     expect(desk.locator("[data-status]")).to_have_text("Saved", timeout=researching.PATIENCE)
-    game = game_of(plan(stack, desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]))
+    game = game_of(plan(stack, slug_of(desk)))
     assert (game["config"]["money"], game["config"]["cap"], game["repeats"]) == (500, 50, 2)
 
 
@@ -350,7 +351,7 @@ def test_signing_in_again_elsewhere_loses_nothing(stack, desk: Page):
     expect(desk.locator("[data-status]")).to_contain_text("You are signed out")
     researching.sign_in(stack, desk.context.new_page())
     save(desk)
-    slug = desk.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]
+    slug = slug_of(desk)
     assert game_of(plan(stack, slug))["config"]["money"] == 7
 
 
