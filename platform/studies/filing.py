@@ -25,7 +25,7 @@ from plans.plan import Document
 from plans.reading import BadPlan, Fault, reader_of
 from recruiters import arrivals
 from studies.copying import unused_slug
-from studies.journeys import media_in
+from studies.journeys import media_names
 from studies.models import Study
 
 PLAN, MEDIA, INDEX = "study.yaml", "media/", "media.json"
@@ -78,14 +78,6 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
     for name in media_names(document):
         store(study.slug, name, files[name])
     return study
-
-
-def media_names(document: Document) -> set[str]:
-    """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
-    try:
-        return media_in(reader_of(document))
-    except BadPlan:
-        return set()
 
 
 def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:

@@ -21,7 +21,7 @@ from plans import stages
 from plans.checking import matches_of
 from plans.pay import least_of
 from plans.plan import Plan
-from plans.reading import Reader
+from plans.reading import BadPlan, Reader, reader_of
 from plans.stages import DEFAULT_TEXT
 from plans.varying import level_key
 from studies import disclosure, texts
@@ -365,6 +365,14 @@ def media_in(reader: Reader) -> set[str]:
     parts = {id(stage): stage for cell in reader.cells for stage in reader.plan(cell.factors).journey}
     pages = [stage for stage in every_stage(parts.values()) if isinstance(stage, stages.Page)]
     return {name for page in pages for name in (page.image, page.video) if name}
+
+
+def media_names(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
+    try:
+        return media_in(reader_of(document))
+    except BadPlan:
+        return set()
 
 
 @register_steps(stages.Page)
