@@ -132,7 +132,7 @@ def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     press(page, "Add: question")
     page.get_by_label("Name *").fill("adult")
     page.get_by_label("Question *").fill("How old are you?")
-    page.get_by_role("textbox", name="Options").fill("18 or more\nless than 18")
+    page.get_by_label("Options", exact=True).fill("18 or more\nless than 18")
     page.get_by_text("More: conditions").click()
     page.get_by_label("Screened out if").fill("adult == 'less than 18'")
     part(page, "Pay")

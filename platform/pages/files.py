@@ -44,6 +44,17 @@ def refuse_large(size: int, limit: int) -> None:
         raise BadMedia(what.format(size=size / 1024**2, limit=limit // 1024**2))
 
 
+def usable_type_of(data: bytes) -> str:
+    """Return the type of an image or video that is not too large.
+
+    Raises:
+        BadMedia
+    """
+    mime_type = mime_type_of(data)
+    refuse_large(len(data), MAX_VIDEO_BYTES if mime_type.startswith("video/") else MAX_IMAGE_BYTES)
+    return mime_type
+
+
 def store(study: str, name: str, data: bytes, *, kind: str = "") -> Media:
     """Store a file under its name, replacing an earlier one of that name; launched versions keep showing the old one.
 
@@ -54,12 +65,11 @@ def store(study: str, name: str, data: bytes, *, kind: str = "") -> Media:
     Raises:
         BadMedia
     """
-    mime_type = mime_type_of(data)
+    mime_type = usable_type_of(data)
     if kind == "image" and not mime_type.startswith("image/"):
         raise BadMedia(_("This is a video. Please choose an image: PNG, JPEG, WebP or GIF."))
     if kind == "video" and not mime_type.startswith("video/"):
         raise BadMedia(_("This is an image. Please choose a video: MP4 or WebM."))
-    refuse_large(len(data), MAX_VIDEO_BYTES if mime_type.startswith("video/") else MAX_IMAGE_BYTES)
     name = name[-100:]
     digest = sha256(data).hexdigest()
     earlier = Media.objects.filter(study=study, name=name).exclude(sha256=digest).first()

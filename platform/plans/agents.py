@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.words import gettext as _
@@ -44,6 +44,11 @@ class PlannedAgent(Asking):
         "moves are flagged in the data. Without one, the match ends and the participants are paid.",
         json_schema_extra={"agents": True},
     )
+
+    @field_validator("fallback")
+    @classmethod
+    def _one_or_several(cls, fallback: str | list[str] | None) -> str | list[str] | None:
+        return fallback[0] if isinstance(fallback, list) and len(fallback) == 1 else fallback or None
 
     @model_validator(mode="after")
     def _script_or_model(self) -> Self:

@@ -229,7 +229,6 @@ def json_schema() -> dict[str, Any]:
         definitions |= own.pop("$defs", {})
         definitions[f"stage_{name}"] = own
     journey: dict[str, Any] = {"type": "array", "items": {"oneOf": [{"$ref": f"#/$defs/stage_{n}"} for n in kinds()]}}
-    definitions["stage_block"]["properties"]["of"] = journey
     definitions["stage_game"]["allOf"] = [_if_game(key, definitions) for key in registry.keys()]
     definitions.pop(Stage.__name__, None)
     definitions["varied"] = {
@@ -242,7 +241,7 @@ def json_schema() -> dict[str, Any]:
     for name, definition in definitions.items():
         if name not in ("varied", "Factor", "Rows", "Cells", "ListedCell", "Entry", "Listing", "Analysis"):
             _let_vary(definition, skip=FIXED)
-    schema["properties"]["journey"] = journey
+    schema["properties"]["journey"] = definitions["stage_block"]["properties"]["of"] = journey
     _let_vary(schema, skip={*LITERAL, "journey"})
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A study of Parley", **schema}
 
@@ -260,8 +259,21 @@ def _if_game(key: str, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _let_vary(schema: dict[str, Any], *, skip: Set[str]) -> None:
-    """Allow a node that depends on a factor for every property and item of an object's schema."""
+    """Allow a node that depends on a factor for every property of an object's schema, and for what is in them."""
     for name, field in schema.get("properties", {}).items():
         if name not in skip:
-            described = {key: field.pop(key) for key in ("title", "description", "default") if key in field}
-            schema["properties"][name] = {**described, "anyOf": [field, {"$ref": "#/$defs/varied"}]}
+            schema["properties"][name] = _varying(field)
+
+
+def _varying(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may depend on a factor, as may its items."""
+    described = {key: field[key] for key in ("title", "description", "default") if key in field}
+    plain = {key: value for key, value in field.items() if key not in described}
+    return {**described, "anyOf": [_with_varying_items(plain), {"$ref": "#/$defs/varied"}]}
+
+
+def _with_varying_items(schema: Mapping[str, Any]) -> dict[str, Any]:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_with_varying_items(option) for option in schema["anyOf"]]}
+    inner = {key: schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), Mapping)}
+    return {**schema, **{key: _varying(value) for key, value in inner.items()}}

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
 
 from games import registry
-from games.interface import Json, Role
+from games.interface import Json
 from plans.agents import PERSON, Label
 from plans.conditions import Expression
 from plans.factors import Name, PlanModel
@@ -295,7 +295,7 @@ class Game(Stage):
         "new",
         title="Partners",
         description="new: people who have met are kept apart as long as others may arrive. same: the group stays "
-        "together. any: whoever is available.",
+        "together. any: everyone who is available.",
     )
     roles: Literal["keep", "rotate"] = Field(
         "keep",
@@ -323,11 +323,6 @@ class Game(Stage):
         players = [label for seat in self.seats.values() for label in ([seat] if isinstance(seat, str) else seat)]
         labels = [*players, self.timing.stand_in, self.lobby.fill]
         return list(dict.fromkeys(label for label in labels if label is not None and label != PERSON))
-
-    @property
-    def people_seats(self) -> list[Role]:
-        """The written seats of participants; `plans.seats.fitted` gives those of a configuration."""
-        return [seat for seat, player in self.seats.items() if player == "person"]
 
 
 class Groups(PlanModel):

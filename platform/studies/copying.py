@@ -1,4 +1,4 @@
-"""Copy a study: the same plan, with its images and videos, as a new draft."""
+"""Copy a study: the same plan as a new draft, with its images and videos."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from matches.models import Match
-from pages.files import store
 from pages.models import Media
 from plans.plan import MAX_TITLE_LENGTH
-from studies.journeys import media_names
 from studies.models import Study
 
 
@@ -23,8 +21,9 @@ def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
         title = title.removesuffix(" (simulated)")
     draft["title"] = _("{title} (copy)").format(title=title)[:MAX_TITLE_LENGTH]
     copied = Study.objects.create(draft=draft, slug=unused_slug(f"{study.slug}-copy"), created_by=by)
-    for file in Media.objects.filter(study=study.slug, name__in=media_names(draft)):
-        store(copied.slug, file.name, bytes(file.data))
+    for file in Media.objects.filter(study=study.slug):
+        file.pk, file.study = None, copied.slug
+        file.save()
     return copied
 
 

@@ -1,4 +1,4 @@
-"""What a study will cost: the one forecast that every page shows, from the set-up form to the pay page.
+"""What a study will cost: the one forecast that every page shows, from the editor to the pay page.
 
 Expected: every place is completed, and bonuses are on average what participants are promised. At most: every
 participant earns the highest bonus.

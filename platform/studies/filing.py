@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,9 +16,10 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from llm_agents.endpoints import endpoint_exists
-from pages.files import store
+from pages.files import BadMedia, store, usable_type_of
 from pages.models import Media
 from plans.checking import check
+from plans.collection import is_collection
 from plans.files import dumps, loads
 from plans.plan import Document
 from plans.reading import BadPlan, Fault, reader_of
@@ -54,6 +56,8 @@ def read(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     """
     text, files = _opened(content)
     document = loads(text)
+    if is_collection(document):
+        raise BadPlan([Fault("format", _("This is a collection's plan, not a study's."))])
     faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
     if faults:
         raise BadPlan(faults)
@@ -92,7 +96,7 @@ def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
                     raise BadPlan([Fault(name, _("This file's content is not what its hash says."))])
                 files[name] = data
             return archive.read(PLAN).decode("utf-8"), files
-    except (UnicodeDecodeError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError):
+    except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, AttributeError, OSError, RuntimeError):
         raise BadPlan([Fault("", _("This is neither a plan nor a zip file made by Parley."))]) from None
 
 
@@ -123,6 +127,11 @@ def _endpoints_in(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _faults_of_media(document: Document, files: dict[str, bytes]) -> Iterator[Fault]:
-    for name in media_names(document):
+    for name in sorted(media_names(document)):
         if name not in files:
             yield Fault("journey", _("The file “{name}” is missing: import the zip file.").format(name=name))
+            continue
+        try:
+            usable_type_of(files[name])
+        except BadMedia as error:
+            yield Fault("journey", _("The file “{name}”: {reason}").format(name=name, reason=error))

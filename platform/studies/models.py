@@ -30,6 +30,9 @@ from rights.models import Membership
 from studies.fields import OrderedJSONField
 from studies.frozen import FrozenRows, refuse
 
+UNTITLED = _("A decision study")
+"""What participants read of a study whose plan has no title for them."""
+
 
 def game_choices() -> list[tuple[str, str]]:
     return [(key, registry.get(key).title) for key in registry.keys()]
@@ -249,6 +252,12 @@ class Version(models.Model):
     @property
     def purpose(self) -> Match.Purpose:
         return Match.Purpose(self.plan.purpose)
+
+    @property
+    def shown_title(self) -> str:
+        """What participants read as its title; without one, nothing that names the question, except in the demo."""
+        own = self.plan.title if self.purpose == Match.Purpose.DEMO else ""
+        return self.plan.shown_title or own or str(UNTITLED)
 
     @property
     def games(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What refers to a study by its short name: links already shared, codes, server connections, pay limits, files."""
+"""What refers to a study by its short name: links already shared, codes, server connections and pay limits."""
 
 from __future__ import annotations
 

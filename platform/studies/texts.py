@@ -56,18 +56,6 @@ def possible_endings(plan: Plan, *, groups: bool, screens: bool = True) -> list[
     return [ending for ending in _ENDINGS if conditions.get(ending, True)]
 
 
-def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
-    """Return one sentence on what the other endings pay, highest first."""
-    by_pay: dict[str, list[str]] = {}
-    for ending in sorted(endings, key=lambda ending: _rank(rule, ending), reverse=True):
-        by_pay.setdefault(_pay_of(rule, ending), []).append(str(_ENDINGS[ending]))
-    phrases = []
-    for pay, (*earlier, last) in by_pay.items():
-        listed = _("{reasons} or {last}").format(reasons=", ".join(earlier), last=last) if earlier else last
-        phrases.append(_("{pay} if {reasons}").format(pay=pay, reasons=listed))
-    return _("If the study ends in any other way, you are paid {parts}.").format(parts="; ".join(phrases))
-
-
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
     """Return what each ending pays, as rows of (ending, pay), completing first and then highest first."""
     rows = sorted(endings, key=lambda ending: _rank(rule, ending)[0], reverse=True)

@@ -129,16 +129,57 @@ def test_every_document_survives_its_file(document):
 
 def test_a_difference_names_the_path_in_words():
     document = changed("journey.3.of.0.timing", {"turn": 120})
-    assert [str(change) for change in compare(FRAMING, document)] == [
-        "journey.games.of.talk.timing.turn: 180 s → 120 s"
-    ]
+    assert [str(change) for change in compare(FRAMING, document)] == ["games, talk, timing, turn: 180 → 120 s"]
+
+
+@pytest.mark.parametrize(
+    "path, value, line",
+    [
+        ("pay.base", 2, "pay, base: 1.00 → 2.00"),
+        ("told", {"others": "none"}, "told, others: counts → none"),
+        ("journey.3.of.0.code_word", None, "games, talk, code word: tries: 2 → –"),
+        ("journey.3.of.0.quiz", True, "games, talk, quiz: no → yes"),
+        ("journey.1.text.values.take", "You lend.", "opening, text, wording = take: You take. → You lend."),
+        (
+            "journey.1.text",
+            "Hello.",
+            "opening, text: by wording (give: You give {{ stakes }}.; take: You take.) → Hello.",
+        ),
+        ("journey.2.items.0.min", 18, "before, age, min: 1 → 18"),
+        ("journey.3.of.0.timing.turn", {"by": "horizon", "values": {"short": 60, "long": 90}}, None),
+        ("factors.wording.levels", ["give", "get"], "factors, wording, levels: give, take → give, get"),
+        ("agents.haggler.delay", 3, "agents, haggler, delay: 0 → 3 s"),
+        ("journey.1", ..., "opening: a stage “Page” → –"),
+    ],
+)
+@pytest.mark.every_case
+def test_differences_speak(path, value, line):
+    document = changed(path, value) if "timing" not in path else changed("journey.3.of.0.timing", {"turn": value})
+    line = line or "games, talk, timing, turn: 180 s → by horizon (short: 60; long: 90)"
+    assert [str(change) for change in compare(FRAMING, document)] == [line]
+
+
+@pytest.mark.parametrize(
+    "path, first, second",
+    [
+        ("pay.bonus.rate", 1.0, "1.00"),
+        ("pay.bonus.rate", 0.001, "0.0010"),
+        ("agents.model.cap_study", 1, "1.00"),
+        ("agents.model.fallback", "haggler", ["haggler"]),
+        ("journey.3.of.0.timing", {}, {"turn": 180.0}),
+        ("cells", {"quota": 40}, {"crossed": True, "quota": 41}),
+    ],
+)
+@pytest.mark.every_case
+def test_two_ways_of_writing_the_same_have_one_hash(path, first, second):
+    assert version_hash(changed(path, first)) == version_hash(changed(path, second))
 
 
 def test_a_difference_says_whether_it_makes_a_new_version():
     document = framing(title="Other", cells={"quota": 5})
     assert {(change.at, change.in_hash) for change in compare(FRAMING, document)} == {
         ("title", False),
-        ("cells.quota", False),
+        ("cells, quota", False),
     }
 
 

@@ -42,7 +42,7 @@ def words() -> dict[str, Any]:
         "pays": {
             "nothing": _("nothing"),
             "base": _("base pay"),
-            "base_after_half": _("base pay after half of the matches"),
+            "base_after_half": _("base pay once half was played"),
             "base_and_average": _("base pay and the average bonus"),
             "base_and_bonus": _("base pay and bonus"),
         },

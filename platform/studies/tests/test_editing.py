@@ -132,7 +132,7 @@ def test_changes_of_a_launched_study_are_told_in_words(client, boss):
     document["journey"][1]["timing"] = {"turn": 90}
     inside = client.post(page("check", study.pk), sent(document)).json()
     assert not outside["new_version"] and inside["new_version"]
-    assert any("60 s → 90 s" in change for change in inside["changes"])
+    assert any("60 → 90 s" in change for change in inside["changes"])
 
 
 def test_own_texts_begin_with_parleys(client, boss):
@@ -252,7 +252,7 @@ def test_an_earlier_draft_is_listed_and_brought_back_as_unsaved_changes(client, 
     document = json.loads(json.dumps(study.draft))
     document["journey"][1]["timing"]["turn"] = 90
     client.post(page("save", study.pk), sent(document, edit=0))
-    assert "60 s → 90 s" in client.get(page("drafts", study.pk)).content.decode()
+    assert "60 → 90 s" in client.get(page("drafts", study.pk)).content.decode()
     editor = client.get(page("change", study.pk), {"edit": 0}).context["editor"]
     assert (editor["plan"], editor["edit"], editor["unsaved"]) == (study.draft, 1, True)
 

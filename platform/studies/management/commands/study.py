@@ -25,25 +25,25 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        deeds = parser.add_subparsers(dest="deed", required=True, parser_class=type(parser))
-        checks = deeds.add_parser("check", help="list a plan's cells and faults")
+        actions = parser.add_subparsers(dest="action", required=True, parser_class=type(parser))
+        checks = actions.add_parser("check", help="list a plan's cells and faults")
         checks.add_argument("file")
         checks.add_argument("--json", action="store_true")
-        resolves = deeds.add_parser("resolve", help="print the concrete plan of one combination of levels")
+        resolves = actions.add_parser("resolve", help="print the concrete plan of one combination of levels")
         resolves.add_argument("file")
         resolves.add_argument("--factors", default="{}", help='the level of every factor: {"wording": "give", …}')
         resolves.add_argument("--json", action="store_true")
-        differs = deeds.add_parser("diff", help="list what differs between two plans")
+        differs = actions.add_parser("diff", help="list what differs between two plans")
         differs.add_argument("first")
         differs.add_argument("second")
-        exports = deeds.add_parser("export", help="write a study to a file")
+        exports = actions.add_parser("export", help="write a study to a file")
         exports.add_argument("slug")
         exports.add_argument("--to", required=True)
-        imports = deeds.add_parser("import", help="make a draft from a file")
+        imports = actions.add_parser("import", help="make a draft from a file")
         imports.add_argument("file")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        getattr(self, f"_{options['deed']}")(options)
+        getattr(self, f"_{options['action']}")(options)
 
     def _check(self, options: dict[str, Any]) -> None:
         try:
