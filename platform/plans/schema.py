@@ -1,7 +1,8 @@
 """What a plan may contain, as controls for an editor and as a JSON schema.
 
 Both are made from the pydantic models. A *control* is plain data: `kind`, `label`, `help`, `default`, limits, and the
-controls inside it. A model's field says what JSON schema cannot with `json_schema_extra`: `unit`, or one of `HINTS`.
+controls inside it. A model's field says what JSON schema cannot with `json_schema_extra`: `unit`, the `titles` of its
+choices, or one of `HINTS`. An optional part that is added begins as the first of its field's `examples`.
 """
 
 from __future__ import annotations

@@ -420,8 +420,8 @@ const composite = {
     const known = new Set(all.map((seat) => seat.role));
     const named = all.filter((seat) => few || seat.role in seats);
     const odd = Object.keys(seats).filter((role) => role !== "*" && !known.has(role)).map((role) => ({ role, title: role, person: true }));
-    const shown = [...named, ...odd, ...(!few || odd.length ? [others] : [])];
     const free = all.filter((seat) => !few && !(seat.role in seats));
+    const shown = [...named, ...odd, ...((!few && (free.length || "*" in seats)) || odd.length ? [others] : [])];
     return h(
       "div",
       { className: "plan-stack" },

@@ -568,7 +568,7 @@ function showCells() {
     cells.length
       ? h("div", { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": words.cells }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, words.cell), h("th", { scope: "col", className: "number" }, words.quota), isStudy ? [h("th", { scope: "col", className: "number" }, words.minutes), h("th", { scope: "col", className: "number" }, words.pay)] : null)), h("tbody", {}, cells.slice(0, CELLS_SHOWN).map((cell) => h("tr", {}, h("th", { scope: "row" }, cell.title || words.only_cell), h("td", { className: "number" }, String(cell.quota)), isStudy ? [h("td", { className: "number" }, cell.minutes ?? "…"), h("td", { className: "number" }, cell.pay ?? "…", cell.hourly ? h("small", {}, ` ${cell.hourly}`) : null)] : null)))))
       : "",
-    cells[0]?.pay || !isStudy ? "" : h("p", { className: "plan-help" }, desk.faults().length ? words.cells_after_faults : "…"),
+    cells[0]?.pay || (cells.length && !isStudy) ? "" : h("p", { className: "plan-help" }, desk.faults().length ? words.cells_after_faults : "…"),
     ...(more + Math.max(0, cells.length - CELLS_SHOWN) > 0 ? [h("p", { className: "plan-help" }, fill(words.more_cells, { number: more + Math.max(0, cells.length - CELLS_SHOWN) }))] : []),
     h("dl", { className: "plan-totals" }, totals.map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null)))),
     ...(changes.length ? [h("details", { className: "plan-details" }, h("summary", {}, isNew ? words.new_version : words.same_version), h("ul", {}, changes.map((change) => h("li", {}, change))))] : []),
