@@ -1,8 +1,8 @@
 # On a fresh Debian, `make demo` serves every game, and `make test` runs what guards every change.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific fake-llm fake-mturk \
-        fake-panel fake-prolific test test-all lint check-games bench lock clean
+.PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific \
+        test test-all lint check-games bench lock clean
 
 # Celery and the web server need it to find the apps; manage.py and pytest set it themselves.
 export PYTHONPATH := platform:.
@@ -28,9 +28,6 @@ demo-llm: setup  ## the demo with a small language model on this machine; needs 
 	@deploy/setup/llm.sh
 	@$(START_DEMO) --llm $(DEMO)
 
-# The targets fake-* and the variable FAKE are former names that still work.
-STAND_IN ?= $(FAKE)
-
 stand-in-llm: setup  ## stand-in server for OpenAI and Anthropic that plays every game (STAND_IN="--help")
 	@$(PYTHON) -m llm_agents.standins $(STAND_IN)
 
@@ -42,11 +39,6 @@ stand-in-panel: setup  ## stand-in server for a panel: sends people to a study (
 
 stand-in-prolific: setup  ## stand-in server for Prolific, to rehearse without people or money (STAND_IN="--help")
 	@$(PYTHON) -m marketplaces.prolific.standin $(STAND_IN)
-
-fake-llm: stand-in-llm
-fake-mturk: stand-in-mturk
-fake-panel: stand-in-panel
-fake-prolific: stand-in-prolific
 
 otree-demo: setup  ## serve an oTree experiment with a Parley game in the middle, usually at http://127.0.0.1:8001
 	@deploy/setup/otree.sh

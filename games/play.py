@@ -141,6 +141,30 @@ def configure(
         raise BadConfig(_("Configuration of {game}: {problems}").format(game=game.key, problems=error)) from None
 
 
+def config_faults(game: type[Game[Any, Any]], config: Mapping[str, Json]) -> list[tuple[tuple[str | int, ...], str]]:
+    """Return what is wrong with a configuration, each with the path of the parameter and a sentence."""
+    try:
+        game.Config.model_validate_json(_as_json(config))
+    except ValidationError as error:
+        return [(_place(detail, game.Config), _about_this(detail)) for detail in _reported(error)]
+    except (ValueError, RecursionError) as error:
+        return [((), str(error))]
+    return []
+
+
+def _place(detail: Any, model: type[Any]) -> tuple[str | int, ...]:
+    """Return the path of a validation error; a contradiction may name the parameter as its type."""
+    return detail["loc"] or ((detail["type"],) if detail["type"] in model.model_fields else ())
+
+
+def _about_this(detail: Any) -> str:
+    describe = _PROBLEMS.get(detail["type"])
+    if describe is None:
+        message: str = detail["msg"]
+        return message.removeprefix("Value error, ").replace("Input should", "This should")
+    return _("This {problem}.").format(problem=describe(detail))
+
+
 MAX_EXACT = 2**53
 """Larger integers are not exact in a browser."""
 
@@ -161,11 +185,14 @@ def _exact(data: Any) -> bool:
 
 
 def _explain(error: ValidationError, model: type[Any]) -> str:
+    return "; ".join(_problem(detail, model)[0] for detail in _reported(error))
+
+
+def _reported(error: ValidationError) -> list[Any]:
+    """Return the errors; a list with invalid entries is also reported as too short, which is left out."""
     errors = error.errors()
-    # A list with invalid entries is also reported as too short: report only the entries.
     parents = [detail["loc"][:length] for detail in errors for length in range(1, len(detail["loc"]))]
-    reported = [detail for detail in errors if detail["type"] != "too_short" or detail["loc"] not in parents]
-    return "; ".join(_problem(detail, model)[0] for detail in reported)
+    return [detail for detail in errors if detail["type"] != "too_short" or detail["loc"] not in parents]
 
 
 _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {

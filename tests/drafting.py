@@ -31,11 +31,6 @@ def commit(path: str, move: dict[str, Any]) -> None:
     services.submit_move(match_id=seat.match_id, role=role, answering=answering, move=move)
 
 
-def set_timers(path: str, timers: dict[str, Any]) -> None:
-    """Set the time limits of the match."""
-    Match.objects.filter(pk=_seat(path).match_id).update(timers=timers)
-
-
 def _seat(path: str) -> Seat:
     return Seat.objects.get(enrolment__token=path.split("/")[2])
 

@@ -38,6 +38,9 @@ NOT_RUN = {
     ("docs/collections.md", ".venv/bin/python manage.py collect mine --game negotiation --table glee "
      "--agents script:haggler,openai:MODEL --budget 20"): "It needs a worker; tests/test_collecting.py "
     "plays such collections.",
+    ("docs/collections.md", ".venv/bin/python manage.py collect mine --plan plan.yaml"): "It needs a model.",
+    ("docs/collections.md", ".venv/bin/python manage.py collect mine --preset econarena-contest-melee "
+     "--agents script:rational,script:level_1,openai:MODEL"): "It needs a model, too.",
     ("docs/collections.md", ".venv/bin/python manage.py collect mine --pause"): "It needs a worker as well.",
 }  # fmt: skip
 """The reason why no test runs a block, by (page, first line of the block)."""

@@ -23,6 +23,8 @@ class Trial:
     root: Path
     database: str
     redis: str = "redis://127.0.0.1:1/0"
+    code: Path = ROOT
+    """The folder of Parley that is installed."""
     port: int = field(default_factory=free_port)
 
     @property
@@ -37,7 +39,12 @@ class Trial:
 
     def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [PARLEY, *map(str, arguments)], env=self.environment, cwd="/", capture_output=True, text=True, timeout=600
+            [self.code / "deploy/parley", *map(str, arguments)],
+            env=self.environment,
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=600,
         )
 
     def parley(self, *arguments: str | Path) -> str:
@@ -53,7 +60,7 @@ class Trial:
     def stop(self) -> None:
         """End the services."""
         code = "from deploy.operate.services import *; r = Runner(Machine()); r.stop(r.running())"
-        subprocess.run(["python3", "-c", code], env=self.environment, cwd=ROOT, check=True, timeout=60)
+        subprocess.run(["python3", "-c", code], env=self.environment, cwd=self.code, check=True, timeout=60)
 
 
 class Servers:

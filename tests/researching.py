@@ -8,28 +8,17 @@ from playwright.sync_api import Locator, Page, expect
 
 PATIENCE = 20_000
 """Milliseconds that a busy machine may need to count cells or open a page."""
-COUNT_CLICKS = """
-    window.addEventListener("click", (event) => {
-      if (event.isTrusted && event.detail) sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1;
-    }, true)
-"""
 
 
 def sign_in(stack: Any, page: Page) -> None:
-    """Open the admin's first page as an administrator, counting every click from then on."""
+    """Open the admin's first page as an administrator."""
     name, password = stack.call("tests.actions.superuser_login")
     page.set_default_timeout(PATIENCE)
-    page.add_init_script(COUNT_CLICKS)
     page.goto(f"{stack.url}/admin/")
     page.get_by_label("Username").fill(name)
     page.locator("input[type=password]").fill(password)
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("heading", name="Newest studies").wait_for()
-
-
-def clicks(page: Page) -> int:
-    """Return the number of clicks in this window since signing in."""
-    return int(page.evaluate("sessionStorage.clicks || 0"))
 
 
 def press(page: Page | Locator, name: str) -> None:
@@ -55,6 +44,11 @@ def vary(page: Page, label: str, levels: str) -> None:
         dialog.get_by_label("Levels", exact=True).fill(levels)
     page.keyboard.press("Enter")
     expect(dialog).to_have_count(0)
+
+
+def slug_of(page: Page) -> str:
+    """Return the short name of the study on the page."""
+    return page.locator("#join-link").input_value().rstrip("/").rsplit("/", 1)[-1]
 
 
 def save(page: Page) -> None:

@@ -34,6 +34,7 @@ def test_quotas_hold_and_released_places_are_refilled(stack):
     full_cells = dict.fromkeys(["1/alice", "2/alice", "3/bob", "4/bob"], QUOTA)
     admitted = asyncio.run(consent_all(stack.url, pages))
     assert len(admitted) == places
+    asyncio.run(name_all(stack.url, admitted))
     assert places_held(stack) == full_cells
 
     late_answers = asyncio.run(open_all_links(stack.url, range(ARRIVALS, ARRIVALS + LATE_ARRIVALS)))
@@ -50,6 +51,7 @@ def test_quotas_hold_and_released_places_are_refilled(stack):
     )
     readmitted = asyncio.run(consent_all(stack.url, [answer.headers["location"] for answer in second_answers]))
     assert len(readmitted) == len(withdrawn)
+    asyncio.run(name_all(stack.url, readmitted))
     assert places_held(stack) == full_cells
 
 
@@ -75,6 +77,13 @@ async def consent_all(url: str, pages: list[str]) -> list[str]:
         await asyncio.gather(*(session.post(page, data={"position": "0", "agree": "yes"}) for page in pages))
         answers = await asyncio.gather(*(session.get(page) for page in pages))
     return [page for page, answer in zip(pages, answers, strict=True) if 'name="position" value="1"' in answer.text]
+
+
+async def name_all(url: str, pages: list[str]) -> None:
+    """Choose a name on all pages at the same moment: the cells are drawn."""
+    async with client(url) as session:
+        answers = await asyncio.gather(*(session.post(page, data={"position": "1", "name": "Robin"}) for page in pages))
+    assert {answer.status_code for answer in answers} == {302}
 
 
 async def withdraw_all(url: str, pages: list[str]) -> None:

@@ -29,7 +29,7 @@ HIDE = """(hidden) => {
 @pytest.fixture(scope="module")
 def study(stack) -> str:
     values = {"title": "Counting", "slug": "counting", "game": "bargaining", "roles": ["alice"], "via": "open"}
-    return stack.launch_study({**values, "agents": "script:fair", "quota": 1000})
+    return stack.launch_study({**values, "agents": "script:fair", "quiz": True, "quota": 1000})
 
 
 def open_first_page(stack, page: Page, study: str) -> str:
@@ -132,11 +132,11 @@ def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     press(page, "Add: question")
     page.get_by_label("Name *").fill("adult")
     page.get_by_label("Question *").fill("How old are you?")
-    page.get_by_label("Options").fill("18 or more\nless than 18")
+    page.get_by_label("Options", exact=True).fill("18 or more\nless than 18")
     page.get_by_text("More: conditions").click()
     page.get_by_label("Screened out if").fill("adult == 'less than 18'")
     part(page, "Pay")
-    page.get_by_text("0 changed").click()
+    page.get_by_role("group", name="What other endings pay").get_by_text("as usual").click()
     page.get_by_label("Screened out", exact=True).select_option("base")
     part(page, "Entry")
     page.get_by_label("Who may enter").select_option("open")

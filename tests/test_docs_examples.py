@@ -73,7 +73,7 @@ def test_every_code_block_is_run_or_has_a_reason():
     assert TESTED_ELSEWHERE.keys() <= {block.page for block in all_blocks}
 
 
-def _parsers_of_deeds(action: Any) -> list[Any]:
+def _parsers_within(action: Any) -> list[Any]:
     """Return the parsers of a command's own commands (`study check`)."""
     return list(action.choices.values()) if isinstance(action.choices, dict) else []
 
@@ -91,7 +91,7 @@ def test_every_command_and_option_exists():
                 continue
             command = load_command_class(commands[match["command"]], match["command"])
             parser = command.create_parser("manage.py", match["command"])
-            parsers = [parser, *(each for action in parser._actions for each in _parsers_of_deeds(action))]
+            parsers = [parser, *(each for action in parser._actions for each in _parsers_within(action))]
             options = {option for each in parsers for action in each._actions for option in action.option_strings}
             mistakes += [
                 f"{page.name}: {match[0]}" for option in OPTION.findall(match["rest"]) if option not in options

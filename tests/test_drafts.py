@@ -42,7 +42,6 @@ def call(stack: Any, name: str, *arguments: Any) -> None:
 
 def test_draft_grows_is_retracted_and_replaced_by_the_move(stack: Any, page: Page, waiting_path: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    call(stack, "set_timers", waiting_path, {"agent_limit_seconds": 120, "after_limit": "end"})
     with page.expect_event("websocket") as connecting:
         page.goto(stack.url + waiting_path)
     connecting.value.wait_for_event("framereceived", timeout=15_000)

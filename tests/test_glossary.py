@@ -13,7 +13,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 FOLDERS = ("deploy", "docs", "games", "llm_agents", "platform", "static", "templates", "tests")
 SUFFIXES = {".css", ".html", ".js", ".json", ".md", ".py", ".sh", ".txt", ".yaml"}
 LEFT_OUT = ("vendor", "migrations", "__pycache__")
-"""Third-party code, and files that never change: old migrations, and datasets in old formats."""
+"""Third-party code, and files that never change."""
 
 
 def patterns() -> dict[str, str]:

@@ -10,12 +10,15 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.examples import executed_blocks
 from tests.operating import ROOT, SITE, Servers, Trial
+from tests.stored import FILES
 from tests.test_deployment import HANDBOOK, production
 
 pytestmark = pytest.mark.slow
@@ -24,8 +27,9 @@ STUBS = ("apt-get", "systemctl", "docker")
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/-])/(?=(?:opt|etc|var/lib|var/backups|usr/local)/)")
 HELLO = "from django.contrib.auth.models import User; User.objects.create_user('NAME')"
 NAMES = "from django.contrib.auth.models import User; print(*User.objects.values_list('username', flat=True))"
-LATER_APPS = ("judging", "uptime")
-"""Apps without which the other tables can be made: an earlier version lacks their migrations."""
+ASK = "from django.db import connection as c; q = c.cursor(); q.execute({!r}); print(*q.fetchall(), sep=chr(10))"
+STUDIES = ASK.format("SELECT slug FROM studies_study ORDER BY id")
+MADE_UP = ASK.format("SELECT made_up FROM studies_study ORDER BY id")
 
 
 @pytest.fixture(scope="module")
@@ -87,31 +91,73 @@ def test_manual_works_from_installation_to_upgrade(machine: Trial, servers: Serv
         elsewhere.stop()
 
 
-def test_an_earlier_versions_database_is_upgraded(machine: Trial):
-    """An installation by hand of an earlier version: its settings, units and a database with only its migrations."""
-    units = machine.root / "etc/systemd/system"
-    units.mkdir(parents=True)
-    (units / "parley-worker.service").write_text("[Service]\nExecStart=/opt/parley/.venv/bin/celery\n")
+@pytest.fixture
+def stored(machine: Trial, tmp_path: Path) -> Trial:
+    """An installation of 0.2 with its stored database, in a clone of its own."""
+    machine.code = tmp_path / "parley"
+    shutil.copytree(ROOT, machine.code, ignore=shutil.ignore_patterns(".*", "__pycache__", "var", "docs"))
+    (machine.code / ".venv").symlink_to(Path(sys.prefix))
+    git(machine, "init", "--quiet")
+    commit(machine)
     settings = {
         **production(machine.root / "var/lib/parley"), "DATABASE_URL": machine.database, "REDIS_URL": machine.redis,
         "WEB_PORT": machine.port, "REMOVED_SETTING": "8000",
     }  # fmt: skip
     del settings["LOG_FORMAT"]
+    for folder in ("etc", "var/lib/parley"):
+        (machine.root / folder).mkdir(parents=True)
     (machine.root / "etc/parley.env").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-    (machine.root / "var/lib/parley").mkdir(parents=True)
-    machine.shell(
-        "from django.db import connection; from django.db.migrations.executor import MigrationExecutor\n"
-        "executor = MigrationExecutor(connection)\n"
-        f"targets = [node for node in executor.loader.graph.leaf_nodes() if node[0] not in {LATER_APPS}]\n"
-        "apps = executor.migrate(targets).apps\n"
-        "apps.get_model('auth', 'User').objects.create(username='NAME')\n"
-        "apps.get_model('studies', 'Study').objects.create(slug='kept', title='Kept', game='bargaining')\n"
-    )
-    said = machine.parley("upgrade")
-    assert "new setting: LOG_FORMAT" in said
-    assert "unknown setting: REMOVED_SETTING" in said and "uptime.0001_initial" in said
-    assert "removed" in said and not (units / "parley-worker.service").exists()
-    assert (machine.root / "etc/parley.env").stat().st_mode & 0o777 == 0o600
-    assert machine.shell(NAMES) == "NAME"
-    assert machine.shell("from studies.models import Study; print(Study.objects.get().slug)") == "kept"
-    assert machine.parley("check").endswith("Everything is in order.\n")
+    units = machine.code / "deploy/systemd"
+    for unit in (file for file in units.rglob("*") if file.is_file()):
+        installed = machine.root / "etc/systemd/system" / unit.relative_to(units)
+        installed.parent.mkdir(parents=True, exist_ok=True)
+        text = unit.read_text().replace("/opt/parley", str(machine.code))
+        installed.write_text(text.replace("/var/lib/parley", str(machine.root / "var/lib/parley")))
+    load = ["psql", "--quiet", "--set=ON_ERROR_STOP=1", f"--file={FILES['postgres']}", machine.database]
+    subprocess.run(load, env=machine.environment, stdout=subprocess.DEVNULL, check=True)
+    return machine
+
+
+def git(machine: Trial, *arguments: str) -> str:
+    person = ["-c", "user.name=NAME", "-c", "user.email=name@example.org"]
+    command = ["git", *person, "-C", machine.code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def commit(machine: Trial) -> str:
+    git(machine, "add", "--all")
+    git(machine, "commit", "--quiet", "--message=A version")
+    return git(machine, "rev-parse", "HEAD")
+
+
+def test_stored_database_is_upgraded_and_restored(stored: Trial):
+    """0.2 becomes a made-up next version with one more migration, and is 0.2 again after the way back."""
+    earlier = git(stored, "rev-parse", "HEAD")
+    shutil.copy(FILES["postgres"].parent / "next/0002_made_up.py", stored.code / "platform/studies/migrations")
+    later, studies = commit(stored), "('seen-slug',)\n('hidden-slug',)\n('seen-draft',)"
+
+    said = stored.parley("upgrade")
+    assert f"from {earlier[:8]} to {later[:8]}" in said and "Migrations to apply: studies.0002_made_up.\n" in said
+    assert "new setting: LOG_FORMAT" in said and "unknown setting: REMOVED_SETTING" in said
+    assert (stored.root / "etc/parley.env").stat().st_mode & 0o777 == 0o600
+    assert stored.shell(STUDIES) == studies
+    assert stored.shell(MADE_UP).startswith("('seen-slug: Title that is seen',)")
+    assert stored.parley("check").endswith("Everything is in order.\n")
+
+    way_back = re.search(r"^ +parley (restore .*)$", said, re.MULTILINE)
+    assert way_back is not None
+    stored.parley(*way_back[1].split())
+    assert git(stored, "rev-parse", "HEAD") == earlier
+    assert stored.shell(STUDIES) == studies
+    assert "made_up" not in stored.shell(ASK.format("SELECT * FROM studies_study LIMIT 1") + "; print(q.description)")
+    stored.parley("backup")
+    assert stored.parley("check").endswith("Everything is in order.\n")
+
+
+def test_database_of_0_1_is_refused_before_anything_changes(stored: Trial):
+    stored.shell(ASK.format("INSERT INTO django_migrations VALUES (999, 'studies', '0002_more', now()) RETURNING 1"))
+    settings, earlier = (stored.root / "etc/parley.env").stat().st_mode, git(stored, "rev-parse", "HEAD")
+    refused = stored.run("upgrade")
+    assert refused.returncode == 1 and "studies.0002_more" in refused.stderr
+    assert f"checkout {earlier}`. From 0.1, export every study there" in refused.stderr
+    assert (stored.root / "etc/parley.env").stat().st_mode == settings and not (stored.root / "var/backups").exists()

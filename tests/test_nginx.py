@@ -139,6 +139,11 @@ def test_large_bodies_are_refused(proxy: Proxy, path: str):
     assert httpx.post(f"{proxy.url}{path}", content=b"x" * 4_000_000, verify=False).status_code == 413
 
 
+def test_videos_of_studies_pass(proxy: Proxy):
+    address = f"{proxy.url}/admin/studies/study/1/media/"
+    assert httpx.post(address, content=b"x" * 4_000_000, verify=False, timeout=30).status_code == 403
+
+
 def test_lecture_hall_enters_from_one_address(proxy: Proxy):
     """150 people who share an address follow the link at once."""
 

@@ -47,7 +47,7 @@ def pump_page(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(registry, "get", lambda key: Terrace if key == "terrace" else original_get(key))
     step = {
         "kind": "match", "game": "terrace", "config": {"periods": 6, "highest_flow": 9}, "role": "keeper", "agents": {},
-        "purpose": "demo",
+        "seats": {"keeper": "person"}, "purpose": "demo",
     }  # fmt: skip
     person = Enrolment.objects.create(steps=[step], expires_at=expiry_after(60), seed=3)
     page.goto(f"{live_server.url}/p/{person.token}/")

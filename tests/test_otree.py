@@ -218,9 +218,11 @@ def test_two_participants_play_in_parley_and_return(browser, stack, experiment, 
 @pytest.fixture
 def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
     """Launch a version of the study in which two people play with each other."""
-    stack.call("tests.actions.launch_again", STUDY, {"seats": {"*": "person"}, "agents": {}, "ready": 0})
+    alone = stack.call("tests.actions.draft_of", STUDY)
+    pairs = {"factors": {}, "seats": {"*": "person"}, "agents": {}, "ready": 0}
+    stack.call("tests.actions.launch_again", STUDY, pairs)
     yield experiment
-    stack.call("tests.actions.launch_again", STUDY, {"lineups": []})
+    stack.call("tests.actions.launch_again", STUDY, {name: alone[name] for name in ("factors", "agents", "journey")})
 
 
 def joined_as_documented(folder: Path) -> Any:

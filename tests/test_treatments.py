@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from decimal import Decimal
 from textwrap import dedent
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from django.http import HttpResponse
 
+from lobby import step as lobby
+from matches import screens
 from matches.models import Match, Seat
 from participants.states import State
 from payouts.models import LedgerRow
 from plans.files import loads
 from studies.models import Study
+from studies.previewing import preview, preview_source, selection_in
 from studies.tests import kit
 from surveys.models import Response
 from tests.strolling import Stroller, arrivals, stroll
@@ -221,3 +227,100 @@ def test_a_stage_is_shown_after_a_result():
         assert ("You agreed." in person.text) == bool(agreed)
         (step,) = [step for step in person.enrolment.steps if step.get("name") == "deal"]
         assert step["shown"] == bool(agreed)
+
+
+class Witness(Stroller):
+    """A stroller who keeps the source and address of every page, and what the lobby's socket would send."""
+
+    received: ClassVar[list[str]] = []
+
+    def _request(self, url: str, data: dict[str, str] | None = None) -> HttpResponse:
+        response = super()._request(url, data)
+        self.received += [url, str(response.headers), response.content.decode()]
+        if self._refreshed().step and self.enrolment.step["kind"] == "lobby":
+            self.received.append(json.dumps(lobby.answer_request(self.enrolment.token)))
+        return response
+
+
+SECRET = re.compile("zq[a-z]+")
+"""Begins every name of a factor and every level of the next plan, and nothing else."""
+
+
+def unspoken_plan() -> dict[str, Any]:
+    """Return a plan with every kind of stage that depends on factors everywhere and prints none of them."""
+    rules = "{% if zqtone == 'zqmild' %}Be kind to {{ you }}.{% else %}Be hard on {{ you }}.{% endif %}"
+    liked = {"name": "liked", "kind": "scale", "text": "Did you like it?"}
+    why = {"name": "why", "kind": "long", "text": "Why?", "show_if": "zqtone == 'zqharsh' and liked >= 1"}
+    around = {"instructions": rules, "examples": rules, "quiz": True, "comprehension": {"failed": "continue"}}
+    pair = {"stage": "game", "name": "split", "game": "bargaining", "config": {"rounds": 1}, "seats": {"*": "person"}}
+    contest = {
+        "stage": "game", "name": "guess", "game": "beauty_contest", "code_word": None,
+        "config": {"players": 3, "runs": kit.varied("zqlength", zqshort=1, zqlong=2)},
+        "seats": {"p1": "person", "p2": "person", "p3": {"by": "zqrival"}},
+    }  # fmt: skip
+    block = {
+        "stage": "block", "name": "games", "passes": "random", "order": "random",
+        "groups": {"form": "once", "lobby": {"ready": 5}},
+        "of": [
+            {**pair, **around},
+            {"stage": "page", "name": "break", "text": "A break.", "show_if": "zqlength == 'zqshort'"},
+            contest,
+        ],
+    }  # fmt: skip
+    return {
+        "format": "parley-study", "version": 1, "title": "Unspoken", "entry": {"via": "mturk"},
+        "cells": {"listed": [
+            {"zqtone": "zqmild", "zqrival": "zqbot", "zqpay": "zqlow"},
+            {"zqtone": "zqharsh", "zqrival": "zqmachine", "zqpay": "zqhigh"},
+        ]},
+        "factors": {
+            "zqtone": {"levels": ["zqmild", "zqharsh"]},
+            "zqrival": {"levels": ["zqbot", "zqmachine"]},
+            "zqpay": {"levels": {"zqlow": {"base": "1.00"}, "zqhigh": {"base": "2.00"}}},
+            "zqlength": {"levels": ["zqshort", "zqlong"], "within": "games"},
+        },
+        "agents": {"zqbot": {"script": "rational"}, "zqmachine": {"script": "random"}},
+        "pay": {"base": {"by": "zqpay.base"}},
+        "told": {"others": kit.varied("zqtone", zqmild="counts", zqharsh="seats")},
+        "journey": [
+            {"stage": "consent"},
+            {"stage": "page", "name": "opening", "text": kit.varied("zqtone", zqmild="Welcome.", zqharsh="Listen.")},
+            {"stage": "questions", "name": "first", "items": [liked, why]},
+            block,
+            {"stage": "debriefing", "text": kit.varied("zqtone", zqmild="Thank you.", zqharsh="Done.")},
+        ],
+    }  # fmt: skip
+
+
+def test_pages_addresses_and_sockets_name_no_factor_and_no_level(monkeypatch):
+    received: list[str] = []
+    monkeypatch.setattr(Witness, "received", received)
+    original = screens._frame
+
+    def kept(*args: Any, **typed: Any) -> dict[str, Any]:
+        received.append(json.dumps(frame := original(*args, **typed)))
+        return frame
+
+    monkeypatch.setattr(screens, "_frame", kept)
+    study = kit.launched("unspoken", plan=unspoken_plan())
+    people = [Witness(person.enrolment) for person in arrivals(study, 4)]
+    stroll(people)
+    assert {person.enrolment.state for person in people} <= {State.COMPLETED, State.FAILED_QUIZ, State.PARTNER_LEFT}
+    seen = {kind for person in people for kind, _text in person.seen}
+    kinds = {"consent", "name", "page", "questions", "instructions", "comprehension", "lobby", "match", "quiz", "end"}
+    assert seen >= kinds, kinds - seen
+    assert len({tuple(person.factors.values()) for person in people}) == 2
+    assert not {found for text in received for found in SECRET.findall(text)}
+
+
+def test_prompts_name_no_factor_and_no_level():
+    plan = unspoken_plan()
+    plan["agents"] = {label: kit.agent("openai:m") for label in plan["agents"]}
+    source = preview_source(plan)
+    sent = [
+        preview(source, selection_in(situation, number)).sent
+        for number in range(1, source.count + 1)
+        if (situation := source.situation(number)).roles
+    ]
+    assert len(sent) == 4 and all(sent)
+    assert not SECRET.findall(json.dumps([each.body for each in sent if each]))

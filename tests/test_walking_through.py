@@ -27,6 +27,8 @@ def continue_in(page: Page) -> None:
 
 
 def go_to(page: Page, number: int) -> None:
+    page.locator("summary").wait_for()
+    page.wait_for_load_state("domcontentloaded")  # the list folds on a phone
     if not page.locator("#stages").is_visible():
         page.locator("summary").click()
     page.locator(f"#stages button >> nth={number - 1}").click()

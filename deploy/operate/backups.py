@@ -133,6 +133,11 @@ def known_migrations(machine: Machine) -> set[str]:
     return set(machine.manage("shell", "--no-imports", "-c", query).split())
 
 
+def own_migrations() -> set[str]:
+    """Return the migrations of Parley's own apps as app.name, without running Parley."""
+    return {f"{file.parents[1].name}.{file.stem}" for file in (CODE / "platform").rglob("migrations/0*.py")}
+
+
 def installed_version(machine: Machine) -> str:
     """Return the commit that the services run: the installed one, or for a manual installation the last one checked
     out before the present one; "" if it is unknown."""

@@ -93,23 +93,21 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
         raise Refused(f"{machine.env_file} must set {', '.join(missing)}.")
     database, services = database_of(machine), manager(machine)
     earlier, version = backups.installed_version(machine), files.git("rev-parse", "HEAD")
+    applied, own = {*database.applied()}, backups.own_migrations()
+    labels = {name.partition(".")[0] for name in own}
+    _refuse_unknown({name for name in applied - own if name.partition(".")[0] in labels}, earlier)
     say(f"Upgrading from {earlier[:8] or 'an unknown version'} to {version[:8] or 'this version'}.")
     _describe_settings(machine)
     _make_private(machine)
     _install_packages(machine)
     machine.manage("check", "--deploy")
-    known, applied = backups.known_migrations(machine), {*database.applied()}
-    if unknown := sorted(applied - known):
-        raise Refused(
-            f"The database has migrations that this version lacks, such as {unknown[0]}: it is of a newer version, or "
-            "of 0.1, whose studies this version cannot read. Check out that version; from 0.1, export your datasets "
-            "with it and begin 0.2 with an empty database. The database was not changed."
-        )
+    known = backups.known_migrations(machine)
+    _refuse_unknown(applied - known, earlier)
     pending = sorted(known - applied)
     say(f"Migrations to apply: {', '.join(pending) or 'none'}.")
 
     running = services.running()
-    wanted = list(dict.fromkeys(files.OBSOLETE.get(name, name) for name in running)) or list(STANDARD)
+    wanted = running or list(STANDARD)
     services.stop(running)
     say(f"stopped: {', '.join(running) or 'nothing was running'}")
     try:
@@ -120,7 +118,6 @@ def upgrade(machine: Machine, *, nginx: bool) -> int:
     say(f"backed up: {backup}")
     go_back = f"parley restore {backup} --replace --with-version"
     try:
-        _retire_units(machine)
         nginx = nginx and (machine.nginx / "conf.d/parley.conf").exists()
         edited = _install_files(machine, nginx=nginx)
         machine.manage("migrate", "--noinput")
@@ -228,6 +225,18 @@ def _require_root(machine: Machine) -> None:
         raise Refused("This needs root: run it with sudo.")
 
 
+def _refuse_unknown(migrations: set[str], earlier: str) -> None:
+    """Refuse a database with migrations that this version lacks; 0.1 had others for the same tables."""
+    if migrations:
+        raise Refused(
+            f"The database has migrations that this version lacks, such as {min(migrations)}: it is of a newer "
+            "version, or of 0.1, from which there is no upgrade. Go back to its version with "
+            f"`git -C {CODE} checkout {earlier or 'VERSION'}`. From 0.1, export every study there "
+            "(`manage.py export_dataset STUDY --to DIR`), and then install this version with an empty database. "
+            "Nothing was changed."
+        )
+
+
 def _require_programs(programs: dict[str, str]) -> None:
     path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     os.environ["PATH"] = path
@@ -310,15 +319,6 @@ def _install_files(machine: Machine, *, nginx: bool) -> list[Path]:
 
 def _has_certificate(machine: Machine) -> bool:
     return all((machine.nginx / "tls" / name).exists() for name in ("fullchain.pem", "privkey.pem"))
-
-
-def _retire_units(machine: Machine) -> None:
-    for name, successor in files.OBSOLETE.items():
-        unit = machine.units / f"{name}.service"
-        if unit.exists():
-            manager(machine).disable(name)
-            unit.unlink()
-            say(f"removed: {unit}, replaced by {successor}")
 
 
 def _describe_settings(machine: Machine) -> None:

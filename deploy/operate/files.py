@@ -9,9 +9,6 @@ from pathlib import Path
 
 from deploy.operate.machine import CODE, Machine
 
-OBSOLETE = {"parley-worker": "parley-worker@1"}
-"""Units of earlier versions, and what replaces them."""
-
 
 @dataclass(frozen=True)
 class Copy:

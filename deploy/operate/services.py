@@ -62,9 +62,6 @@ class Systemd:
     def enable(self, names: list[str]) -> None:
         run(["systemctl", "enable", "--quiet", *names])
 
-    def disable(self, name: str) -> None:
-        run(["systemctl", "disable", "--quiet", "--now", name])
-
     def running(self) -> list[str]:
         """Return the services that run or are about to be restarted, in the order in which they start."""
         listing = run(["systemctl", "list-units", "--plain", "--no-legend", "--all", "parley-*.service"])
@@ -93,9 +90,6 @@ class Runner:
 
     def enable(self, names: list[str]) -> None:
         """Without systemd, nothing starts with the machine."""
-
-    def disable(self, name: str) -> None:
-        self.stop([name])
 
     def running(self) -> list[str]:
         names = [file.stem for file in self.folder.glob("*.lock")] if self.folder.is_dir() else []

@@ -28,9 +28,9 @@ class Drift(BaseModel):
 
     model_config = _EXACT
 
-    start: float = Field(gt=0)
-    slope: float = 0.0
-    amplitude: float = 0.0
+    start: float = Field(gt=0, title="Start")
+    slope: float = Field(0.0, title="Slope", description="Change per period.")
+    amplitude: float = Field(0.0, title="Amplitude", description="Of the seasonal swing.")
 
 
 class Product(BaseModel):
@@ -38,11 +38,11 @@ class Product(BaseModel):
 
     model_config = _EXACT
 
-    id: Annotated[str, Field(min_length=1, max_length=60)]
-    quality: float
-    cost: float = Field(gt=0)
-    group: int = Field(default=1, ge=1)
-    alpha: Drift
+    id: Annotated[str, Field(min_length=1, max_length=60)] = Field(title="Name")
+    quality: float = Field(title="Quality", description="Higher sells more at the same price.")
+    cost: float = Field(gt=0, title="Cost per unit")
+    group: int = Field(default=1, ge=1, title="Group", description="Products of one group are close substitutes.")
+    alpha: Drift = Field(title="Value of the currency", description="Prices are divided by it: start + slope × period.")
 
 
 class Instance(BaseModel):
@@ -50,12 +50,16 @@ class Instance(BaseModel):
 
     model_config = _EXACT
 
-    products: Annotated[tuple[Product, ...], Field(min_length=1, max_length=50, strict=False)]
-    season: float = Field(default=10.0, gt=0)
-    sigma: float = Field(default=0.5, ge=0, lt=1)
-    market: float = Field(default=100.0, gt=0)
-    outside: float = 0.0
-    advice: float = Field(default=2.0, gt=0)
+    products: Annotated[tuple[Product, ...], Field(min_length=1, max_length=50, strict=False)] = Field(title="Products")
+    season: float = Field(default=10.0, gt=0, title="Season", description="Periods of one swing.")
+    sigma: float = Field(
+        default=0.5, ge=0, lt=1, title="Similarity σ", description="How alike a group's products are: 0 not at all."
+    )
+    market: float = Field(default=100.0, gt=0, title="Size of the market", description="Customers per period.")
+    outside: float = Field(0.0, title="Appeal of not buying", description="On the scale of quality minus price.")
+    advice: float = Field(
+        default=2.0, gt=0, title="Highest advised price", description="As a multiple of the best price."
+    )
 
     @model_validator(mode="after")
     def _check_names(self) -> Instance:

@@ -57,7 +57,12 @@ class PricingConfig(InstanceConfig):
     scored_periods: Annotated[int, Field(ge=1, le=300)] | None = Field(
         None, title="Periods that count", description="Counted from the end. Empty: the last half."
     )
-    instance: Instance | None = Field(None, title="Instance", description="The whole market. Empty: drawn at random.")
+    instance: Instance | None = Field(
+        None,
+        title="Instance",
+        description="The whole market. Empty: drawn at random.",
+        examples=[{"products": [{"id": "Product 1", "quality": 2, "cost": 1, "alpha": {"start": 1}}]}],
+    )
 
     @model_validator(mode="after")
     def _check_market(self) -> PricingConfig:

@@ -32,20 +32,21 @@ Quantity = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class Offer(BaseModel):
-    """What one unit of an offer contains and costs.
-
-    Attributes:
-        minimum: the minimum number of units per purchase, if any.
-        upfront: a fixed amount, paid once if any unit is bought.
-    """
+    """What one unit of an offer contains and costs."""
 
     model_config = _EXACT
 
-    id: Name
-    contents: Annotated[dict[Name, Quantity], Field(min_length=1)]
-    price: float = Field(gt=0, le=1e6)
-    minimum: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    upfront: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    id: Name = Field(title="Name")
+    contents: Annotated[dict[Name, Quantity], Field(min_length=1)] = Field(
+        title="Contents", description="Units of each product in one unit of the offer."
+    )
+    price: float = Field(gt=0, le=1e6, title="Price per unit")
+    minimum: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        None, title="Fewest units", description="If any are bought."
+    )
+    upfront: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
+        None, title="Fixed amount", description="Paid once if any unit is bought."
+    )
 
     def cost(self, quantity: int) -> float:
         """Return the cost of this many units."""
@@ -57,10 +58,14 @@ class Instance(BaseModel):
 
     model_config = _EXACT
 
-    categories: Annotated[tuple[Category, ...], Field(min_length=1, strict=False)]
-    effectiveness: dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]]
-    offers: Annotated[tuple[Offer, ...], Field(min_length=1, max_length=200, strict=False)]
-    budget: float = Field(ge=0, le=1e9)
+    categories: Annotated[tuple[Category, ...], Field(min_length=1, strict=False)] = Field(
+        title="Categories", description="Each row names the products that can replace each other."
+    )
+    effectiveness: dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        title="Effectiveness", description="Of one unit of every product. Players do not see it."
+    )
+    offers: Annotated[tuple[Offer, ...], Field(min_length=1, max_length=200, strict=False)] = Field(title="Offers")
+    budget: float = Field(ge=0, le=1e9, title="Budget per period")
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Instance:

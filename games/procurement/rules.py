@@ -57,7 +57,21 @@ class ProcurementConfig(InstanceConfig):
         description="horizon: players know the number of periods. horizon_goal: also that the best plan counts.",
     )
     instance: Instance | None = Field(
-        None, title="Instance", description="The offers, budget and effectiveness. Empty: drawn at random."
+        None,
+        title="Instance",
+        description="The offers, budget and effectiveness. Empty: drawn at random.",
+        examples=[
+            {
+                "categories": [["A1", "A2"], ["B1"]],
+                "effectiveness": {"A1": 1, "A2": 2, "B1": 1},
+                "offers": [
+                    {"id": "Offer 1", "contents": {"A1": 2}, "price": 10},
+                    {"id": "Offer 2", "contents": {"A2": 1, "B1": 1}, "price": 15},
+                    {"id": "Offer 3", "contents": {"B1": 3}, "price": 12},
+                ],
+                "budget": 120,
+            }
+        ],
     )
 
 

@@ -29,8 +29,12 @@ class Instance(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    worker_preferences: Annotated[dict[str, Ranking], Field(min_length=2, max_length=200)]
-    task_preferences: Annotated[dict[str, Ranking], Field(min_length=2, max_length=200)]
+    worker_preferences: Annotated[dict[str, Ranking], Field(min_length=2, max_length=200)] = Field(
+        title="Preferences of the workers", description="Every worker's ranking of all tasks, best first."
+    )
+    task_preferences: Annotated[dict[str, Ranking], Field(min_length=2, max_length=200)] = Field(
+        title="Preferences of the tasks", description="Every task's ranking of all workers, best first."
+    )
 
     @model_validator(mode="after")
     def _check_rankings(self) -> Instance:

@@ -47,7 +47,15 @@ class SchedulingConfig(InstanceConfig):
         None, title="Reported blocking pairs", description="Maximum after each attempt. Empty: set by the level."
     )
     instance: Instance | None = Field(
-        None, title="Instance", description="Everybody's preferences. Empty: drawn at random."
+        None,
+        title="Instance",
+        description="Everybody's preferences. Empty: drawn at random.",
+        examples=[
+            {
+                "worker_preferences": {"W1": ["T1", "T2", "T3"], "W2": ["T1", "T3", "T2"], "W3": ["T2", "T1", "T3"]},
+                "task_preferences": {"T1": ["W2", "W1", "W3"], "T2": ["W1", "W3", "W2"], "T3": ["W3", "W2", "W1"]},
+            }
+        ],
     )
 
 

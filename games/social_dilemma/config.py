@@ -16,7 +16,7 @@ REPEATED = ("repetition", "reputation_first_order", "reputation_higher_order")
 REPUTATION = ("reputation_first_order", "reputation_higher_order")
 Group = Annotated[tuple[Role, ...], Field(min_length=2, max_length=6)]
 ActionName = Annotated[str, Field(min_length=1, max_length=30, pattern=r"^[^\s{}<>]+( [^\s{}<>]+)*$")]
-Matching = tuple[Group, ...]
+Matching = Annotated[tuple[Group, ...], Field(title="Round", examples=[[["p1", "p2"], ["p3", "p4"], ["p5", "p6"]]])]
 """The groups of one round, each ordered by position."""
 
 
@@ -24,7 +24,12 @@ class DilemmaConfig(Config):
     """One treatment. Parameters of other mechanisms have no effect."""
 
     base_game: Name = Field("prisoners_dilemma", title="Base game")
-    custom_game: CustomGame | None = Field(None, title="Custom game", description="Used if the base game is “custom”.")
+    custom_game: CustomGame | None = Field(
+        None,
+        title="Custom game",
+        description="Used if the base game is “custom”.",
+        examples=[{"actions": [2, 2], "payoffs": {"0,0": [2, 2], "0,1": [0, 3], "1,0": [3, 0], "1,1": [1, 1]}}],
+    )
     action_names: Annotated[tuple[ActionName, ...], Field(min_length=2, max_length=10)] | None = Field(
         None,
         title="Names of the actions",
@@ -55,7 +60,10 @@ class DilemmaConfig(Config):
     population: int = Field(3, ge=2, le=12, title="Population", description="Number of groups that play in parallel.")
     matching: Literal["random", "rotation"] = Field("random", title="Matching", description="Who meets whom.")
     schedule: tuple[Matching, ...] | None = Field(
-        None, title="Schedule", description="Who meets whom in every round. Empty: set by the matching."
+        None,
+        title="Schedule",
+        description="Who meets whom: an entry for every round, in it a row for every group with its seats in order of "
+        "position, such as p1 and p2. Empty: set by the matching.",
     )
     contract_bound: Annotated[int, Field(ge=0, le=1000)] | None = Field(
         None, title="Largest payment", description="In a contract. Empty: the base game's largest payoff."

@@ -23,12 +23,14 @@ class Instance(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
-    productivities: Annotated[dict[str, Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=8)]
-    wage: float = Field(default=1.0, gt=0)
+    productivities: Annotated[dict[str, Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=8)] = Field(
+        title="Productivities", description="Of every worker. Players do not see them."
+    )
+    wage: float = Field(default=1.0, gt=0, title="Wage", description="Per unit of work.")
     tasks: Annotated[
         tuple[Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(strict=False)], ...],
         Field(min_length=1, strict=False),
-    ]
+    ] = Field(title="Sizes of the tasks", description="A row for every period, with a task for every worker.")
 
     @model_validator(mode="after")
     def _as_many_tasks_as_workers(self) -> Instance:

@@ -523,9 +523,8 @@ def _folder(path: Path, name: str, allow_modified: bool) -> Folder:
         raise DataError(f"{file} cannot be read: {problem}.") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DataError(f"{file} is not a manifest in the format {FORMAT}.")
-    version = manifest.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
-        raise DataError(f"{path} has format version {version}; this software reads up to {FORMAT_VERSION}.")
+    if (version := manifest.get("format_version")) != FORMAT_VERSION:
+        raise DataError(f"{path} has format version {version}; this software reads {FORMAT_VERSION}.")
     changed = tuple(_changed(path, manifest))
     if changed and not allow_modified:
         raise DataError(

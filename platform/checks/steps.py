@@ -21,9 +21,15 @@ from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
+from plans.stages import place_of
 
 CHECKS_OF_STEPS = {"instructions": "code_word", "comprehension": "comprehension", "quiz": "quiz"}
 """The check made by each kind of step."""
+
+
+def _place_of(step: Mapping[str, Any]) -> str:
+    """Return the name of the stage with its pass."""
+    return place_of(step.get("stage", ""), step.get("passes", ()))
 
 
 class _GameStep(Step):
@@ -43,7 +49,7 @@ class _GameStep(Step):
         verdict = Verdict(
             enrolment=self.enrolment,
             check_name=CHECKS_OF_STEPS[self.kind],
-            stage=self.step.get("stage", ""),
+            stage=_place_of(self.step),
             shown=shown,
             answered=tries[-1],
             passed=passed,
@@ -80,6 +86,7 @@ class Instructions(_GameStep):
             "examples": to_html(self.instructions(examples)) if examples else "",
             "asks_code_word": asks_code_word,
             "tries": self._tries_left() if asks_code_word else 0,
+            "tried": len(self.step.get("typed", ())),
             "starts": following in ("lobby", "match"),
             "name": self.enrolment.display_name,
             "about": self.step,
@@ -94,17 +101,31 @@ class Instructions(_GameStep):
         typed = data.get("code_word", "").replace("\x00", "").strip()[:100]
         if not typed:
             raise StepRefused({"code_word": _("Please enter the word that the instructions ask you to remember.")})
-        words, word = [*self.step.get("typed", ()), typed], self.enrolment.code_word
-        left = self._tries_left() - 1
-        if not code_word.matches(typed, word) and left > 0:
-            reason = ngettext(
-                "“{typed}” is not the right word. You can find it in the text above. You have one more try.",
-                "“{typed}” is not the right word. You can find it in the text above. You have {left} more tries.",
-                left,
-            )
-            raise StepRefused({"code_word": reason.format(typed=typed[:40], left=left)}, stored={"typed": words})
-        passed = code_word.matches(typed, word)
+        earlier, word = list(self.step.get("typed", ())), self.enrolment.code_word
+        words, passed = [*earlier, typed], code_word.matches(typed, word)
+        if earlier and not passed and data.get("tried", str(len(earlier))) != str(len(earlier)):
+            raise StepRefused(self._wrong(earlier[-1]))  # sent twice: only the first one counts
+        if not passed and self._tries_left() > 1:
+            self.step = {**self.step, "typed": words}
+            raise StepRefused(self._wrong(typed), stored={"typed": words})
         self.judge(shown=word, tries=words, passed=passed, failing=State.FAILED_CODE_WORD)
+        self._ask_no_more()
+
+    def _wrong(self, typed: str) -> dict[str, str]:
+        left = self._tries_left()
+        reason = ngettext(
+            "“{typed}” is not the right word. You can find it in the text above. You have one more try.",
+            "“{typed}” is not the right word. You can find it in the text above. You have {left} more tries.",
+            left,
+        )
+        return {"code_word": reason.format(typed=typed[:40], left=left)}
+
+    def _ask_no_more(self) -> None:
+        """Take the code word out of later instructions, which ask for it if a condition leaves the earlier ones out."""
+        position, steps = self.enrolment.position, self.enrolment.steps
+        later = [{**step, "code_word": None} if step.get("code_word") else step for step in steps[position + 1 :]]
+        if later != steps[position + 1 :]:
+            self.enrolment.steps = [*steps[: position + 1], *later]
 
 
 @dataclass(frozen=True)
@@ -268,7 +289,7 @@ def _about(verdict: Verdict, kind: str) -> Iterator[dict[str, Any]]:
         lines = [(gettext("The word in the instructions"), verdict.shown), (gettext("You typed"), verdict.answered)]
         yield {"title": gettext("What happened"), "lines": lines}
         return
-    steps = {step.get("stage", ""): step for step in enrolment.steps if step["kind"] == kind}
+    steps = {_place_of(step): step for step in enrolment.steps if step["kind"] == kind}
     if verdict.stage not in steps:
         return
     lost_pay = (enrolment.earnings or {}).get("lost", "")

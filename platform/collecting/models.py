@@ -19,6 +19,7 @@ from games import registry
 from matches.models import Match
 from participants.models import new_seed
 from rights.models import Membership
+from studies.fields import OrderedJSONField
 
 
 def game_choices() -> list[tuple[str, str]]:
@@ -52,7 +53,7 @@ class Collection(models.Model):
     source = models.CharField(_("source"), max_length=12, choices=Source.choices, default=Source.PLAYED)
     game = models.CharField(_("game"), max_length=40, choices=game_choices)
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.READY)
-    document = models.JSONField(_("plan"), default=dict)
+    document = OrderedJSONField(_("plan"), default=dict)
     frozen = models.JSONField(default=dict)
     sha256 = models.CharField(max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)

@@ -284,11 +284,6 @@ def matches_per_configuration(collection: Collection) -> list[int]:
     return [known.schedule.matches_of(number) for number in range(len(known.configurations))]
 
 
-def lineups_of(collection: Collection) -> int:
-    """Return the maximum number of line-ups per configuration."""
-    return configured(collection).schedule.lineups
-
-
 def agents_in(collection: Collection) -> dict[str, Agent]:
     """Return a collection's agents by label; empty if it was imported."""
     return configured(collection).agents() if collection.document else {}

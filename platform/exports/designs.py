@@ -80,7 +80,7 @@ class PlacedStage:
     @property
     def name(self) -> str:
         """Its name as the participant's steps have it."""
-        return ".".join([str(self.stage.name), *self.passes])
+        return stages.place_of(str(self.stage.name), self.passes)
 
 
 def factors_of(versions: Iterable[Version]) -> list[FactorColumn]:
@@ -115,7 +115,7 @@ _NOWHERE = stages.Stage(stage="")
 
 def _placed(reader: Reader, journey: Sequence[stages.Stage], at: PlacedStage) -> Iterator[PlacedStage]:
     for stage in journey:
-        conditional = at.conditional or stage.show_if is not None
+        conditional = at.conditional or bool(stage.show_if)
         if not isinstance(stage, stages.Block):
             yield replace(at, stage=stage, conditional=conditional)
             at = replace(at, before_game=at.before_game and not isinstance(stage, stages.Game))
@@ -195,7 +195,7 @@ def as_column(name: str) -> str:
 
 def step_name(step: Mapping[str, Any]) -> str:
     """Return the name of a step's stage, with the levels of the pass."""
-    return str(step.get("name") or ".".join([str(step.get("stage") or ""), *step.get("passes", ())]))
+    return str(step.get("name") or stages.place_of(str(step.get("stage") or ""), step.get("passes", ())))
 
 
 def _without_addresses(question: Question) -> Question:

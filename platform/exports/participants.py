@@ -682,7 +682,7 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
     deciding = [verdict for verdict in enrolment.verdicts.all() if verdict.decides]
     answered = {(verdict.check_name, verdict.stage) for verdict in deciding}
     asked = {
-        (CHECKS_OF_STEPS[step["kind"]], step.get("stage", ""))
+        (CHECKS_OF_STEPS[step["kind"]], step_name(step))
         for step in enrolment.steps
         if step["kind"] in ("instructions", "quiz") and step.get("shown", True)
         if step["kind"] == "quiz" or step.get("code_word")

@@ -35,7 +35,7 @@ class Check(NamedTuple):
 
     @property
     def label(self) -> str:
-        return f"{self.name}_{self.stage}" if self.stage else self.name
+        return f"{self.name}_{designs.as_column(self.stage)}" if self.stage else self.name
 
 
 @dataclass(frozen=True)

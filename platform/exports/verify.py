@@ -712,8 +712,6 @@ def _same(text: str, expected: Any) -> bool:
             return float(text) == expected
         except ValueError:
             return False
-    if isinstance(expected, bool):
-        text = text.upper()  # "true" until format 4
     return text == cell(expected)
 
 

@@ -11,10 +11,10 @@ from studies.models import Study, Version
 
 
 def listing_of(study: Study, version: Version) -> Listing:
-    """Return the announcement; without one, nothing that names the question: the title is for researchers."""
+    """Return the announcement; without one, nothing that names the question."""
     listing = study.entry_rules().listing
     return Listing(
-        title=listing.title or version.plan.shown_title or _("A decision study"),
+        title=listing.title or version.shown_title,
         description=listing.description
         or _("In this study you make decisions in a game. Its first page says what you can earn."),
     )

@@ -61,14 +61,8 @@ def awaited_agents(match: Match, play: Play) -> tuple[AwaitedAgent, ...]:
 
 
 def _wait_limit(match: Match, agent: Agent) -> tuple[float | None, str]:
-    """Return the seconds to wait for the agent, and what follows: "script" (it moves) or "end" (of the match).
-
-    Matches of versions before line-ups define this in their timers, for all agents.
-    """
-    timers = match.timers
-    if "agent_limit_seconds" in timers:
-        return timers["agent_limit_seconds"], timers.get("after_limit", "end")
-    return (agent.settings.limit_seconds if timers else None), ("script" if agent.settings.script else "end")
+    """Return the seconds to wait for the agent, and what follows: "script" (it moves) or "end" (of the match)."""
+    return (agent.settings.limit_seconds if match.timers else None), ("script" if agent.settings.script else "end")
 
 
 def _limit_texts(name: str, limit: float | None, consequence: str | None) -> tuple[tuple[int, str], ...]:

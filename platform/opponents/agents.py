@@ -164,13 +164,6 @@ def _first_error(error: ValidationError) -> tuple[str, str]:
     return str(next(iter(problem["loc"]), "")), problem["msg"].removeprefix("Value error, ")
 
 
-def agents_from_specs(
-    *specs: str, delay: float = 0, settings: Mapping[str, Json] | None = None
-) -> dict[str, dict[str, Any]]:
-    """Return agents labelled by their specifications, as plain data."""
-    return {spec: Agent(spec=spec, delay=delay, settings=settings_of(settings or {})).kept() for spec in specs}
-
-
 NO_ANSWER_SUFFIX = ":away"
 """Suffix of a fallback script's name when the agent gave no answer at all.
 

@@ -37,23 +37,40 @@ def mime_type_of(data: bytes) -> str:
     raise BadMedia(_("Please choose an image (PNG, JPEG, WebP or GIF) or a video (MP4 or WebM)."))
 
 
-def store(study: str, name: str, data: bytes) -> Media:
-    """Store a file under its name, replacing an earlier one of that name; launched versions keep showing the old one.
+def refuse_large(size: int, limit: int) -> None:
+    """Raise BadMedia if a file of this size is above the limit, both in bytes."""
+    if size > limit:
+        what = _("This file has {size:.1f} MB; the limit is {limit} MB.")
+        raise BadMedia(what.format(size=size / 1024**2, limit=limit // 1024**2))
 
-    Args:
-        study: the study's short name.
+
+def usable_type_of(data: bytes) -> str:
+    """Return the type of an image or video that is not too large.
 
     Raises:
         BadMedia
     """
     mime_type = mime_type_of(data)
-    limit = MAX_VIDEO_BYTES if mime_type.startswith("video/") else MAX_IMAGE_BYTES
-    if len(data) > limit:
-        raise BadMedia(
-            _("This file has {size:.1f} MB; the limit is {limit} MB for images and {video} MB for videos.").format(
-                size=len(data) / 1024**2, limit=MAX_IMAGE_BYTES // 1024**2, video=MAX_VIDEO_BYTES // 1024**2
-            )
-        )
+    refuse_large(len(data), MAX_VIDEO_BYTES if mime_type.startswith("video/") else MAX_IMAGE_BYTES)
+    return mime_type
+
+
+def store(study: str, name: str, data: bytes, *, kind: str = "") -> Media:
+    """Store a file under its name, replacing an earlier one of that name; launched versions keep showing the old one.
+
+    Args:
+        study: the study's short name.
+        kind: "image" or "video", if only that will do.
+
+    Raises:
+        BadMedia
+    """
+    mime_type = usable_type_of(data)
+    if kind == "image" and not mime_type.startswith("image/"):
+        raise BadMedia(_("This is a video. Please choose an image: PNG, JPEG, WebP or GIF."))
+    if kind == "video" and not mime_type.startswith("video/"):
+        raise BadMedia(_("This is an image. Please choose a video: MP4 or WebM."))
+    name = name[-100:]
     digest = sha256(data).hexdigest()
     earlier = Media.objects.filter(study=study, name=name).exclude(sha256=digest).first()
     if earlier is not None:

@@ -28,10 +28,6 @@ class Media(models.Model):
     def __str__(self) -> str:
         return f"{self.study}/{self.name}"
 
-    @property
-    def is_video(self) -> bool:
-        return self.mime_type.startswith("video/")
-
     def get_absolute_url(self) -> str:
         return reverse("pages:media", args=[self.sha256])
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from participants.models import Enrolment, new_seed
+from studies.fields import OrderedJSONField
 from studies.models import Study
 
 MAX_PEOPLE = 500
@@ -31,7 +32,7 @@ class Pilot(models.Model):
     study = models.ForeignKey(Study, models.PROTECT, related_name="pilots", verbose_name=_("study"))
     number = models.PositiveIntegerField(_("number"))
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.RUNNING)
-    document = models.JSONField(_("plan"), help_text=_("the draft in canonical form"))
+    document = OrderedJSONField(_("plan"), help_text=_("the draft in canonical form"))
     frozen = models.JSONField(default=dict, help_text=_("what the plan takes from the code"))
     sha256 = models.CharField(max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)

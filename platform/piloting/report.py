@@ -120,7 +120,6 @@ class Report:
 
     people: int
     counts: dict[str, int]
-    planned_failures: int
     completed: int
     endings: list[tuple[str, str, int]]
     stuck: list[tuple[str, int]]
@@ -173,7 +172,6 @@ def report(pilot: Pilot) -> Report:
     return Report(
         people=pilot.people,
         counts={status: sum(walker.status == status for walker in walkers) for status in Status.values},
-        planned_failures=sum(walker.plan != Plan.FINISH for walker in walkers),
         completed=endings[State.COMPLETED],
         endings=[(state, str(State(state).label), endings[state]) for state in ENDINGS if endings[state]],
         stuck=Counter(walker.problem for walker in walkers if walker.status == Status.STUCK).most_common(),

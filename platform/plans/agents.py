@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.words import gettext as _
@@ -31,6 +31,9 @@ class PlannedAgent(Asking):
     )
     endpoint: Annotated[str, Field(max_length=60)] | None = Field(None, title="Endpoint")
     model: Annotated[str, Field(max_length=200)] | None = Field(None, title="Model")
+    information: Literal["explained"] = Field(
+        "explained", title="Information", description="explained: what a participant in its seat would be told."
+    )
     delay: Annotated[float, Field(ge=0, le=MAX_SECONDS)] = Field(
         0, title="Delay", description="Seconds to wait before answering.", json_schema_extra={"unit": "seconds"}
     )
@@ -41,6 +44,11 @@ class PlannedAgent(Asking):
         "moves are flagged in the data. Without one, the match ends and the participants are paid.",
         json_schema_extra={"agents": True},
     )
+
+    @field_validator("fallback")
+    @classmethod
+    def _one_or_several(cls, fallback: str | list[str] | None) -> str | list[str] | None:
+        return fallback[0] if isinstance(fallback, list) and len(fallback) == 1 else fallback or None
 
     @model_validator(mode="after")
     def _script_or_model(self) -> Self:

@@ -142,8 +142,8 @@ class Asking(BaseModel):
         ge=2,
         le=1800,
         title="Seconds per move",
-        description="Time limit for a move including all tries, retries and fallbacks. Afterwards, the fallback "
-        "script below applies.",
+        description="Time limit for a move including all tries, retries and fallbacks. Afterwards, a fallback "
+        "script moves, if there is one.",
     )
     script_counts: bool = Field(
         False,

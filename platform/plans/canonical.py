@@ -66,17 +66,33 @@ def part_hashes(document: Document) -> dict[str, str]:
     return {name: sha256_of(part) for name, part in document.items()}
 
 
-def plan_hash(plan: Plan) -> str:
-    """Return the hash of a cell's concrete plan, passes included: equal where participants meet the same."""
-    data = inside_hash(plan.model_dump(mode="json", exclude={"factors", "cells", "journey"}))
-    return sha256_of({**_whole(data), "journey": _whole([_stage_with_passes(stage) for stage in plan.journey])})
+def plan_hash(plan: Plan, known: dict[int, str] | None = None) -> str:
+    """Return the hash of a cell's concrete plan, passes included: equal where participants meet the same.
+
+    Args:
+        known: the hashes of parts by their ids, for several plans of one reader, which share parts.
+    """
+    known = {} if known is None else known
+    names = [name for name in type(plan).model_fields if name not in {*OUTSIDE_HASH, "factors", "cells", "journey"}]
+    parts = {name: _part_hash(getattr(plan, name), known) for name in names}
+    return sha256_of({**parts, "journey": [_part_hash(stage, known) for stage in plan.journey]})
 
 
-def _stage_with_passes(stage: Stage) -> dict[str, Json]:
-    data = stage.model_dump(mode="json", exclude={"of"} if isinstance(stage, Block) else None)
-    if isinstance(stage, Block):
-        data["passes_of"] = [[_stage_with_passes(inner) for inner in each.stages] for each in stage.each_pass]
-    return data
+def _part_hash(part: Any, known: dict[int, str]) -> str:
+    if id(part) not in known:
+        if isinstance(part, Block):
+            passes = [[_part_hash(inner, known) for inner in each.stages] for each in part.each_pass]
+            data: Json = {**part.model_dump(mode="json", exclude={"of"}), "passes_of": passes}
+        else:
+            data = _dumped(part)
+        known[id(part)] = sha256_of(_whole(data))
+    return known[id(part)]
+
+
+def _dumped(part: Any) -> Json:
+    if isinstance(part, Mapping):
+        return {name: _dumped(each) for name, each in part.items()}
+    return part.model_dump(mode="json") if isinstance(part, BaseModel) else part
 
 
 def _node(node: Json, annotation: Any) -> Json:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import games.play
 from games import registry, texts
@@ -21,12 +23,13 @@ from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
-from plans.reading import BadPlan, Fault, PlannedCell, Reader
-from plans.seats import fitted
-from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage
-from plans.varying import Levels, Path
+from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, location, names_used, reader_of
+from plans.seats import OTHERS, fitted
+from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Lobby, Questions, Stage
+from plans.varying import Levels, Path, at_path
 
 Problem = tuple[Path, str]
+"""Where something is wrong in the resolved plan, and what."""
 MAX_FAULTS = 200
 """Maximum number of faults that a check lists."""
 PAYOFF = "payoff"
@@ -62,29 +65,82 @@ def check(document: Document) -> Checked:
 
         return check_collection(document)
     try:
-        reader = Reader(document)
+        reader = reader_of(document)
     except BadPlan as error:
-        return Checked(faults=error.faults)
+        return Checked(faults=[*error.faults, *_faults_besides(document, error.faults)][:MAX_FAULTS])
     return check_read(reader)
+
+
+_checked: WeakKeyDictionary[Reader, Checked] = WeakKeyDictionary()
 
 
 def check_read(reader: Reader) -> Checked:
     """Check a plan that can be read."""
-    faults = Faults()
+    if reader not in _checked:
+        _checked[reader] = _check(reader)
+    return _checked[reader]
+
+
+def _check(reader: Reader) -> Checked:
+    faults, unreadable = Faults(), Faults()
     checker = _Checker(reader)
     matches: int | None = 0
     for cell in reader.cells:
         try:
             plan = reader.plan(cell.factors)
         except BadPlan as error:
-            faults.add(error.faults)
+            unreadable.add(error.faults)
             matches = None
         else:
             faults.add(checker.faults(plan, cell.factors))
-            matches = None if matches is None else matches + cell.quota * matches_of(plan.journey)
-        if len(faults.found) >= MAX_FAULTS:
+            matches = None if matches is None else matches + cell.quota * checker.matches(plan)
+        if len(faults.found) + len(unreadable.found) >= MAX_FAULTS:
             break
+    if unreadable.found:
+        known = list(unreadable.found.values())
+        faults.add(known)
+        faults.add(_faults_besides(reader.document, known))
     return Checked(reader.cells, matches, list(faults.found.values())[:MAX_FAULTS])
+
+
+def _faults_besides(document: Document, faults: Sequence[Fault]) -> list[Fault]:
+    """Return faults of the parts that can be read, if others cannot.
+
+    Stages with faults become empty pages and sections their defaults; nothing is said of what may refer to them.
+    """
+    readable = {**document, "journey": deepcopy(document.get("journey"))}
+    used = set(names_used(document))
+    for fault in faults:
+        section, *path = fault.at.split(".")
+        if section == "journey" and path:
+            _empty(readable["journey"], path)
+        elif section == "factors" and len(path) == 1 and path[0] not in used:
+            readable["factors"] = {name: each for name, each in document["factors"].items() if name != path[0]}
+        elif section in ("journey", "factors", "cells", "format", ""):
+            return []
+        else:
+            readable.pop(section, None)
+    refers = {*CONDITIONS, "name", *(() if "agents" in readable else ("seats", "stand_in", "fill"))}
+    return [
+        fault
+        for fault in (check(readable).faults if readable != document else ())
+        if (parts := fault.at.split("."))[0] != "cells"
+        and (parts[0] != "factors" or used.isdisjoint(parts))
+        and fault.at != "journey"
+        and refers.isdisjoint(parts)
+    ]
+
+
+def _empty(stages: Any, path: Sequence[str]) -> None:
+    """Replace the innermost stage that a path leads to by an empty page of the same name."""
+    index, *rest = path
+    stage = stages[int(index)]
+    if rest[:1] == ["of"] and len(rest) > 1:
+        return _empty(stage["of"], rest[1:])
+    name = stage.get("name") if isinstance(stage, Mapping) else None
+    kind = "consent" if isinstance(stage, Mapping) and stage.get("stage") == "consent" else "page"
+    stages[int(index)] = {"stage": kind, **({"name": name} if kind == "page" else {})}
+    return None
 
 
 def matches_of(stages: Sequence[Stage]) -> int:
@@ -110,17 +166,19 @@ class Faults:
             self.found.setdefault((fault.at, fault.what, tuple(sorted(fault.factors.items()))), fault)
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class _Names:
     """What conditions may refer to at a point of the journey.
 
     Attributes:
         values: names of factors, and of questions answered so far.
         games: per path to an earlier game's results ("talk", "short"), the names of the results.
+        used: names that nothing else may have.
     """
 
-    values: set[str] = field(default_factory=set)
-    games: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
+    values: frozenset[str]
+    games: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+    used: frozenset[str] = frozenset()
 
     def knows(self, reference: tuple[str, ...]) -> bool:
         if reference[0] == "recruiter":
@@ -130,110 +188,150 @@ class _Names:
         return reference[-1] in self.games.get(reference[:-1], ())
 
 
+Found = tuple[_Names, Problems]
+"""The names after some stages, and what is wrong with the stages."""
+
+
 class _Checker:
     """Checks the plans of one document, each part once for the levels that matter."""
 
     def __init__(self, reader: Reader):
         self.reader = reader
-        self._known: dict[tuple[Any, ...], list[Problem]] = {}
+        self._known: dict[tuple[Any, ...], Found] = {}
+        self._names: dict[tuple[Any, ...], _Names] = {}
+        self._used_in: dict[int, tuple[str, ...]] = {}
         self._agents = reader.document.get("agents", {})
+        self._start = _Names(frozenset(reader.between), used=frozenset(reader.factors))
+        self._matches: dict[int, int] = {}
+        self._is_first = True
 
     def faults(self, plan: Plan, levels: Levels) -> list[Fault]:
         """Return what does not fit together in a cell's plan."""
-        found: list[Fault] = []
+        agents = self.reader.key(self._agents, levels)
+        if agents not in self._known:
+            self._known[agents] = self._start, [(at, what, {}) for at, what in agent_problems(plan)]
+        found = [*self._known[agents][1], *self._walk(plan, plan.journey, ("journey",), levels, self._start, agents)[1]]
+        if self._is_first:
+            found += [(at, what, {}) for at, what in self._problems_of_all(plan)]
+            self._is_first = False
+        return [self.reader.fault(path, what, {**levels, **own}) for path, what, own in found]
 
-        def note(problems: Sequence[Problem], under: Levels = levels) -> None:
-            found.extend(self.reader.fault(path, what, under) for path, what in problems)
+    def matches(self, plan: Plan) -> int:
+        """Return how many matches a participant plays in a cell."""
+        for stage in plan.journey:
+            if id(stage) not in self._matches:
+                self._matches[id(stage)] = matches_of([stage])
+        return sum(self._matches[id(stage)] for stage in plan.journey)
 
-        note(self._once(("agents", self.reader.key(self._agents, levels)), partial(agent_problems, plan)))
-        note(list(_order_problems(plan)))
+    def _problems_of_all(self, plan: Plan) -> Iterator[Problem]:
+        """Yield what no factor can vary."""
         if not plan.title.strip():
-            note([(("title",), _("Please give the study a title."))])
-        note([(("cells", "strata", i), what) for i, what in self._strata_problems(plan)])
-        names = _Names(values=set(self.reader.between))
-        used: set[str] = set(self.reader.factors)
-        self._walk(plan, plan.journey, self.reader.document.get("journey", []), ("journey",), levels, names, used, note)
-        return found
+            yield ("title",), _("Please give the study a title.")
+        yield from _order_problems(plan)
+        yield from (((("cells", "strata", index), what)) for index, what in self._strata_problems(plan))
 
     def _walk(
-        self,
-        plan: Plan,
-        stages: Sequence[Stage],
-        nodes: Any,
-        path: Path,
-        levels: Levels,
-        names: _Names,
-        used: set[str],
-        note: Callable[..., None],
-    ) -> None:
-        """Check stages in order; `names` grows by what they add."""
+        self, plan: Plan, stages: Sequence[Stage], path: Path, levels: Levels, names: _Names, agents: tuple[Any, ...]
+    ) -> Found:
+        """Check stages in order."""
+        problems: Problems = []
         for index, stage in enumerate(stages):
-            at: Path = (*path, index)
-            node = nodes[index]
-            note(_name_problems(stage, at, used), levels)
-            note(_condition_problems(stage.show_if, (*at, "show_if"), names), levels)
-            if isinstance(stage, Block):
-                added = _Names(set(names.values), dict(names.games))
-                for number, each in enumerate(stage.each_pass):
-                    inside = _Names(names.values | set(each.levels), dict(names.games))
-                    under = {**levels, **each.levels}
-                    own_used = used if number == 0 else set(used) - set(_names_in(each.stages))
-                    self._walk(plan, each.stages, node.get("of", []), (*at, "of"), under, inside, own_used, note)
-                    suffix = tuple(each.levels[name] for name in self.reader.passes_of(str(stage.name))[number])
-                    added.values |= inside.values - set(each.levels)
-                    for where, results in inside.games.items():
-                        added.games[where if where in names.games else (where[0], *suffix, *where[1:])] = results
-                names.values, names.games = added.values, added.games
-                if stage.take is not None and stage.take > len(stage.each_pass):
-                    what = _("There are only {passes} passes.").format(passes=len(stage.each_pass))
-                    note([((*at, "take"), what)], levels)
-                continue
-            variables = {name: levels[name] for name in self.reader.factors if name in levels}
-            key = ("stage", at, self.reader.key(node, levels), self.reader.key(self._agents, levels))
-            if _mentions(stage, variables):
-                key = (*key, tuple(variables.items()))
-            note(self._once(key, partial(_stage_problems, stage, at, plan, variables)), levels)
-            if isinstance(stage, Questions):
-                note(list(_question_problems(stage, at, names)), levels)
-            if isinstance(stage, Game) and stage.name:
-                results = _results_of(stage)
-                names.games[(stage.name,)] = results
-                if stage.repeats > 1:
-                    names.games |= {(stage.name, str(number)): results for number in range(1, stage.repeats + 1)}
+            at = (*path, index)
+            needed = agents if isinstance(stage, Game | Block) else ()
+            key = (id(stage), id(names), needed, *self._printed(stage, at, levels))
+            if key not in self._known:
+                find = self._in_block if isinstance(stage, Block) else self._in_stage
+                after, found = find(plan, stage, at, levels, names, agents)  # type: ignore[operator]
+                same = (after.values, frozenset(after.games.items()), after.used)
+                self._known[key] = self._names.setdefault(same, after), found
+            names, found = self._known[key]
+            problems += found
+        return names, problems
 
-    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[Problem]]) -> list[Problem]:
-        if key not in self._known:
-            self._known[key] = list(find())
-        return self._known[key]
+    def _printed(self, stage: Stage, at: Path, levels: Levels) -> Iterable[str | None]:
+        """Return the levels of the factors that a stage as written names."""
+        if id(stage) not in self._used_in:
+            used = set(names_used(at_path(self.reader.document, at)))
+            self._used_in[id(stage)] = tuple(name for name in self.reader.factors if name in used)
+        return map(levels.get, self._used_in[id(stage)])
+
+    def _in_stage(
+        self, plan: Plan, stage: Stage, at: Path, levels: Levels, names: _Names, agents: tuple[Any, ...]
+    ) -> Found:
+        variables = {name: levels[name] for name in self.reader.factors if name in levels}
+        problems = [
+            *_name_problems(stage, at, names.used),
+            *_condition_problems(stage.show_if, (*at, "show_if"), names),
+        ]
+        problems += _stage_problems(stage, at, plan, variables)
+        values, games = names.values, names.games
+        if isinstance(stage, Questions):
+            problems += _question_problems(stage, at, names)
+            values |= {item.name for item in stage.items}
+        if isinstance(stage, Game) and stage.name:
+            results = _results_of(stage)
+            games = {**games, (stage.name,): results}
+            if stage.repeats > 1:
+                games |= {(stage.name, str(number)): results for number in range(1, stage.repeats + 1)}
+        after = _Names(values, games, names.used | set(stage.names()))
+        return after, [(where, what, {}) for where, what in problems]
+
+    def _in_block(
+        self, plan: Plan, block: Block, at: Path, levels: Levels, names: _Names, agents: tuple[Any, ...]
+    ) -> Found:
+        own = [*_name_problems(block, at, names.used), *_condition_problems(block.show_if, (*at, "show_if"), names)]
+        own += _groups_problems(block, at, plan)
+        if block.take is not None and block.take > len(block.each_pass):
+            own.append(((*at, "take"), _("There are only {passes} passes.").format(passes=len(block.each_pass))))
+        problems: Problems = [(where, what, {}) for where, what in own]
+        values, games, used = names.values, dict(names.games), names.used | set(block.names())
+        before = used
+        for each, combination in zip(block.each_pass, self.reader.passes_of(str(block.name)), strict=True):
+            start = _Names(names.values | set(each.levels), names.games, before)
+            inside, found = self._walk(plan, each.stages, (*at, "of"), {**levels, **each.levels}, start, agents)
+            problems += [(where, what, {**each.levels, **inner}) for where, what, inner in found]
+            values, used = values | inside.values - set(each.levels), used | inside.used
+            for where, results in inside.games.items():
+                games[where if where in names.games else (where[0], *combination.values(), *where[1:])] = results
+        return _Names(values, games, used), problems
 
     def _strata_problems(self, plan: Plan) -> Iterator[tuple[int, str]]:
-        names = {item.name for stage in plan.stages() if isinstance(stage, Questions) for item in stage.items}
+        asked = [item.name for stage in plan.stages() if isinstance(stage, Questions) for item in stage.items]
+        before = plan.journey[: self.reader.common_stages]
+        known = {item.name for stage in before if isinstance(stage, Questions) for item in stage.items}
         for index, name in enumerate(plan.cells.strata):
-            if name not in names:
+            if name not in asked:
                 yield index, _("There is no question “{name}”.").format(name=name)
+            elif name not in known:
+                what = _(
+                    "“{name}” is asked too late: a participant's cell is drawn before the first stage that plays a "
+                    "game or depends on a factor."
+                )
+                yield index, what.format(name=name)
 
 
-def _names_in(stages: Sequence[Stage]) -> Iterator[str]:
+def games_in(stages: Sequence[Stage]) -> Iterator[Game]:
+    """Yield the games among stages and in the first pass of blocks."""
     for stage in stages:
-        yield from stage.names()
-        if isinstance(stage, Block):
-            yield from _names_in(stage.of)
+        if isinstance(stage, Game):
+            yield stage
+        elif isinstance(stage, Block):
+            yield from games_in(stage.of)
 
 
-def _name_problems(stage: Stage, at: Path, used: set[str]) -> list[Problem]:
-    problems: list[Problem] = []
+def _name_problems(stage: Stage, at: Path, used: Collection[str]) -> Iterator[Problem]:
     if stage.needs_name and not stage.name:
-        problems.append(((*at, "name"), _("Please give this stage a name.")))
+        yield (*at, "name"), _("Please give this stage a name.")
+    seen: set[str] = set()
     for name in stage.names():
         where: Path = (*at, "name")
         if isinstance(stage, Questions) and name != stage.name:
             where = (*at, "items", next(i for i, item in enumerate(stage.items) if item.name == name), "name")
         if name in RESERVED_NAMES:
-            problems.append((where, _("“{name}” has a meaning of its own. Choose another name.").format(name=name)))
-        elif name in used:
-            problems.append((where, _("“{name}” is the name of something else, too.").format(name=name)))
-        used.add(name)
-    return problems
+            yield where, _("“{name}” has a meaning of its own. Choose another name.").format(name=name)
+        elif name in used or name in seen:
+            yield where, _("“{name}” is the name of something else, too.").format(name=name)
+        seen.add(name)
 
 
 def _condition_problems(text: str, at: Path, names: _Names) -> list[Problem]:
@@ -252,9 +350,11 @@ def _question_problems(stage: Questions, at: Path, names: _Names) -> Iterator[Pr
         yield (*at, "items", index, setting), what
     together = {item.name for item in stage.items} if stage.order == "random" else set()
     earlier: set[str] = set()
+    values = set(names.values)
     for index, item in enumerate(stage.items):
         for setting, condition in item.conditions().items():
-            known = _Names(names.values - together | ({item.name} if setting != "show_if" else set()), names.games)
+            own = {item.name} if setting != "show_if" else set()
+            known = _Names(frozenset(values - together | own), names.games)
             for reference in condition.references():
                 if not known.knows(reference):
                     what = _("“{name}” is not known at this point of the journey.")
@@ -265,7 +365,7 @@ def _question_problems(stage: Questions, at: Path, names: _Names) -> Iterator[Pr
                 "a later page."
             )
             yield (*at, "items", index, "show_if"), what
-        names.values.add(item.name)
+        values.add(item.name)
         earlier.add(item.name)
 
 
@@ -301,13 +401,13 @@ def agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
     for label, agent in plan.agents.items():
         if problem := label_problem(label):
             problems.append((("agents", label), problem))
-        for other in agent.fallbacks:
+        at: Path = ("agents", label, "fallback")
+        for number, other in enumerate(agent.fallbacks, start=1):
             if other == label or other not in plan.agents:
-                problems.append((("agents", label, "fallback"), _no_agent(other, plan)))
-        try:
-            AgentSettings.model_validate(agent.settings(plan.agents) | {"fallbacks": ()}, strict=False)
-        except (KeyError, ValueError):
-            continue  # reported above
+                problems.append((at, _no_agent(other, plan)))
+            elif plan.agents[other].script is not None and number < len(agent.fallbacks):
+                what = _("“{label}” is a script, which never fails. Put it last.")
+                problems.append((at, what.format(label=other)))
     return problems
 
 
@@ -321,8 +421,20 @@ def _stage_problems(stage: Stage, at: Path, plan: Plan, variables: Mapping[str, 
     """Yield what is wrong with one stage on its own."""
     if isinstance(stage, Game):
         yield from _game_problems(stage, at, plan, variables)
-    elif isinstance(stage, Page | Debriefing | Consent) and stage.text != DEFAULT_TEXT:
-        yield from _text_problems(stage.text, (*at, "text"), variables)
+        return
+    for name, text in _texts_of(stage):
+        yield from _text_problems(text, (*at, name), variables)
+    for index, item in enumerate(stage.items if isinstance(stage, Questions) else ()):
+        for name in ("text", "help"):
+            yield from _text_problems(getattr(item, name), (*at, "items", index, name), variables)
+
+
+def _texts_of(stage: Stage) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a stage that are texts, and its heading."""
+    for name, info in type(stage).model_fields.items():
+        hints = info.json_schema_extra
+        if name == "title" or (isinstance(hints, dict) and hints.get("text")):
+            yield name, getattr(stage, name)
 
 
 def _text_problems(text: str, at: Path, variables: Mapping[str, str]) -> Iterator[Problem]:
@@ -351,42 +463,63 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
         yield (*at, "seats"), str(error)
         return
     people = [role for role, player in seats.items() if player == PERSON]
-    seated = {label for player in seats.values() for label in ([player] if isinstance(player, str) else player)}
-    for label in sorted(seated - {PERSON}):
-        yield from player_problems(label, (*at, "seats"), plan, kind, game)
-    for setting, needed, label in (
-        (("timing", "stand_in"), "agent" in (stage.timing.on_timeout, stage.timing.on_absence), stage.timing.stand_in),
-        (("lobby", "fill"), stage.lobby.otherwise == "agents" and len(people) > 1, stage.lobby.fill),
-    ):
-        if label is not None:
-            yield from player_problems(label, (*at, *setting), plan, kind, game)
-        elif needed:
-            yield (*at, *setting), _("Choose the agent that takes over participants' seats.")
+    for role, player in seats.items():
+        seat = role if role in stage.seats else OTHERS
+        for label in [player] if isinstance(player, str) else player:
+            if label != PERSON:
+                yield from player_problems(label, (*at, "seats", seat), plan, kind, game)
+    takes_over = "agent" in (stage.timing.on_timeout, stage.timing.on_absence)
+    yield from _helper_problems(stage.timing.stand_in, takes_over, (*at, "timing", "stand_in"), plan, kind, game)
+    yield from _filling_problems(stage.lobby, (*at, "lobby"), plan, kind, game, people)
     for setting in ("instructions", "examples"):
         yield from template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
+        if not stage.comprehension.questions:
+            yield (*at, "comprehension", "questions"), _("Add at least one question, or choose the game's own.")
         for index, question in enumerate(stage.comprehension.questions):
             if question.answer not in question.options:
                 yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")
 
 
+def _helper_problems(label: str | None, needed: bool, at: Path, plan: Plan, kind: Any, game: Any) -> Iterator[Problem]:
+    """Yield what is wrong with the agent that takes participants' seats; None if none is chosen."""
+    if label is not None:
+        yield from player_problems(label, at, plan, kind, game)
+    elif needed:
+        yield at, _("Choose the agent that takes over participants' seats.")
+
+
+def _filling_problems(
+    lobby: Lobby, at: Path, plan: Plan, kind: Any, game: Any, people: Sequence[Role]
+) -> Iterator[Problem]:
+    fills = lobby.otherwise == "agents" and len(people) > 1
+    yield from _helper_problems(lobby.fill, fills, (*at, "fill"), plan, kind, game)
+
+
+def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:
+    """Yield what is wrong with the lobby of groups that stay together through a block."""
+    if block.groups is None:
+        return
+    for stage in (game for each in block.each_pass for game in games_in(each.stages)):
+        if stage.game in registry.keys():
+            kind = registry.get(stage.game)
+            with suppress(GameError):  # reported at the game
+                game = games.play.configure(kind, stage.config, amounts=stage.amounts)
+                people = [role for role, player in fitted(stage.seats, game).items() if player == PERSON]
+                yield from _filling_problems(block.groups.lobby, (*at, "groups", "lobby"), plan, kind, game, people)
+
+
 def config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) -> Iterator[Problem]:
-    """Yield the faults of a game's parameters, at the parameter where possible."""
-    for name, value in stage.config.items():
-        if name not in kind.Config.model_fields:
+    """Yield the faults of a game's parameters, each at its place; `reason` is why they are refused as a whole."""
+    found = games.play.config_faults(kind, stage.config)
+    for path, sentence in found:
+        name = path[0] if path else ""
+        if path and name not in kind.Config.model_fields:
             what = _("{game} has no parameter “{key}”; it has {names}.")
-            yield (
-                (*at, "config", name),
-                what.format(game=kind.key, key=name, names=", ".join(kind.Config.model_fields)),
-            )
-            return
-        try:
-            games.play.configure(kind, {name: value})
-        except GameError as error:
-            if str(error) == reason:
-                yield (*at, "config", name), reason
-                return
-    yield (*at, "config"), reason
+            sentence = what.format(game=kind.key, key=name, names=", ".join(kind.Config.model_fields))
+        yield (*at, "config", *location(path, stage.config)), sentence
+    if not found:
+        yield (*at, "config"), reason
 
 
 def player_problems(label: str, at: Path, plan: Plan | CollectionPlan, kind: Any, game: Any) -> Iterator[Problem]:
@@ -434,18 +567,8 @@ def template_problems(
             return
 
 
-def _mentions(stage: Stage, variables: Mapping[str, str]) -> bool:
-    """Return whether a factor's name occurs in one of the stage's texts."""
-    written = [
-        getattr(stage, name)
-        for name, info in type(stage).model_fields.items()
-        if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("text")
-    ]
-    return any("{" in text and name in text for text in written for name in variables)
-
-
-def _results_of(stage: Game) -> set[str]:
+def _results_of(stage: Game) -> frozenset[str]:
     if stage.game not in registry.keys():
-        return {PAYOFF}
+        return frozenset({PAYOFF})
     kind = registry.get(stage.game)
-    return {PAYOFF, *kind.Results.model_fields, *kind.SeatResults.model_fields}
+    return frozenset({PAYOFF, *kind.Results.model_fields, *kind.SeatResults.model_fields})

@@ -48,7 +48,7 @@ class AgentsGame(Stage):
     instructions: Text = Field(
         DEFAULT_TEXT,
         title="Instructions",
-        description="A Markdown template. “default”: the game's own.",
+        description="Markdown with the game's variables, such as {{ money }}. In a file, “default” is the game's own.",
         json_schema_extra={"text": True},
     )
 

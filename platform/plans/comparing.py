@@ -9,13 +9,15 @@ from typing import Any, Literal
 
 from games.interface import Json
 from games.words import gettext as _
+from plans.agents import PlannedAgent
 from plans.canonical import canonical, canonical_json, inside_hash
 from plans.plan import Document
-from plans.stages import Stage, kinds
+from plans.stages import Lobby, Page, Stage, Timing, kinds
+from plans.varying import is_varied
 
 CONTEXT_LINES = 2
 """Number of unchanged lines shown on either side of a change in a text."""
-MAX_SHOWN = 80
+MAX_SHOWN = 160
 """Characters of a value shown in a line."""
 MISSING: Any = object()
 
@@ -33,27 +35,30 @@ class Change:
     """One changed path.
 
     Attributes:
-        at: the dotted path; stages by name.
+        path: its parts; stages and questions by name, levels as "factor = level".
         before, after: the values as text; "–" if there is none.
         lines: the differing lines of a long text.
         in_hash: whether the change makes a new version.
     """
 
-    at: str
+    path: tuple[str, ...]
     before: str
     after: str
     lines: tuple[Line, ...] = ()
     in_hash: bool = True
 
+    @property
+    def at(self) -> str:
+        """The path in words."""
+        return ", ".join(part.replace("_", " ") for part in self.path if part not in ("journey", "of", "items"))
+
     def __str__(self) -> str:
         if self.lines:
-            changed = [
-                f"{'+' if line.kind == 'added' else '-'} {line.text}"
-                for line in self.lines
-                if line.kind in ("added", "removed")
-            ]
+            marks = {"added": "+", "removed": "-"}
+            changed = [f"{marks[line.kind]} {line.text}" for line in self.lines if line.kind in marks]
             return f"{self.at}: " + " / ".join(changed)
-        return f"{self.at}: {self.before} → {self.after}"
+        unit = SECONDS if self.after.endswith(SECONDS) and _is_seconds(self.path) else ""
+        return f"{self.at}: {self.before.removesuffix(unit)} → {self.after}"
 
 
 def compare(before: Document, after: Document) -> list[Change]:
@@ -100,22 +105,32 @@ def difference(before: str, after: str) -> tuple[Line, ...]:
 def _changes(before: Json, after: Json, path: tuple[str, ...], in_hash: bool) -> Iterator[Change]:
     if canonical_json(_shown(before)) == canonical_json(_shown(after)):
         return
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key in dict.fromkeys([*before, *after]):
-            yield from _changes(before.get(key, MISSING), after.get(key, MISSING), (*path, str(key)), in_hash)
+    if isinstance(before, Mapping) and isinstance(after, Mapping) and _may_differ_in_parts(before, after):
+        varied = f"{before['by']} = " if is_varied(before) else ""
+        old, new = (before["values"], after["values"]) if varied else (before, after)
+        for key in dict.fromkeys([*old, *new]):
+            parts = (*path, f"{varied}{key}")
+            yield from _changes(old.get(key, MISSING), new.get(key, MISSING), parts, in_hash)
     elif _is_named(before) and _is_named(after):
         old, new = _by_name(before), _by_name(after)
         for name in dict.fromkeys([*old, *new]):
             yield from _changes(old.get(name, MISSING), new.get(name, MISSING), (*path, name), in_hash)
-        if set(old) == set(new):
-            order = [", ".join(names) for names in (old, new)]
-            if order[0] != order[1]:
-                yield Change(".".join([*path, _("order")]), order[0], order[1], in_hash=in_hash)
+        if set(old) == set(new) and list(old) != list(new):
+            yield Change((*path, _("order")), ", ".join(old), ", ".join(new), in_hash=in_hash)
     else:
         lines = ()
         if isinstance(before, str) and isinstance(after, str) and "\n" in before + after:
             lines = difference(before, after)
-        yield Change(".".join(path), _in_words(path, before), _in_words(path, after), lines, in_hash)
+        yield Change(path, _in_words(path, before), _in_words(path, after), lines, in_hash)
+
+
+def _may_differ_in_parts(before: Mapping[str, Json], after: Mapping[str, Json]) -> bool:
+    """Return whether two nodes are of one kind: both depend on the same factor, or neither on any."""
+    if not is_varied(before) and not is_varied(after):
+        return True
+    return before.get("by") == after.get("by") and all(
+        isinstance(each.get("values"), Mapping) for each in (before, after)
+    )
 
 
 def _shown(value: Json) -> Json:
@@ -138,22 +153,41 @@ def _by_name(nodes: Sequence[Mapping[str, Json]]) -> dict[str, Mapping[str, Json
 
 
 def _in_words(path: tuple[str, ...], value: Json) -> str:
+    text = _said(value)
+    if len(text) > MAX_SHOWN:
+        text = f"{text[: MAX_SHOWN - 1]}…"
+    unit = SECONDS if isinstance(value, int | float) and _is_seconds(path) else ""
+    return f"{text}{unit}" or "“”"
+
+
+def _said(value: Json) -> str:
+    """Return plain data in words: parts as “name: value”, without those that are empty."""
     if value is MISSING or value is None:
         return "–"
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    if isinstance(value, Mapping) and set(value) == {"by", "values"}:
-        levels = "; ".join(f"{level}: {_in_words(path, each)}" for level, each in value["values"].items())
-        return _("by {factor} ({levels})").format(factor=value["by"], levels=levels)[: 3 * MAX_SHOWN]
+    if isinstance(value, Mapping) and is_varied(value):
+        values = value.get("values")
+        levels = f" ({_said(values)})" if isinstance(values, Mapping) else ""
+        return _("by {factor}").format(factor=value["by"]) + levels
     if isinstance(value, Mapping) and value.get("stage"):
         return _("a stage “{kind}”").format(kind=kinds().get(value["stage"], Stage).label or value["stage"])
-    text = value if isinstance(value, str) else canonical_json(value)
-    unit = " s" if isinstance(value, int | float) and _is_seconds(path) else ""
-    return (text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…") + unit or "“”"
+    if isinstance(value, Mapping):
+        said = (f"{name}: {_said(each)}" for name, each in value.items() if each not in (None, "", [], {}))
+        return "; ".join(said).replace("_", " ") or "–"
+    if isinstance(value, list):
+        return ", ".join(map(_said, value)) or "–"
+    return value if isinstance(value, str) else canonical_json(value)
 
 
-_SECONDS = frozenset({"turn", "extension", "report", "absence", "grace", "wait", "ready", "delay", "seconds"})
+SECONDS = " s"
+_IN_SECONDS = frozenset(
+    name
+    for model in (Timing, Lobby, Page, PlannedAgent)
+    for name, info in model.model_fields.items()
+    if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("unit") == "seconds"
+)
 
 
 def _is_seconds(path: tuple[str, ...]) -> bool:
-    return bool(path) and path[-1] in _SECONDS
+    return next((part for part in reversed(path) if " = " not in part), "") in _IN_SECONDS

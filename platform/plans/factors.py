@@ -12,7 +12,8 @@ from games.interface import Json
 from games.words import gettext as _
 from plans.varying import level_key
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+NAME_PATTERN = r"^[a-z][a-z0-9_]*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=40)]
 """The name of a factor, stage or question."""
 RESERVED_NAMES = frozenset({"by", "values", "default", "person", "role", "quota", "weight", "recruiter"})
 MAX_CELLS = 5000
@@ -122,10 +123,17 @@ class Cells(PlanModel):
         description="blocks: permuted blocks, so that cells fill evenly in a random order. random: each arrival "
         "independently, by weight. emptiest: the cell with the fewest participants for its quota.",
     )
+    unit: Literal["group", "participant"] = Field(
+        "group",
+        title="What is assigned",
+        description="group: whoever completes a group that is forming gets its cell. participant: everyone is assigned "
+        "independently, and groups form among those of one cell. The same unless participants play together.",
+    )
     strata: list[Name] = Field(
         default_factory=list,
         title="Strata",
         description="Questions answered before the assignment: cells fill evenly within each combination of answers.",
+        json_schema_extra={"answers": True},
     )
 
     @model_validator(mode="after")
@@ -134,4 +142,6 @@ class Cells(PlanModel):
             raise PydanticCustomError("cells", _("Cells are listed or come from published rows, not both."))
         if self.listed is not None and not self.listed:
             raise PydanticCustomError("cells", _("List at least one cell."))
+        if not self.crossed and self.listed is None and self.rows is None:
+            raise PydanticCustomError("cells", _("List the cells, or let all combinations be cells."))
         return self

@@ -26,7 +26,6 @@ from plans.collection import is_collection
 from plans.files import loads
 
 Folder = Literal["studies", "collections"]
-SPEC = ("endpoint", "model")
 SOURCE, COUNTED = "Source:", "Number of agents:"
 
 

@@ -79,6 +79,11 @@ def _two_decimals(amount: Decimal) -> Decimal:
     return amount.quantize(CENT, rounding=ROUND_HALF_UP)
 
 
+def _rate(rate: Decimal) -> Decimal:
+    exact = rate.normalize()
+    return _two_decimals(exact) if int(exact.as_tuple().exponent) > -2 else exact
+
+
 PlanAmount = Annotated[Amount, AfterValidator(_two_decimals)]
 """An amount in a plan, always with two decimals, so that 1 and "1.00" are the same text."""
 
@@ -101,8 +106,8 @@ class Bonus(BaseModel):
     average: PlanAmount = Field(
         Decimal("1.00"), title="Announced average", description="What participants earn on average, as they are told."
     )
-    rate: Annotated[Decimal, Field(ge=0, allow_inf_nan=False)] = Field(
-        Decimal(0), title="Rate", description="For the linear rule: pay per unit of payoff."
+    rate: Annotated[Decimal, Field(ge=0, allow_inf_nan=False), AfterValidator(_rate)] = Field(
+        Decimal("0.00"), title="Rate", description="For the linear rule: pay per unit of payoff."
     )
     cap: PlanAmount = Field(Decimal("10.00"), title="Maximum", description="Nobody's bonus is higher.")
 

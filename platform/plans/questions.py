@@ -40,8 +40,10 @@ MAX_QUESTIONS = 60
 NAME = "[a-z][a-z0-9_]{0,39}"
 MORE: dict[str, Any] = {"more": True}
 """Marks fields that editors show on request."""
+CONDITION: dict[str, Any] = {**MORE, "condition": True}
 _WORDS = ("and", "or", "not", "in", "is", "if", "else", "true", "false", "none")
 Kind = Literal["single", "multiple", "scale", "matrix", "slider", "number", "date", "text", "long", "ranking"]
+_KIND_TITLES = {"single": "one option", "multiple": "several options", "text": "short text", "long": "long text"}
 FREE_TEXT: tuple[Kind, ...] = ("text", "long")
 Answer = str | int | float | list[str] | dict[str, str] | None
 Given = str | Sequence[str] | Mapping[str, str]
@@ -113,7 +115,7 @@ class Question(_Model):
     }
     """The fields that only some kinds have, by kind; all others belong to every kind."""
 
-    kind: Kind = Field(title="Kind of answer")
+    kind: Kind = Field(title="Kind of answer", json_schema_extra={"titles": _KIND_TITLES})
     name: Name = Field(title="Name", description="Names the column in the dataset, and the answer in conditions.")
     text: str = Field(title="Question", min_length=1, max_length=1000)
     help: str = Field(
@@ -122,16 +124,26 @@ class Question(_Model):
     required: bool = Field(True, title="Must be answered")
     rows: tuple[Row, ...] = Field((), title="Rows", max_length=30, validate_default=True)
     options: tuple[Option, ...] = Field(
-        (), title="Options", description="In a matrix: its columns.", max_length=100, validate_default=True
+        (),
+        title="Options",
+        description="One per line. In a matrix: its columns.",
+        max_length=100,
+        validate_default=True,
     )
     random_options: bool = Field(
         False, title="Random order of options", description="Drawn for each participant and stored with the answer."
     )
     min: Limit = Field(
-        None, title="Minimum", description="A date as 2000-12-31; the fewest options.", validate_default=True
+        None,
+        title="Minimum",
+        description="For dates, such as 2000-12-31; with several options, the fewest.",
+        validate_default=True,
     )
     max: Limit = Field(
-        None, title="Maximum", description="A date as 2000-12-31; the most options.", validate_default=True
+        None,
+        title="Maximum",
+        description="For dates, such as 2000-12-31; with several options, the most.",
+        validate_default=True,
     )
     step: StrictInt | StrictFloat | None = Field(
         None, title="Step", description="Between possible numbers; a slider's is 1 if empty.", gt=0
@@ -144,13 +156,13 @@ class Question(_Model):
         "",
         title="Show if",
         description="A condition, such as age >= 60; empty: always. Earlier answers can be named.",
-        json_schema_extra=MORE,
+        json_schema_extra=CONDITION,
     )
     valid_if: Expression = Field(
         "",
         title="Valid if",
         description="A condition on this and earlier answers, such as hours <= 24, that an answer must meet.",
-        json_schema_extra=MORE,
+        json_schema_extra=CONDITION,
     )
     message: str = Field(
         "",
@@ -163,7 +175,7 @@ class Question(_Model):
         "",
         title="Screened out if",
         description="A condition on this and earlier answers, such as age < 18, that ends the study.",
-        json_schema_extra=MORE,
+        json_schema_extra=CONDITION,
     )
 
     @field_validator(*dict.fromkeys(name for names in FIELDS.values() for name in names))

@@ -1,7 +1,8 @@
 """What a plan may contain, as controls for an editor and as a JSON schema.
 
 Both are made from the pydantic models. A *control* is plain data: `kind`, `label`, `help`, `default`, limits, and the
-controls inside it. A model's field says what JSON schema cannot with `json_schema_extra`: `unit`, or one of `HINTS`.
+controls inside it. A model's field says what JSON schema cannot with `json_schema_extra`: `unit`, the `titles` of its
+choices, or one of `HINTS`. An optional part that is added begins as the first of its field's `examples`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ HINTS = (
     "strategy",
     "endings",
     "payoffs",
+    "answers",
 )
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})
@@ -129,10 +131,14 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
         found["optional"] = True
     if "default" in schema:
         found["default"] = schema["default"]
+    if "examples" in schema:
+        found["example"] = schema["examples"][0]
     if schema.get("more"):
         found["more"] = True
     if "unit" in schema and isinstance(schema["unit"], str):
         found["unit"] = schema["unit"]
+    if "media" in schema:
+        found["media"] = schema["media"]
     return {**found, **_parts(found, schema, inner, definitions)}
 
 
@@ -181,7 +187,8 @@ def _parts(
     """Return what a kind of control has besides its label and limits: choices, fields, or the control of its items."""
     kind = found["kind"]
     if kind == "choice":
-        return {"choices": [[value, str(value).replace("_", " ")] for value in inner["enum"]]}
+        titles = schema.get("titles", {})
+        return {"choices": [[value, titles.get(value, str(value).replace("_", " "))] for value in inner["enum"]]}
     if kind == "endings":
         return {"endings": {ending: [list(pays), ENDINGS_PAY[ending]] for ending, pays in CAN_PAY.items()}}
     if kind == "map":
@@ -222,7 +229,6 @@ def json_schema() -> dict[str, Any]:
         definitions |= own.pop("$defs", {})
         definitions[f"stage_{name}"] = own
     journey: dict[str, Any] = {"type": "array", "items": {"oneOf": [{"$ref": f"#/$defs/stage_{n}"} for n in kinds()]}}
-    definitions["stage_block"]["properties"]["of"] = journey
     definitions["stage_game"]["allOf"] = [_if_game(key, definitions) for key in registry.keys()]
     definitions.pop(Stage.__name__, None)
     definitions["varied"] = {
@@ -235,7 +241,7 @@ def json_schema() -> dict[str, Any]:
     for name, definition in definitions.items():
         if name not in ("varied", "Factor", "Rows", "Cells", "ListedCell", "Entry", "Listing", "Analysis"):
             _let_vary(definition, skip=FIXED)
-    schema["properties"]["journey"] = journey
+    schema["properties"]["journey"] = definitions["stage_block"]["properties"]["of"] = journey
     _let_vary(schema, skip={*LITERAL, "journey"})
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A study of Parley", **schema}
 
@@ -253,8 +259,21 @@ def _if_game(key: str, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _let_vary(schema: dict[str, Any], *, skip: Set[str]) -> None:
-    """Allow a node that depends on a factor for every property and item of an object's schema."""
+    """Allow a node that depends on a factor for every property of an object's schema, and for what is in them."""
     for name, field in schema.get("properties", {}).items():
         if name not in skip:
-            described = {key: field.pop(key) for key in ("title", "description", "default") if key in field}
-            schema["properties"][name] = {**described, "anyOf": [field, {"$ref": "#/$defs/varied"}]}
+            schema["properties"][name] = _varying(field)
+
+
+def _varying(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may depend on a factor, as may its items."""
+    described = {key: field[key] for key in ("title", "description", "default") if key in field}
+    plain = {key: value for key, value in field.items() if key not in described}
+    return {**described, "anyOf": [_with_varying_items(plain), {"$ref": "#/$defs/varied"}]}
+
+
+def _with_varying_items(schema: Mapping[str, Any]) -> dict[str, Any]:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_with_varying_items(option) for option in schema["anyOf"]]}
+    inner = {key: schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), Mapping)}
+    return {**schema, **{key: _varying(value) for key, value in inner.items()}}

@@ -29,7 +29,7 @@ def fitted(seats: Seats, game: Game[Any, Any]) -> dict[Role, str | list[str]]:
             )
         )
     player_of_others = seats.get(OTHERS)
-    if unfilled := [role for role in roles if role not in seats and player_of_others is None]:
+    if unfilled := [role for role in roles if not seats.get(role, player_of_others)]:
         raise BadLineup(
             _("These seats are empty: {seats}. Choose a participant or an agent for each.").format(
                 seats=", ".join(unfilled)

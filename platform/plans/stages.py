@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr, SerializeAsAny
+from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
 
 from games import registry
-from games.interface import Json, Role
+from games.interface import Json
 from plans.agents import PERSON, Label
 from plans.conditions import Expression
 from plans.factors import Name, PlanModel
 from plans.pay import Bonus
-from plans.questions import Question
+from plans.questions import MAX_QUESTIONS, Question
 
 Seconds = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(max_length=50_000)]
 DEFAULT_TEXT = "default"
 """Stands for Parley's own text."""
+_AT_TIMEOUT = {"end": "the match ends", "default": "a default move", "agent": "the stand-in takes over"}
 
 
 class Stage(PlanModel):
@@ -78,7 +80,7 @@ class Consent(Stage):
     text: Text = Field(
         DEFAULT_TEXT,
         title="Text",
-        description="Markdown. “default” is a text made from your settings that is accurate for them.",
+        description="Markdown. In a file, “default” is a text made from your settings that is accurate for them.",
         json_schema_extra={"text": True},
     )
 
@@ -93,8 +95,12 @@ class Page(Stage):
     stage: Literal["page"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
     text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
-    image: str | None = Field(None, title="Image", json_schema_extra={"media": "image"})
-    video: str | None = Field(None, title="Video", json_schema_extra={"media": "video"})
+    image: str | None = Field(
+        None, title="Image", description="PNG, JPEG, WebP or GIF, at most 5 MB.", json_schema_extra={"media": "image"}
+    )
+    video: str | None = Field(
+        None, title="Video", description="MP4 or WebM, at most 50 MB.", json_schema_extra={"media": "video"}
+    )
     media_text: Annotated[str, Field(max_length=500)] = Field(
         "", title="Description of the image or video", description="For participants who cannot see it."
     )
@@ -112,7 +118,7 @@ class Questions(Stage):
 
     stage: Literal["questions"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
-    items: Annotated[list[Question], Field(max_length=60)] = Field(default_factory=list, title="Questions")
+    items: Annotated[list[Question], Field(max_length=MAX_QUESTIONS)] = Field(default_factory=list, title="Questions")
     order: Literal["fixed", "random"] = Field(
         "fixed", title="Order", description="random: in an order drawn for each participant."
     )
@@ -133,6 +139,8 @@ class CodeWord(PlanModel):
 
 class ComprehensionQuestion(PlanModel):
     """A question about the rules with one right answer."""
+
+    model_config = ConfigDict(title="Comprehension question")
 
     text: Annotated[str, Field(min_length=1, max_length=1000)] = Field(title="Question")
     options: Annotated[
@@ -189,11 +197,13 @@ class Timing(PlanModel):
         title="When the time is up",
         description="end: the match ends. default: a default move, flagged in the data. agent: the stand-in takes "
         "over the seat, if others are playing.",
+        json_schema_extra={"titles": _AT_TIMEOUT},
     )
     on_absence: Literal["as_timeout", "end", "default", "agent"] = Field(
         "as_timeout",
         title="When a lost connection does not come back",
         description="as_timeout: the same as when the time is up.",
+        json_schema_extra={"titles": {"as_timeout": "as when the time is up", **_AT_TIMEOUT}},
     )
     stand_in: Label | None = Field(
         None, title="Stand-in", description="The agent that takes over a seat.", json_schema_extra={"agent": True}
@@ -224,6 +234,13 @@ class Lobby(PlanModel):
         title="If too few participants arrive",
         description="leave: the study ends for those who waited, with pay. agents: an agent fills each free seat, "
         "flagged in the data. fewer: the game is played with fewer seats, if its rules allow it.",
+        json_schema_extra={
+            "titles": {
+                "leave": "the study ends for them",
+                "agents": "agents fill the seats",
+                "fewer": "play with fewer",
+            }
+        },
     )
     fill: Label | None = Field(
         None, title="Filling agent", description="Takes free seats.", json_schema_extra={"agent": True}
@@ -254,19 +271,19 @@ class Game(Stage):
         default_factory=lambda: {"*": "person"},
         title="Seats",
         description="Who takes which seat: a participant, an agent, or one of several agents, drawn for each match. "
-        "* stands for all other seats.",
+        "In a file, * stands for all other seats.",
         json_schema_extra={"seats": True},
     )
     instructions: Text = Field(
         DEFAULT_TEXT,
         title="Instructions",
-        description="A Markdown template. “default”: the game's own.",
+        description="Markdown with the game's variables, such as {{ money }}. In a file, “default” is the game's own.",
         json_schema_extra={"text": True},
     )
     examples: Text = Field(
         "",
         title="Examples",
-        description="A Markdown template, shown below the rules.",
+        description="Shown below the rules; Markdown with the game's variables.",
         json_schema_extra={"text": True},
     )
     code_word: CodeWord | None = Field(
@@ -278,7 +295,7 @@ class Game(Stage):
         "new",
         title="Partners",
         description="new: people who have met are kept apart as long as others may arrive. same: the group stays "
-        "together. any: whoever is available.",
+        "together. any: everyone who is available.",
     )
     roles: Literal["keep", "rotate"] = Field(
         "keep",
@@ -307,11 +324,6 @@ class Game(Stage):
         labels = [*players, self.timing.stand_in, self.lobby.fill]
         return list(dict.fromkeys(label for label in labels if label is not None and label != PERSON))
 
-    @property
-    def people_seats(self) -> list[Role]:
-        """The written seats of participants; `plans.seats.fitted` gives those of a configuration."""
-        return [seat for seat, player in self.seats.items() if player == "person"]
-
 
 class Groups(PlanModel):
     """Groups that stay together through a block."""
@@ -323,6 +335,21 @@ class Groups(PlanModel):
         title="Cohort",
         description="Participants who meet only each other, with new partners in each game. Exported as a cluster.",
     )
+
+
+MAX_PLACE_LENGTH = 40
+
+
+def place_of(name: str, passes: Sequence[str]) -> str:
+    """Return what tells a stage in one pass from the same stage in others: "talk.short".
+
+    Args:
+        passes: the keys of the levels, block by block; of long ones, the beginning and a hash.
+    """
+    place, key = ".".join([name, *passes]), ".".join(passes)
+    if len(place) <= MAX_PLACE_LENGTH:
+        return place
+    return f"{name[:22]}.{key[:8]}-{sha256(place.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)
@@ -347,7 +374,9 @@ class Block(Stage):
         description="balanced: every order equally often, as far as participants go around.",
     )
     take: Annotated[int, Field(ge=1)] | None = Field(
-        None, title="Number of passes", description="Draws some of the combinations per participant, balanced."
+        None,
+        title="Number of passes",
+        description="Draws some of the combinations per participant, balanced. All if empty.",
     )
     order: Literal["fixed", "random", "balanced"] = Field("fixed", title="Order of the stages")
     groups: Groups | None = Field(None, title="Groups formed once")
@@ -371,6 +400,6 @@ class Debriefing(Stage):
     text: Text = Field(
         DEFAULT_TEXT,
         title="Text",
-        description="Markdown. “default” thanks participants and says that programs may have played.",
+        description="Markdown. In a file, “default” thanks participants and says that programs may have played.",
         json_schema_extra={"text": True},
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from games.interface import Json
@@ -48,6 +47,13 @@ def factor_of(node: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
     return name, tuple(part)
 
 
+def at_path(node: Json, path: Path) -> Json:
+    """Return what stands at a path of plain data."""
+    for part in path:
+        node = node[part]
+    return node
+
+
 def part_of(value: Json, part: Sequence[str]) -> Json:
     """Return the part of a level's value.
 
@@ -72,15 +78,6 @@ def branch_of(level: str, whole: Json, part: Sequence[str]) -> str:
         KeyError: there is no such part.
     """
     return level_key(part_of(whole, part)) if part else level
-
-
-@dataclass(frozen=True)
-class Unresolved:
-    """Stands where a value is missing; `what` says why. Validation reports it instead of the value."""
-
-    path: Path
-    factors: Levels
-    what: str
 
 
 class Resolver:
@@ -116,33 +113,29 @@ class Resolver:
         """Return what determines the resolved node: itself and the levels of its factors."""
         return (id(node), *(levels.get(name) for name in self.factors_in(node)))
 
-    def resolve(self, node: Json, levels: Levels, path: Path = ()) -> Json:
-        """Return the node with the levels filled in; `Unresolved` where a factor or a level has no value."""
+    def resolve(self, node: Json, levels: Levels) -> Json:
+        """Return the node with the levels filled in.
+
+        Raises:
+            KeyError: a factor, level, part or value is missing.
+        """
         if not isinstance(node, Mapping | list | tuple) or not self.factors_in(node):
             return node
         key = self.key(node, levels)
         if key not in self._resolved:
-            self._resolved[key] = self._resolve(node, levels, path)
+            self._resolved[key] = self._resolve(node, levels)
         return self._resolved[key]
 
-    def _resolve(self, node: Json, levels: Levels, path: Path) -> Json:
+    def _resolve(self, node: Json, levels: Levels) -> Json:
         if not is_varied(node):
             if isinstance(node, Mapping):
-                return {key: self.resolve(child, levels, (*path, key)) for key, child in node.items()}
-            return [self.resolve(child, levels, (*path, index)) for index, child in enumerate(node)]
+                return {key: self.resolve(child, levels) for key, child in node.items()}
+            return [self.resolve(child, levels) for child in node]
         name, part = factor_of(node)
-        if name not in levels:
-            return Unresolved(path, {}, f"factor {name}")
         whole = self._values[name][levels[name]]
-        try:
-            chosen = branch_of(levels[name], whole, part)
-        except KeyError:
-            return Unresolved(path, {name: levels[name]}, f"part {'.'.join(part)}")
         if "values" not in node:
             return part_of(whole, part)
-        if not isinstance(node["values"], Mapping) or chosen not in node["values"]:
-            return Unresolved(path, {name: levels[name]}, f"level {chosen}")
-        return self.resolve(node["values"][chosen], levels, (*path, "values", chosen))
+        return self.resolve(node["values"][branch_of(levels[name], whole, part)], levels)
 
 
 def factors_at(node: Json, path: Path, levels: Levels, values: LevelValues) -> dict[str, str]:

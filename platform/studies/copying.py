@@ -1,15 +1,18 @@
-"""Copy a study: the same plan as a new draft."""
+"""Copy a study: the same plan as a new draft, with its images and videos."""
 
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from matches.models import Match
+from pages.models import Media
 from plans.plan import MAX_TITLE_LENGTH
 from studies.models import Study
 
 
+@transaction.atomic
 def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
     """Return a new draft with the current plan of `study` and a short name that is still free."""
     draft, title = dict(study.draft), study.title
@@ -17,7 +20,11 @@ def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
         draft["purpose"] = Match.Purpose.STUDY.value
         title = title.removesuffix(" (simulated)")
     draft["title"] = _("{title} (copy)").format(title=title)[:MAX_TITLE_LENGTH]
-    return Study.objects.create(draft=draft, slug=unused_slug(f"{study.slug}-copy"), created_by=by)
+    copied = Study.objects.create(draft=draft, slug=unused_slug(f"{study.slug}-copy"), created_by=by)
+    for file in Media.objects.filter(study=study.slug):
+        file.pk, file.study = None, copied.slug
+        file.save()
+    return copied
 
 
 def unused_slug(slug: str) -> str:

@@ -1,4 +1,4 @@
-"""What a study will cost: the one forecast that every page shows, from the set-up form to the pay page.
+"""What a study will cost: the one forecast that every page shows, from the editor to the pay page.
 
 Expected: every place is completed, and bonuses are on average what participants are promised. At most: every
 participant earns the highest bonus.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import ceil
 from typing import Any
 
 from django.db.models import Count, Q, Sum
@@ -25,7 +24,7 @@ from opponents.models import Call
 from opponents.spending import cap_per_day
 from plans.pay import cents, in_currency
 from plans.plan import Document
-from plans.reading import BadPlan, Reader
+from plans.reading import BadPlan, Reader, reader_of
 from recruiters.terms import AS_OF, Terms, terms_of
 from studies import forecast as forecasting
 from studies import simulating
@@ -265,7 +264,7 @@ def costs_of_document(document: Document | Reader, *, slug: str, estimate: Forec
     Raises:
         BadPlan, GameError, AgentError: the plan cannot be read or played.
     """
-    reader = document if isinstance(document, Reader) else Reader(document)
+    reader = reader_of(document)
     cells = cells_of(reader)
     plan = cells[0].plan
     terms = terms_of(plan.entry.via, slug)
@@ -295,7 +294,7 @@ def shown_forecast(document: Document | Reader, *, slug: str) -> dict[str, Any]:
     Raises:
         BadPlan, GameError, AgentError: the plan cannot be read or played.
     """
-    reader = document if isinstance(document, Reader) else Reader(document)
+    reader = reader_of(document)
     estimate = forecast(reader)
     costs = costs_of_document(reader, slug=slug, estimate=estimate)
 
@@ -313,7 +312,7 @@ def shown_forecast(document: Document | Reader, *, slug: str) -> dict[str, Any]:
                 "quota": cell.quota,
                 "people": cell.people,
                 "matches": round(cell.matches, 1),
-                "minutes": ceil(cell.minutes),
+                "minutes": f"{cell.minutes:.1f}",
                 "pay": money(cell.pay),
                 "hourly": money(cell.hourly),
                 "at_most": money(

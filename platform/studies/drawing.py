@@ -10,6 +10,8 @@ A draw is recorded as plain data:
     completes   whether it completes a group that was forming; such a draw does not use up a block
     block       with rule "blocks": the number of the block in its stratum, from 0
     seed        of the random number that chose among the open cells
+
+Enrolling adds `place`: the participant's number in the cell, from 1.
 """
 
 from __future__ import annotations

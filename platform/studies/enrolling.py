@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Any, TypeVar
 
 from django.db import transaction
@@ -96,7 +97,7 @@ def enrol(
     is_drawn = bool(asked.role or asked.cell) or not draw_point(version)
     seat = _released_if_full(lambda: find_seat(version, asked) if is_drawn else _refuse_full(version))
     enrolment = Enrolment.objects.create(
-        steps=seat.steps(version, asked) if seat else common_steps(version),
+        steps=seat.steps(version, asked) if seat else common_steps(version, number=1 + version.placements.count()),
         expires_at=expiry_after(version.plan.minutes),
         return_to=arrival.return_to,
         **({"token": token} if token else {}),
@@ -306,7 +307,7 @@ class FoundSeat:
     """A seat in a drawn cell.
 
     Attributes:
-        number: the participant's number, from 1, among all ever placed in the cell, or those they may play with.
+        number: the participant's number, from 1, in the cell, or among those they may play with.
         draw: the record (`studies.drawing`).
     """
 
@@ -331,7 +332,7 @@ SeatCounts = Counter[tuple[int, Role]]
 
 @dataclass
 class Seats:
-    """A version's seats, by cell and role: how many are held, held or offered, and were ever given.
+    """A version's seats, by cell and role: how many are held, and how many held or offered.
 
     Placements in cells of earlier versions with the same factors and resolved plan count as well.
 
@@ -354,25 +355,20 @@ class Seats:
         return placed.filter(enrolment__identity__details__together=self.together) if self.together else placed
 
     @cached_property
-    def counts(self) -> tuple[SeatCounts, SeatCounts, SeatCounts]:
-        numbers = (Count("pk", filter=HELD), Count("pk", filter=HELD_OR_OFFERED), Count("pk"))
+    def counts(self) -> tuple[SeatCounts, SeatCounts]:
         rows = (
             self.placements.values_list("cell__sha256", "role")
-            .annotate(held=numbers[0], held_or_offered=numbers[1], ever_placed=numbers[2])
+            .annotate(held=Count("pk", filter=HELD), held_or_offered=Count("pk", filter=HELD_OR_OFFERED))
             .order_by()
         )
         keys = {cell.sha256: cell.pk for cell in self.cells.values()}
-        found: tuple[SeatCounts, SeatCounts, SeatCounts] = (Counter(), Counter(), Counter())
-        for sha256, role, *row in rows:
+        taken = Counter() if self.together else _taken_by_agents(self)
+        held, held_or_offered = Counter(taken), Counter(taken)
+        for sha256, role, *numbers in rows:
             if sha256 in keys:
-                for counter, number in zip(found, row, strict=True):
-                    counter[keys[sha256], role] += number
-        if not self.together:
-            for (number, role), taken in _taken_by_agents(self.version).items():
-                cell = next(pk for pk, cell in self.cells.items() if cell.number == number)
-                found[0][cell, role] += taken
-                found[1][cell, role] += taken
-        return found
+                held[keys[sha256], role] += numbers[0]
+                held_or_offered[keys[sha256], role] += numbers[1]
+        return held, held_or_offered
 
     @property
     def held(self) -> SeatCounts:
@@ -395,7 +391,9 @@ class Seats:
 def _refuse_full(version: Version) -> None:
     """Raise Full if no place of the version is left for somebody whose cell is not drawn yet."""
     seats = Seats(version)
-    undrawn = Placement.objects.filter(HELD, version=version, cell=None).count()
+    hashes = {cell.sha256 for cell in seats.cells.values()}
+    same = Version.objects.filter(study=version.study_id, cells__sha256__in=hashes)
+    undrawn = Placement.objects.filter(HELD, version__in=same, cell=None).count()
     free = sum(max(0, seats.free(pk, role)) for pk, cell in seats.cells.items() for role in cell.people)
     if free <= undrawn:
         raise Full(_full())
@@ -448,15 +446,26 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     peers = Seats(version, asked.together) if asked.together else seats
     own_seats = [seat for other, seat in open_seats if other.pk == cell.pk]
     seat = min(own_seats, key=lambda seat: peers.held_or_offered[cell.pk, seat])
-    ever_placed = Placement.objects.filter(cell=cell)
-    if asked.together:
-        ever_placed = ever_placed.filter(enrolment__identity__details__together=asked.together)
-    return FoundSeat(cell, seat, 1 + ever_placed.count(), record)
+    number = _free_number(peers.placements.filter(cell=cell))
+    return FoundSeat(cell, seat, number, {**record, "place": number})
+
+
+def _free_number(placements: QuerySet[Placement]) -> int:
+    """Return the lowest number that is nobody's who has played or may still play.
+
+    Whoever leaves before their first match hands their number on, and with it the order of a block that those with
+    whom they would have played have, too.
+    """
+    seated = Exists(Seat.objects.filter(enrolment=OuterRef("enrolment")))
+    staying = placements.filter(HELD_OR_OFFERED | Q(seated)).order_by()
+    taken = set(staying.values_list(Cast(KT("draw__place"), IntegerField()), flat=True))
+    return next(number for number in count(1) if number not in taken)
 
 
 def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Asked, stratum: str) -> dict[str, Any]:
     """Return the record of a draw among open cells."""
-    rule = version.reader.cell_rules.rule
+    rules = version.reader.cell_rules
+    rule = rules.rule
     placed = Placement.objects.filter(version=version)
     last = placed.aggregate(last=Max(Cast(KT("draw__number"), IntegerField())))["last"]
     number = 1 + (last or 0)
@@ -464,7 +473,8 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
     if asked.cell is not None and len(cells) == 1 and asked.cell == next(iter(cells.values())).number:
         return drawing.forced(asked.cell, rule=rule, number=number, seed=seed)
     peers = Seats(version, asked.together).placements if asked.together else seats.placements
-    forming = _cells_forming_groups(peers.filter(released_at=None), cells.values())
+    held = peers.filter(released_at=None)
+    forming = _cells_forming_groups(held, cells.values()) if rules.unit == "group" else set()
     block = _current_block(placed.filter(draw__stratum=stratum)) if rule == "blocks" else None
     return drawing.draw(
         [drawing.Open(cell.number, cell.weight, seats.share(pk), pk in forming) for pk, cell in cells.items()],
@@ -496,23 +506,41 @@ def _cells_forming_groups(placements: QuerySet[Placement], cells: Collection[Cel
     return {cell for cell, number in counts if number % group_sizes[cell]}
 
 
-def _taken_by_agents(version: Version) -> Counter[tuple[int, Role]]:
-    """Return how often agents took unfilled seats, by the cell's number and seat; these are not offered again."""
-    filled = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=lobby_hall(version))
-    counts: Counter[tuple[int, Role]] = Counter()
-    for pool, role in filled.values_list("match__lobby_group__pool", "role"):
-        cell, match = pool.split("/")[:2]
-        counts[int(cell), role] += match == "1"
+def _taken_by_agents(seats: Seats) -> SeatCounts:
+    """Return how often agents took unfilled seats of a cell, which are not offered again.
+
+    A group's first match may be of another game than the cell's first one, with other seats: an agent then takes one
+    of the cell's seats that none of the group's participants has.
+    """
+    in_hall = Seat.objects.filter(match__lobby_group__hall__key=lobby_hall(seats.version))
+    filled = in_hall.filter(fills_in=True).values("match")
+    earlier = Seat.objects.filter(enrolment=OuterRef("enrolment"), step__lt=OuterRef("step"))
+    later_matches = in_hall.filter(Exists(earlier)).values("match")
+    rows = in_hall.filter(match__in=filled).exclude(match__in=later_matches)
+    roles: dict[tuple[int, int], list[Role]] = {}
+    agents: Counter[int] = Counter()
+    for match, fills_in, cell, role in rows.values_list(
+        "match", "fills_in", "enrolment__placement__cell", "enrolment__placement__role"
+    ):
+        agents[match] += fills_in
+        if cell in seats.cells:
+            roles.setdefault((match, cell), []).append(role)
+    counts: SeatCounts = Counter()
+    for (match, cell), taken in roles.items():
+        free = Counter(seats.cells[cell].people) - Counter(taken)
+        counts.update((cell, role) for role in list(free.elements())[: agents[match]])
     return counts
 
 
 @receiver(group_made)
 def store_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_signal: Any) -> None:
-    """Store the seats that participants got in the group of their first match."""
-    if group.pool.split("/")[1:2] != ["1"]:
-        return
+    """Store the seats that participants got in the group of their first match, if it has those of their cell."""
     for role, enrolment in seats.items():
-        Placement.objects.filter(enrolment=enrolment).update(role=role)
+        placement = Placement.objects.select_related("cell").filter(enrolment=enrolment).first()
+        is_first = enrolment.seats.count() == 1
+        if placement is not None and placement.cell is not None and is_first and set(seats) <= {*placement.cell.people}:
+            placement.role = role
+            placement.save(update_fields=["role"])
 
 
 def release(enrolment: Enrolment) -> None:

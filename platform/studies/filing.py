@@ -6,7 +6,9 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -14,15 +16,16 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from llm_agents.endpoints import endpoint_exists
-from pages.files import store
+from pages.files import BadMedia, store, usable_type_of
 from pages.models import Media
 from plans.checking import check
+from plans.collection import is_collection
 from plans.files import dumps, loads
 from plans.plan import Document
-from plans.reading import BadPlan, Fault, Reader
+from plans.reading import BadPlan, Fault, reader_of
 from recruiters import arrivals
 from studies.copying import unused_slug
-from studies.journeys import media_in
+from studies.journeys import media_names
 from studies.models import Study
 
 PLAN, MEDIA, INDEX = "study.yaml", "media/", "media.json"
@@ -45,6 +48,26 @@ def export_study(study: Study) -> tuple[str, bytes]:
     return f"{study.slug}.zip", stream.getvalue()
 
 
+def read(content: bytes, *, collection: bool = False) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the plan in a file, and its images and videos by name.
+
+    Args:
+        collection: whether a collection's plan is expected, not a study's.
+
+    Raises:
+        BadPlan: with every reason why it cannot be used here.
+    """
+    text, files = _opened(content)
+    document = loads(text)
+    if is_collection(document) != collection:
+        what = _("This is not the plan of a collection.") if collection else _("This is not the plan of a study.")
+        raise BadPlan([Fault("format", what)])
+    faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
+    if faults:
+        raise BadPlan(faults)
+    return document, files
+
+
 @transaction.atomic
 def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study:
     """Return a new draft made from a file that `export_study` or a researcher wrote.
@@ -52,25 +75,13 @@ def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study
     Raises:
         BadPlan: with every reason; nothing was made.
     """
-    text, files = _opened(content)
-    document = loads(text)
-    faults = [*check(document).faults, *_unknown_here(document), *_faults_of_media(document, files)]
-    if faults:
-        raise BadPlan(faults)
+    document, files = read(content)
     study = Study.objects.create(
         draft=document, slug=unused_slug(slugify(str(document["title"]))[:50] or "study"), created_by=by
     )
     for name in media_names(document):
         store(study.slug, name, files[name])
     return study
-
-
-def media_names(document: Document) -> set[str]:
-    """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
-    try:
-        return media_in(Reader(document))
-    except BadPlan:
-        return set()
 
 
 def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
@@ -89,25 +100,42 @@ def _opened(content: bytes) -> tuple[str, dict[str, bytes]]:
                     raise BadPlan([Fault(name, _("This file's content is not what its hash says."))])
                 files[name] = data
             return archive.read(PLAN).decode("utf-8"), files
-    except (UnicodeDecodeError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError):
+    except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, AttributeError, OSError, RuntimeError):
         raise BadPlan([Fault("", _("This is neither a plan nor a zip file made by Parley."))]) from None
 
 
 def _unknown_here(document: Document) -> Iterator[Fault]:
     """Yield what a plan names that this installation does not have."""
-    agents = document.get("agents")
-    for label, agent in agents.items() if isinstance(agents, dict) else ():
-        endpoint = agent.get("endpoint") if isinstance(agent, dict) else None
-        if isinstance(endpoint, str) and not endpoint_exists(endpoint):
-            what = _("There is no endpoint “{name}” here. Add it first, or choose another.")
-            yield Fault(f"agents.{label}.endpoint", what.format(name=endpoint))
+    what = _("There is no endpoint “{name}” here. Add it first, or choose another.")
+    for label, name in dict.fromkeys(_endpoints_in(document)):
+        if not endpoint_exists(name):
+            yield Fault(f"agents.{label}.endpoint", what.format(name=name))
     entry = document.get("entry")
     via = entry.get("via", "codes") if isinstance(entry, dict) else "codes"
     if via not in arrivals.KINDS:
         yield Fault("entry.via", _("There is no way of entering called “{kind}”.").format(kind=via))
 
 
+def _endpoints_in(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the label and endpoint of each model in any cell; of a plan that cannot be read, as written."""
+    written = document.get("agents")
+    try:
+        reader = reader_of(document)
+        agents = {reader.key(written, cell.factors): reader.resolved(written, cell.factors) for cell in reader.cells}
+    except BadPlan:
+        agents = {(): written}
+    for by_label in agents.values():
+        for label, agent in by_label.items() if isinstance(by_label, dict) else ():
+            if isinstance(agent, dict) and isinstance(agent.get("endpoint"), str):
+                yield label, agent["endpoint"]
+
+
 def _faults_of_media(document: Document, files: dict[str, bytes]) -> Iterator[Fault]:
-    for name in media_names(document):
+    for name in sorted(media_names(document)):
         if name not in files:
             yield Fault("journey", _("The file “{name}” is missing: import the zip file.").format(name=name))
+            continue
+        try:
+            usable_type_of(files[name])
+        except BadMedia as error:
+            yield Fault("journey", _("The file “{name}”: {reason}").format(name=name, reason=error))

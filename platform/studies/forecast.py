@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property, lru_cache
 from math import ceil
 from statistics import mean
 from typing import Any
@@ -24,9 +25,9 @@ from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.models import Call
 from plans.factors import MAX_CELLS
-from plans.pay import PayRule, bonus, cents
+from plans.pay import Pay, PayRule, bonus, cents
 from plans.plan import Document, Plan
-from plans.reading import BadPlan, PlannedCell, Reader
+from plans.reading import READERS, BadPlan, PlannedCell, Reader, reader_of
 from plans.seats import fitted
 from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage
 from studies.models import agents_of
@@ -195,7 +196,7 @@ def forecast(document: Document | Reader) -> Forecast:
         BadPlan, GameError, AgentError: the plan cannot be read or played.
     """
     refresh_if_old()
-    reader = document if isinstance(document, Reader) else Reader(document)
+    reader = reader_of(document)
     cells = cells_of(reader, MAX_FORECAST)
     sample = _Sample(cells)
     quota = sum(cell.quota for cell in reader.cells)
@@ -230,8 +231,8 @@ def cells_of(document: Document | Reader, most: int = MAX_CELLS) -> list[CellPla
     Raises:
         BadPlan, GameError: the plan cannot be read or played.
     """
-    plans = _Plans(document)
-    return [CellPlan(plans, cell) for cell in some_of(plans.reader.cells, most)]
+    reader = reader_of(document)
+    return [_plans_of(reader).cell(cell) for cell in some_of(reader.cells, most)]
 
 
 def model_costs(
@@ -334,7 +335,7 @@ class CellPlan:
     def __init__(self, plans: _Plans, cell: PlannedCell):
         self.cell, self.plan = cell, plans.reader.plan(cell.factors)
         self.games = plans.games(self.plan)
-        self.rules = [(game, self.plan.pay.rule_for(game.stage.pay)) for game in self.games]
+        self.rules = [(game, plans.rule(self.plan.pay, game.stage)) for game in self.games]
 
     @property
     def people(self) -> int:
@@ -346,12 +347,12 @@ class CellPlan:
         """Matches that a participant plays."""
         return sum(game.matches for game in self.games)
 
-    @property
+    @cached_property
     def average(self) -> Decimal:
         """The announced average bonus."""
         return self._weighted(lambda _game, rule: min(rule.announced_average, rule.cap))
 
-    @property
+    @cached_property
     def highest(self) -> Decimal:
         """The most that the pay rule allows as a bonus."""
         if self.plan.pay.bonus.of == "random":
@@ -529,23 +530,52 @@ def _played(stages: Iterable[Stage], times: float) -> Iterator[tuple[Game, float
             yield stage, met * stage.repeats
 
 
-class _Plans:
-    """Reads the plans of a document's cells, and what they share once."""
+@lru_cache(maxsize=READERS)
+def _plans_of(reader: Reader) -> _Plans:
+    return _Plans(reader)
 
-    def __init__(self, document: Document | Reader):
-        self.reader = document if isinstance(document, Reader) else Reader(document)
+
+class _Plans:
+    """The plans of a reader's cells, with what they share made once.
+
+    The reader keeps one object for each part that differs, so parts are told apart by their ids.
+    """
+
+    def __init__(self, reader: Reader):
+        self.reader = reader
+        self._cells: dict[int, CellPlan] = {}
         self._agents: dict[int, Mapping[str, Agent]] = {}
+        self._played: dict[int, list[tuple[Game, float]]] = {}
         self._games: dict[tuple[int, int], PlannedGame] = {}
+        self._rules: dict[tuple[int, int], PayRule] = {}
+
+    def cell(self, cell: PlannedCell) -> CellPlan:
+        """Return a cell with its plan and games."""
+        if cell.number not in self._cells:
+            self._cells[cell.number] = CellPlan(self, cell)
+        return self._cells[cell.number]
 
     def games(self, plan: Plan) -> list[PlannedGame]:
         """Return the games of a cell's plan, passes included."""
         agents = self._agents.get(id(plan.agents))
         if agents is None:
             agents = self._agents[id(plan.agents)] = agents_of(plan)
-        return [self._game(stage, matches, agents) for stage, matches in _played(plan.journey, 1.0)]
+        played: list[tuple[Game, float]] = []
+        for stage in plan.journey:
+            if id(stage) not in self._played:
+                self._played[id(stage)] = list(_played([stage], 1.0))
+            played += self._played[id(stage)]
+        return [self._game(stage, matches, agents) for stage, matches in played]
+
+    def rule(self, pay: Pay, game: Game) -> PayRule:
+        """Return the rule by which a game pays."""
+        key = (id(pay), id(game.pay))
+        if key not in self._rules:
+            self._rules[key] = pay.rule_for(game.pay)
+        return self._rules[key]
 
     def _game(self, stage: Game, matches: float, agents: Mapping[str, Agent]) -> PlannedGame:
-        key = (id(stage), id(agents))  # the reader keeps one object for each part that differs
+        key = (id(stage), id(agents))
         if key not in self._games:
             game = configure(registry.get(stage.game), stage.config, amounts=stage.amounts)
             template = "" if stage.instructions == DEFAULT_TEXT else stage.instructions

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from itertools import chain
-from math import lcm
+from math import gcd, lcm
 from random import Random
 from typing import Any
 
@@ -18,9 +19,9 @@ from matches.models import Match
 from opponents.agents import Agent, Seats, labels_in, people_in
 from plans import stages
 from plans.checking import matches_of
-from plans.conditions import Condition
+from plans.pay import least_of
 from plans.plan import Plan
-from plans.reading import Reader, stage_nodes
+from plans.reading import BadPlan, Reader, reader_of
 from plans.stages import DEFAULT_TEXT
 from plans.varying import level_key
 from studies import disclosure, texts
@@ -30,7 +31,10 @@ Steps = list[dict[str, Any]]
 Maker = Callable[[Any, "Way"], Steps]
 DRAW = "draw"
 """The kind of the step in whose place the steps of the drawn cell come (`studies.enrolling`)."""
+MAX_POOL_LENGTH = 200
 _makers: dict[type[stages.Stage], Maker] = {}
+_BEFORE_PLAY = ("screened_out", "withdrew", "timed_out", "dropped_out")
+"""Endings that participants bring about before their first game."""
 
 
 def register_steps(kind: type[stages.Stage]) -> Callable[[Maker], Maker]:
@@ -54,8 +58,10 @@ class Way:
         levels: of the factors within participants, here.
         passes: the keys of those levels, block by block.
         group: what keeps people together here.
+        conditional: whether a condition decides if what is made here is shown.
         matches: how many matches were made so far.
-        read: what the last instructions said.
+        played: whether one of them is shown whatever the conditions say.
+        read: what the last instructions said; None if they may not have been shown.
     """
 
     version: Version
@@ -66,7 +72,9 @@ class Way:
     levels: Mapping[str, str] = field(default_factory=dict)
     passes: tuple[str, ...] = ()
     group: Group | None = None
+    conditional: bool = False
     matches: int = 0
+    played: bool = False
     read: Any = None
 
     @property
@@ -85,7 +93,9 @@ class Way:
     def steps(self, journey: Iterable[stages.Stage]) -> Steps:
         """Return the steps of stages in order; each carries its stage's condition and the levels that it may name."""
         made: Steps = []
+        outside = self.conditional
         for stage in journey:
+            self.conditional = outside or bool(stage.show_if)
             for step in _makers[type(stage)](stage, self):
                 if stage.show_if:
                     inner = step.get("show_if")
@@ -94,6 +104,7 @@ class Way:
                     step["given"] = variables_of(self.version.reader, self.levels)
                     step["passes"] = list(self.passes)
                 made.append(step)
+        self.conditional = outside
         return made
 
     def rendered(self, text: str) -> str:
@@ -137,10 +148,14 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
     return way.steps(cell.plan.journey[start:])
 
 
-def common_steps(version: Version) -> Steps:
-    """Return the steps that come before the draw, the same in every cell, and the draw's own step."""
+def common_steps(version: Version, *, number: int = 1) -> Steps:
+    """Return the steps that come before the draw, the same in every cell, and the draw's own step.
+
+    Args:
+        number: the participant's within the version, from 1.
+    """
     cell = Cell(version=version, number=1)
-    way = Way(version, cell, role="")
+    way = Way(version, cell, role="", number=number)
     return [*way.steps(cell.plan.journey[: draw_point(version)]), {"kind": DRAW}]
 
 
@@ -158,35 +173,16 @@ def _draw_point(identity: _Identity) -> int:
     reader = version.reader
     if len(reader.cells) == 1:
         return 0
-    for index, node in enumerate(reader.document["journey"]):
-        if node["stage"] == "consent":
-            if _consent_differs(version, index):
-                return index
-        elif _has_game(node) or set(reader.between) & {*reader.factors_in(node), *_mentioned(node)}:
-            return index
-    return len(reader.document["journey"])
+    return 0 if _consent_differs(version) else reader.common_stages
 
 
-def _mentioned(node: Any) -> Iterator[str]:
-    """Yield the names that the texts and conditions of a stage as written use."""
-    for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
-        if isinstance(value, Mapping | list):
-            yield from _mentioned(value)
-        elif isinstance(value, str) and value and key in ("show_if", "ends_if", "valid_if"):
-            yield from (path[0] for path in Condition.parse(value).references())
-        elif isinstance(value, str) and "{" in value:
-            yield from games.texts.used_variables(value)
-
-
-def _has_game(node: Mapping[str, Any]) -> bool:
-    return any(stage["stage"] == "game" for _path, stage in stage_nodes([node]))
-
-
-def _consent_differs(version: Version, index: int) -> bool:
+def _consent_differs(version: Version) -> bool:
+    """Return whether the cells' consent pages differ, or what they pay people who stop before the game."""
     first = None
     for cell in version.reader.cells:
         way = Way(version, Cell(version=version, number=cell.number, factors=cell.factors), role="")
-        made = _consent(way.plan.journey[index], way)
+        rule = way.plan.pay.rule_for()
+        made = (_consent(way.plan.journey[0], way), [least_of(rule, ending=ending) for ending in _BEFORE_PLAY])
         first = first or made
         if made != first:
             return True
@@ -238,7 +234,7 @@ class Outlook:
         averages: the announced average bonuses.
         alike: whether every game's bonus is independent of the decisions.
         longest: the lobby with the longest wait; None if nobody plays with others.
-        lengths: of the first games, in words.
+        lengths: of the games, in words.
         questions: whether a quiz has several questions.
         reserved: words that are not allowed as names.
         visible: whether the other players see names in some cell.
@@ -274,7 +270,7 @@ class Outlook:
             averages=tuple(sorted({plan.pay.bonus.average for plan in plans})),
             alike=all(game.pays_alike() for _stage, game, _seats, _lobby in played.values()),
             longest=max(in_groups, key=lambda lobby: lobby.wait, default=None),
-            lengths=tuple(dict.fromkeys(configured(plan.games()[0]).length() or "" for plan in plans)),
+            lengths=tuple(dict.fromkeys(game.length() or "" for _stage, game, _seats, _lobby in played.values())),
             questions=any(
                 len(game.quiz(role)) > 1
                 for stage, game, seats, _lobby in played.values()
@@ -366,13 +362,17 @@ def consent_of(version: Version) -> str:
 
 def media_in(reader: Reader) -> set[str]:
     """Return the names of the images and videos that a plan's pages show in any cell."""
-    if all(node["stage"] != "page" for _path, node in stage_nodes(reader.document["journey"])):
+    parts = {id(stage): stage for cell in reader.cells for stage in reader.plan(cell.factors).journey}
+    pages = [stage for stage in every_stage(parts.values()) if isinstance(stage, stages.Page)]
+    return {name for page in pages for name in (page.image, page.video) if name}
+
+
+def media_names(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the images and videos that a plan's pages show; none if it cannot be read."""
+    try:
+        return media_in(reader_of(document))
+    except BadPlan:
         return set()
-    pages: dict[int, stages.Page] = {}
-    for cell in reader.cells:
-        found = every_stage(reader.plan(cell.factors).journey)
-        pages |= {id(stage): stage for stage in found if isinstance(stage, stages.Page)}
-    return {name for page in pages.values() for name in (page.image, page.video) if name}
 
 
 @register_steps(stages.Page)
@@ -413,7 +413,7 @@ def _debriefing(stage: stages.Debriefing, way: Way) -> Steps:
 
 def named(stage: stages.Stage, way: Way) -> str:
     """Return a stage's name, with the levels of the pass that it is in."""
-    return ".".join([str(stage.name), *way.passes])
+    return stages.place_of(str(stage.name), way.passes)
 
 
 # ---- blocks -------------------------------------------------------------------------------------------------
@@ -423,15 +423,15 @@ def named(stage: stages.Stage, way: Way) -> str:
 def _block(stage: stages.Block, way: Way) -> Steps:
     passes = list(stage.each_pass)
     unit = _unit(stage, way)
-    seed = f"{way.version.seed}/{way.cell.number}/{named(stage, way)}"
+    seed = f"{way.version.seed}/{way.cell.number}/{named(stage, way)}/{way.together}"
     if stage.take is not None and stage.take < len(passes):
         around = list(range(len(passes)))
-        Random(f"{seed}/take").shuffle(around)
-        start = unit * stage.take
+        Random(f"{seed}/around").shuffle(around)
+        start = stage.take * _turn(unit, len(passes) // gcd(len(passes), stage.take), f"{seed}/take")
         chosen = sorted(around[(start + i) % len(around)] for i in range(stage.take))
         passes = [passes[i] for i in chosen]
-    pass_order = ordered(len(passes), stage.passes, unit, f"{seed}/passes/{unit}/{way.together}")
-    stage_order = ordered(len(stage.of), stage.order, unit, f"{seed}/order/{unit}/{way.together}")
+    pass_order = ordered(len(passes), stage.passes, unit, f"{seed}/passes")
+    stage_order = ordered(len(stage.of), stage.order, unit, f"{seed}/order")
     group = way.group
     if stage.groups is not None:
         own_order = "-".join(map(str, [*pass_order, *stage_order]))
@@ -465,11 +465,20 @@ def ordered(count: int, rule: str, unit: int, seed: str) -> list[int]:
     """Return an order of `count` things: fixed, random, or the unit's row of a Williams design."""
     if rule == "balanced" and count > 1:
         rows = williams(count)
-        return rows[unit % len(rows)]
+        return rows[_turn(unit, len(rows), seed)]
     order = list(range(count))
     if rule == "random":
-        Random(seed).shuffle(order)
+        Random(f"{seed}/{unit}").shuffle(order)
     return order
+
+
+def _turn(unit: int, count: int, seed: str) -> int:
+    """Return which of `count` possibilities is the unit's: each comes once in every `count` units, in a drawn order.
+
+    The drawn order keeps what is balanced in one block independent of what is balanced in another.
+    """
+    around, place = divmod(unit, count)
+    return Random(f"{seed}/{around}").sample(range(count), count)[place]
 
 
 @lru_cache(maxsize=32)
@@ -489,7 +498,7 @@ def williams(count: int) -> list[list[int]]:
 def _game(stage: stages.Game, way: Way) -> Steps:
     """Return the steps of a game: instructions, comprehension, for each match its lobby and play, the quiz."""
     play = _Play(stage, way)
-    steps = [*play.instructions(play.role(1), asks_code_word=way.matches == 0)]
+    steps = [*play.instructions(play.role(1), asks_code_word=not way.played)]
     if stage.comprehension is not None:
         steps.append(play.comprehension())
     for repeat in range(1, stage.repeats + 1):
@@ -500,6 +509,9 @@ def _game(stage: stages.Game, way: Way) -> Steps:
     if stage.quiz and play.game.quiz(play.role(stage.repeats)):
         quiz = play.about(play.role(stage.repeats))
         steps.append({"kind": "quiz", "stage": play.name, **quiz, "stake": texts.quiz_stake(way.plan.pay.rule_for())})
+    way.played = way.played or not way.conditional
+    if way.conditional:
+        way.read = None
     return steps
 
 
@@ -602,9 +614,12 @@ class _Play:
             if group.cohort:
                 cohort = f"{way.cell.number}.{(way.number - 1) // group.cohort + 1}"
                 pool += f"/{cohort}"
-        together = f"/{way.together}" if way.together else ""
-        pool += together
+        if way.together:
+            pool += f"/{way.together}"
+            cohort += f".{Random(f'{way.version.seed}/{way.together}').randrange(2**31)}" if cohort else ""
         seed = f"{way.version.seed}/{pool}"
+        if len(pool) > MAX_POOL_LENGTH:
+            pool = f"{pool[: MAX_POOL_LENGTH - 65]}/{sha256(pool.encode()).hexdigest()}"
         keep = {"keep": group.key} if group is not None and not group.cohort and not alone else {}
         match_step = {
             "kind": "match",

@@ -24,10 +24,14 @@ from plans import stages
 from plans.canonical import plan_hash, sha256_of
 from plans.pay import PayRule
 from plans.plan import Entry, Plan
-from plans.reading import Reader
+from plans.reading import Reader, reader_of
 from plans.seats import fitted
 from rights.models import Membership
+from studies.fields import OrderedJSONField
 from studies.frozen import FrozenRows, refuse
+
+UNTITLED = _("A decision study")
+"""What participants read of a study whose plan has no title for them."""
 
 
 def game_choices() -> list[tuple[str, str]]:
@@ -62,7 +66,7 @@ class Study(models.Model):
         _("short name"), max_length=60, unique=True, help_text=_("Part of the link that participants follow.")
     )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.DRAFT)
-    draft = models.JSONField(_("plan"), default=dict, blank=True)
+    draft = OrderedJSONField(_("plan"), default=dict, blank=True)
     edit = models.PositiveIntegerField(_("edit"), default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
@@ -98,7 +102,7 @@ class Study(models.Model):
         Raises:
             BadPlan: it cannot be read.
         """
-        return Reader(self.draft)
+        return reader_of(self.draft)
 
     @property
     def games(self) -> list[str]:
@@ -149,7 +153,7 @@ class Draft(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="drafts")
     edit = models.PositiveIntegerField(_("edit"))
-    document = models.JSONField(_("plan"))
+    document = OrderedJSONField(_("plan"))
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     at = models.DateTimeField(_("saved"), default=timezone.now)
 
@@ -198,7 +202,7 @@ class Version(models.Model):
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField(_("number"))
-    document = models.JSONField(_("plan"))
+    document = OrderedJSONField(_("plan"))
     sha256 = models.CharField("SHA-256", max_length=64)
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
@@ -250,6 +254,12 @@ class Version(models.Model):
         return Match.Purpose(self.plan.purpose)
 
     @property
+    def shown_title(self) -> str:
+        """What participants read as its title; without one, nothing that names the question, except in the demo."""
+        own = self.plan.title if self.purpose == Match.Purpose.DEMO else ""
+        return self.plan.shown_title or own or str(UNTITLED)
+
+    @property
     def games(self) -> list[str]:
         """The keys of its games, each once."""
         return games_in(self.document)
@@ -260,7 +270,9 @@ class Version(models.Model):
 
     def planned_cells(self) -> list[Cell]:
         """Return the cells that its plan defines, unsaved."""
-        return [Cell.planned(self, cell.number) for cell in self.reader.cells]
+        hashes: dict[int, str] = {}
+        seats: dict[int, Any] = {}
+        return [Cell.planned(self, cell.number, hashes=hashes, seats=seats) for cell in self.reader.cells]
 
 
 class _Identity:
@@ -279,7 +291,7 @@ class _Identity:
 
 @lru_cache(maxsize=64)
 def _reader(identity: _Identity) -> Reader:
-    return Reader(identity.version.document)
+    return reader_of(identity.version.document)
 
 
 @lru_cache(maxsize=64)
@@ -334,11 +346,11 @@ class Cell(models.Model):
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="cells")
     number = models.PositiveIntegerField()
-    factors = models.JSONField(_("factors"), default=dict)
+    factors = OrderedJSONField(_("factors"), default=dict)
     quota = models.PositiveIntegerField(_("quota"))
     weight = models.PositiveSmallIntegerField(_("weight"), default=1)
     sha256 = models.CharField("SHA-256", max_length=64, db_index=True)
-    seats = models.JSONField(_("seats"))
+    seats = OrderedJSONField(_("seats"))
     role = models.CharField(_("role"), max_length=40, blank=True)
     group_size = models.PositiveSmallIntegerField(_("participants per match"), default=1)
 
@@ -352,8 +364,14 @@ class Cell(models.Model):
         return f"{self.version} {self.title}"
 
     @classmethod
-    def planned(cls, version: Version, number: int) -> Cell:
-        """Return a version's cell of this number as its plan defines it, unsaved."""
+    def planned(
+        cls, version: Version, number: int, *, hashes: dict[int, str] | None = None, seats: dict[int, Any] | None = None
+    ) -> Cell:
+        """Return a version's cell of this number as its plan defines it, unsaved.
+
+        Args:
+            hashes, seats: what is known of parts of the plan that cells share, by their ids.
+        """
         planned = version.reader.cells[number - 1]
         cell = cls(
             version=version,
@@ -362,8 +380,11 @@ class Cell(models.Model):
             quota=planned.quota,
             weight=planned.weight,
         )
-        cell.sha256 = sha256_of({"factors": cell.factors, "plan": plan_hash(cell.plan)})
-        cell.seats = seats_of(cell.game)
+        cell.sha256 = sha256_of({"factors": cell.factors, "plan": plan_hash(cell.plan, hashes)})
+        seats, game = {} if seats is None else seats, cell.game
+        if id(game) not in seats:
+            seats[id(game)] = seats_of(game)
+        cell.seats = seats[id(game)]
         people = people_in(cell.seats)
         cell.role = people[0] if len(people) == 1 else ""
         cell.group_size = len(people)
@@ -372,7 +393,8 @@ class Cell(models.Model):
     @cached_property
     def plan(self) -> Plan:
         """The version's plan with the levels of this cell."""
-        return _plan(self.version.identity, self.number)
+        reader = self.version.reader
+        return reader.plan(reader.cells[self.number - 1].factors)
 
     @property
     def games(self) -> list[stages.Game]:
@@ -409,12 +431,6 @@ class Cell(models.Model):
         if self.factors:
             return " · ".join(f"{name} {level}" for name, level in self.factors.items())
         return self.role or gettext("{number} participants").format(number=self.group_size)
-
-
-@lru_cache(maxsize=6000)
-def _plan(identity: _Identity, number: int) -> Plan:
-    reader = _reader(identity)
-    return reader.plan(reader.cells[number - 1].factors)
 
 
 class Placement(models.Model):

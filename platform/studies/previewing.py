@@ -24,7 +24,7 @@ from matches.screens import render_screen
 from opponents.agents import PERSON, Agent, labels_in
 from participants.markdown import to_html
 from plans.plan import Document
-from plans.reading import Reader
+from plans.reading import Reader, reader_of
 from plans.stages import DEFAULT_TEXT, Block, Game, Stage
 from plans.varying import Levels
 from studies.journeys import template_with, variables_of
@@ -130,7 +130,7 @@ def preview_source(document: Document | Reader) -> PreviewSource:
     Raises:
         BadPlan: it cannot be read.
     """
-    reader = document if isinstance(document, Reader) else Reader(document)
+    reader = reader_of(document)
     cells = reader.cells
     per_cell = len(list(_games(reader.plan(cells[0].factors).journey, {})))
 

@@ -90,10 +90,6 @@ class ReplayedMatch:
         """Return the number of the last event by this moment that was not the early end of the match."""
         return max((n.event.number for n in self.log if n.at <= moment and n.event.kind != "abandoned"), default=0)
 
-    def time_of_change_after(self, number: int) -> datetime | None:
-        """Return when the first move after event `number` was made; None if there was none."""
-        return next((n.at for n in self.log if n.event.number > number and n.event.kind == "move"), None)
-
     def moved_alone(self, role: str) -> bool:
         """Return whether the role's own player made every move of the role."""
         moves = [n.event.data for n in self.log if n.event.kind == "move" and n.event.data["role"] == role]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -43,28 +43,17 @@ def possible_endings(plan: Plan, *, groups: bool, screens: bool = True) -> list[
     """
     found = list(plan.stages())
     games = [stage for stage in found if isinstance(stage, stages.Game)]
+    first = games if games and games[0].show_if else games[:1]
     questions = [item for stage in found if isinstance(stage, stages.Questions) for item in stage.items]
     comprehension = [stage.comprehension for stage in games if stage.comprehension is not None]
     conditions = {
-        "failed_code_word": bool(games) and games[0].code_word is not None,
+        "failed_code_word": any(stage.code_word is not None for stage in first),
         "failed_comprehension": any(asked.failed == "end" for asked in comprehension),
         "failed_quiz": any(stage.quiz for stage in games),
         "screened_out": screens and any(item.ends_if for item in questions),
     }
     conditions |= dict.fromkeys(("partner_left", "no_partner", "replaced"), groups)
     return [ending for ending in _ENDINGS if conditions.get(ending, True)]
-
-
-def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
-    """Return one sentence on what the other endings pay, highest first."""
-    by_pay: dict[str, list[str]] = {}
-    for ending in sorted(endings, key=lambda ending: _rank(rule, ending), reverse=True):
-        by_pay.setdefault(_pay_of(rule, ending), []).append(str(_ENDINGS[ending]))
-    phrases = []
-    for pay, (*earlier, last) in by_pay.items():
-        listed = _("{reasons} or {last}").format(reasons=", ".join(earlier), last=last) if earlier else last
-        phrases.append(_("{pay} if {reasons}").format(pay=pay, reasons=listed))
-    return _("If the study ends in any other way, you are paid {parts}.").format(parts="; ".join(phrases))
 
 
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
@@ -139,10 +128,7 @@ def key_facts(plan: Plan, rule: PayRule, *, length: str = "", about_minutes: int
         length: of the game, if it is the same for everyone.
         about_minutes: the expected minutes, if known.
     """
-    timing = plan.games()[0].timing
-    answer = _("{time} for each answer").format(time=seconds_in_words(timing.turn))
-    if timing.extension:
-        answer = _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(timing.extension))
+    timings = [stage.timing for stage in plan.games()]
     total = _("at most {time} from now").format(time=seconds_in_words(60 * plan.minutes))
     if about_minutes is not None and about_minutes < plan.minutes:
         expected = ngettext("about {minutes} minute", "about {minutes} minutes", about_minutes).format(
@@ -151,17 +137,32 @@ def key_facts(plan: Plan, rule: PayRule, *, length: str = "", about_minutes: int
         total = _("{likely}; {at_most}").format(likely=expected, at_most=total)
     rows = [
         [_("Total time"), total],
-        [_("Time to answer"), answer],
+        [_("Time to answer"), _of_games(map(_time_to_answer, timings))],
     ]
     if length:
         rows.append([_("Length of the game"), length])
-    if timing.on_timeout == "default":
-        absence = _("a default answer is given for you, and the game continues")
-    else:
-        ending = "replaced" if timing.on_timeout == "agent" else "timed_out"
-        absence = _("the game ends, and you are paid {pay}").format(pay=_pay_of(rule, ending))
-    rows.append([_("If you are away longer than that"), absence])
+    absences = (_absence(timing, rule) for timing in timings)
+    rows.append([_("If you are away longer than that"), _of_games(absences)])
     return rows
+
+
+def _time_to_answer(timing: stages.Timing) -> str:
+    answer = _("{time} for each answer").format(time=seconds_in_words(timing.turn))
+    if not timing.extension:
+        return answer
+    return _("{answer}, plus {extra} more once").format(answer=answer, extra=seconds_in_words(timing.extension))
+
+
+def _absence(timing: stages.Timing, rule: PayRule) -> str:
+    if timing.on_timeout == "default":
+        return _("a default answer is given for you, and the game continues")
+    ending = "replaced" if timing.on_timeout == "agent" else "timed_out"
+    return _("the game ends, and you are paid {pay}").format(pay=_pay_of(rule, ending))
+
+
+def _of_games(facts: Iterable[str]) -> str:
+    """Return what holds for the games of a study, of each if they differ."""
+    return _("; or, in other games, ").join(dict.fromkeys(facts))
 
 
 def seconds_in_words(seconds: int) -> str:

@@ -22,7 +22,7 @@ from participants.returning import allow_form
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
 from studies import enrolling, journeys, participations
-from studies.models import Study
+from studies.models import UNTITLED, Study
 from studies.names import two_person_slug
 
 COOKIE_SALT = "studies.open-entry"
@@ -175,10 +175,11 @@ def _redirect_and_remember(request: HttpRequest, study: Study, enrolment: Enrolm
 
 
 def _study_context(study: Study) -> dict:
-    """Return what may be shown of a study to visitors who have not entered: its topic but no parameters."""
+    """Return what may be shown of a study to visitors who have not entered."""
     version = study.latest_version()
     return {
         "study": study,
+        "title": version.shown_title if version else UNTITLED,
         "form": secrets.token_urlsafe(24),
         "demo": study.purpose == Match.Purpose.DEMO,
         "roles": enrolling.roles_offered(study) if version else [],

@@ -21,6 +21,7 @@ from lobby.models import Hall
 from matches.models import Match
 from participants.models import Enrolment, new_seed, new_token
 from plans.canonical import version_hash
+from studies.fields import OrderedJSONField
 from studies.models import Cell, Study, Version
 
 
@@ -59,7 +60,7 @@ class Walk(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="walks", verbose_name=_("study"))
     link = models.ForeignKey(Link, models.CASCADE, null=True, blank=True, related_name="walks")
     key = models.CharField(max_length=64, unique=True, default=new_token, editable=False)
-    document = models.JSONField(_("plan"))
+    document = OrderedJSONField(_("plan"))
     frozen = models.JSONField(default=dict)
     seed = models.BigIntegerField(default=new_seed)
     cell = models.PositiveIntegerField(_("cell"))

@@ -83,7 +83,7 @@ def begin(study: Study, *, cell: int = 1, role: Role = "", link: Link | None = N
 def jump(walk: Walk, position: int) -> str:
     """Bring the walk to the step at a position; return why it did not get there, empty if it did.
 
-    The simulated participant answers what lies before. Going back begins anew.
+    The simulated participant answers what lies before. Going back begins again.
     """
     if walk.enrolment is None or walk.enrolment.ended or position <= walk.enrolment.position:
         with transaction.atomic():
@@ -133,7 +133,7 @@ def _enrol(walk: Walk, *, skipped: int = 0) -> None:
 
 
 def _for_walk(step: dict[str, Any], walk: Walk, *, quick: bool) -> dict[str, Any]:
-    """Return a step as a walk uses it: scripts take the other seats, and the lobby passes by itself.
+    """Return a step as a walk uses it: scripts take the other seats, and the lobby passes at once.
 
     Args:
         quick: pass the lobby at once.

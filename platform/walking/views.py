@@ -12,11 +12,13 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from audit.actions import Action
 from plans.reading import BadPlan
+from recruiters.addresses import counted
 from rights.roles import Role
 from studies.launching import draft_version
 from studies.models import Cell, Study
@@ -26,6 +28,9 @@ from walking.outline import ending_in, stages_of
 
 MAX_LISTED = 200
 """A plan with more cells is asked for a cell's number."""
+WINDOW_SECONDS, MAX_WALKS, MAX_JUMPS = 600, 60, 300
+"""How many walks and jumps co-authors can begin from one IP address in this time."""
+_TOO_MANY = gettext_lazy("Too many walks from your network at the moment. Please try again in ten minutes.")
 View = Callable[..., HttpResponse]
 
 
@@ -65,6 +70,8 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     if link is None:
         return render(request, "walking/gone.html", status=404)
     if request.method == "POST":
+        if _too_many(request, "walks", MAX_WALKS):
+            return _start_page(request, link.study, link=link, faults=[_TOO_MANY], status=429)
         return _begin(request, link.study, link=link)
     return _start_page(request, link.study, link=link)
 
@@ -107,6 +114,7 @@ def _start_page(
     link: Link | None = None,
     may_change: bool = False,
     faults: Any = (),
+    status: int = 0,
 ) -> HttpResponse:
     cells: list[Cell] = []
     number = 0
@@ -132,10 +140,16 @@ def _start_page(
         "listed": number <= MAX_LISTED,
         "cell": _number(request.POST.get("cell"), cell),
         "role": request.POST.get("role", role),
-        "roles": list(dict.fromkeys(role for cell in cells for role in cell.people)),
+        "roles": list(dict.fromkeys(role for cell in cells if len(cell.people) > 1 for role in cell.people)),
         "has_models": has_models and may_change,
     }
-    return render(request, "walking/start.html", context, status=422 if request.method == "POST" else 200)
+    status = status or (422 if request.method == "POST" else 200)
+    return render(request, "walking/start.html", context, status=status)
+
+
+def _too_many(request: HttpRequest, event: str, limit: int) -> bool:
+    """Count one more event of a visitor without an account; return whether there are too many from this address."""
+    return counted(request, event, seconds=WINDOW_SECONDS) > limit
 
 
 def _number(text: str | None, default: int) -> int:
@@ -180,7 +194,9 @@ def stages(request: HttpRequest, walk: Walk) -> HttpResponse:
 @of_walk
 def jump(request: HttpRequest, walk: Walk) -> HttpResponse:
     """Go to the step at `position`."""
-    if reason := services.jump(walk, _number(request.POST.get("position"), 0)):
+    if walk.link is not None and _too_many(request, "walk-jumps", MAX_JUMPS):
+        messages.info(request, _TOO_MANY)
+    elif reason := services.jump(walk, _number(request.POST.get("position"), 0)):
         messages.info(request, reason)
     return redirect(walk)
 

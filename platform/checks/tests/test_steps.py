@@ -120,6 +120,14 @@ class TestCodeWord:
         assert visitor.now().state == State.FAILED_CODE_WORD
         assert Verdict.objects.get().tries == ["elsewhere", "nowhere", "somewhere"]
 
+    def test_a_wrong_word_sent_twice_is_one_try(self):
+        visitor = at(kind="instructions", code_word={"tries": 2})
+        visitor.see()
+        for _delivery in range(2):
+            assert "You have one more try" in text_of(visitor.refused(code_word="wrong", tried="0"))
+        assert visitor.send(code_word=visitor.enrolment.code_word, tried="0").status_code == 302
+        assert Verdict.objects.get().tries == ["wrong", visitor.enrolment.code_word]
+
     def test_examples_are_filled_in_like_the_instructions(self):
         visitor = at(kind="instructions", examples="Of {{ 100|money }}, half is {{ 50|money }}.")
         page = text_of(visitor.see())

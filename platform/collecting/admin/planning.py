@@ -28,8 +28,9 @@ from plans.reading import BadPlan, Fault
 from plans.schema import collection_controls, seats_of
 from plans.starting_collections import collection_for
 from rights.admin import MembersPage
+from studies import filing
 from studies.admin.beginnings import games_offered, picture_of
-from studies.admin.editing import MAX_SHOWN_CELLS, MAX_SHOWN_LEVELS, posted_document, read_upload
+from studies.admin.editing import MAX_SHOWN_CELLS, MAX_SHOWN_LEVELS, posted_document, uploaded
 from studies.admin.words import words
 
 
@@ -116,10 +117,11 @@ class PlanEditing(MembersPage):
     def read_file(self, request: HttpRequest) -> HttpResponse:
         """Return {document, faults} of a file for the editor; saves nothing."""
         self._refuse_others(request)
-        document, faults = read_upload(request)
-        if not faults and not is_collection(document):
-            faults = [Fault("format", _("This is not the plan of a collection."))]
-        return JsonResponse({"document": document, "faults": [fault.as_data() for fault in faults]})
+        try:
+            document, _media = filing.read(uploaded(request), collection=True)
+        except BadPlan as error:
+            return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+        return JsonResponse({"document": document, "faults": []})
 
     def _refuse_others(self, request: HttpRequest) -> None:
         if not self.has_add_permission(request):
@@ -153,7 +155,6 @@ def _answer(document: dict[str, Any]) -> dict[str, Any]:
             faults = error.faults
     return {
         "faults": [fault.as_data() for fault in faults],
-        "all_cells": [{"levels": dict(cell.factors)} for cell in checked.cells[:MAX_SHOWN_CELLS]],
         "more": max(0, len(checked.cells) - MAX_SHOWN_CELLS),
         **_of_reader(document),
         **found,

@@ -40,10 +40,10 @@ def test_a_study_is_the_same_as_its_file(name):
 def test_a_study_can_be_launched(name):
     study = load(name, agents=["script:random"])
     version = launch(study)
-    people = {"one": 1, "several": 2, "people": None}
+    people = {"one": 1, "two": 2, "both": 2, "all": None}
     for cell in Cell.objects.filter(version=version):
         seated = [player for player in cell.seats.values() if player == "person"]
-        wanted = people.get(cell.factors.get("company"), 1)
+        wanted = people.get(cell.factors.get("people"), 1)
         assert len(seated) == (len(cell.seats) if wanted is None else wanted)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from random import Random
 
 import pytest
@@ -133,9 +134,47 @@ def test_every_draw_can_be_repeated(folder):
     assert (undrawn["cell"], undrawn["factor_stakes"], undrawn["assignment_rule"]) == ("", "", "")
 
 
+@pytest.mark.parametrize("rule", ["blocks", "random", "emptiest"])
+def test_the_whole_assignment_can_be_run_again_from_the_dataset(tmp_path, rule):
+    """From the tables alone: each draw's cells and chances follow from the draws before it, and its cell from both."""
+    sexes = ["a", "a", "b", "a", "b", "a", "a", "b", "a", "a"]
+    sex = {"name": "sex", "kind": "single", "text": "Which?", "options": ["a", "b"]}
+    stakes = [{"stakes": "small", "weight": 2}, {"stakes": "large", "quota": 4}]
+    document = plan(cells={"quota": 9, "rule": rule, "strata": ["sex"], "listed": stakes})
+    document["journey"][1:3] = [{"stage": "questions", "name": "before", "items": [sex]}]
+    study = kit.launched("again", plan=document)
+    for number, each in enumerate(sexes):
+        building.answer(building.consent(building.arrive(study, worker=f"A{number}")), question_sex=each)
+    export(study, tmp_path / "d")
+    cells = {row["cell"]: row for row in rows(tmp_path / "d", "cells")}
+    weights, quotas = ({cell: int(row[name]) for cell, row in cells.items()} for name in ("weight", "quota"))
+    held, blocks = Counter(), {}
+    people = sorted(rows(tmp_path / "d", "participants"), key=lambda row: int(row["assignment_number"]))
+    for row in people:
+        open_cells = {cell: weights[cell] for cell in cells if held[cell] < quotas[cell]}
+        if rule == "blocks":
+            number, used = blocks.setdefault(row["assignment_stratum"], (0, Counter()))
+            left = {cell: times - used[cell] for cell, times in open_cells.items() if times > used[cell]}
+            if not left:
+                number, used, left = number + 1, Counter(), open_cells
+            open_cells, blocks[row["assignment_stratum"]] = left, (number, used)
+            assert int(row["assignment_block"]) == number
+            used[row["cell"]] += 1
+        elif rule == "emptiest":
+            share = {cell: held[cell] / quotas[cell] for cell in open_cells}
+            open_cells = {cell: 1 for cell in open_cells if share[cell] == min(share.values())}
+        chances = {cell: times / sum(open_cells.values()) for cell, times in open_cells.items()}
+        assert json.loads(row["assignment_open"]) == chances
+        point, reached = Random(row["assignment_seed"]).random(), 0.0
+        assert row["cell"] == next(cell for cell in chances if (reached := reached + chances[cell]) > point)
+        held[row["cell"]] += 1
+    assert len(people) == len(sexes) and {row["assignment_rule"] for row in people} == {rule}
+
+
 def test_conditions_and_answers_in_each_pass_are_columns(folder):
     old, young, undrawn = rows(folder, "participants")
     assert [row["shown_old"] for row in (old, young, undrawn)] == ["TRUE", "FALSE", ""]
+    assert [name for name in old if name.startswith("shown_")] == ["shown_old"]
     assert (old["survey_before_age"], old["survey_after_fair_2"], old["survey_after_fair_3"]) == ("60", "yes", "no")
     assert float(old["seconds_page_old"]) >= 0 and young["seconds_page_old"] == ""
 
@@ -159,3 +198,14 @@ def test_what_changed_without_a_new_version_is_listed_with_its_time(tmp_path):
         ("title", "Second, ask [e-mail]"), ("cells.1.quota", 7),
     ]  # fmt: skip
     assert all(change["at"].endswith("Z") for change in changes) and verify(tmp_path / "d") == []
+
+
+def test_hypotheses_are_in_the_dataset_with_what_changed_later(tmp_path):
+    first = {"name": "first", "outcome": "agreement", "contrast": {"stakes": ["small", "large"]}}
+    study = kit.launched("planned", plan=plan(analysis={"hypotheses": [first]}))
+    later = {"hypotheses": [first, {**first, "name": "second"}]}
+    building.launch_with(study, analysis=later)
+    export(study, tmp_path / "d")
+    assert loads((tmp_path / "d" / "plan-v1.yaml").read_text())["analysis"] == {"hypotheses": [first]}
+    (change,) = json.loads((tmp_path / "d" / "changes.json").read_text())
+    assert (change["path"], change["after"]) == ("analysis", later) and study.versions.count() == 1

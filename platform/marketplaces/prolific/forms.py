@@ -102,8 +102,8 @@ class OfferForm(forms.Form):
         widget=UnfoldBooleanWidget(),
         help_text=_(
             "Prolific distributes participants over the study's cells. Each cell has as many places as in Parley, and "
-            "the number of places above does not apply. Without this option, Parley assigns each participant to the "
-            "emptiest cell."
+            "the number of places above does not apply. Without this option, Parley draws each participant's cell as "
+            "the plan says."
         ),
     )
     filters = FiltersField(

@@ -92,11 +92,11 @@ async def test_a_draft_for_other_roles_is_not_sent():
 # ---- what happens next ------------------------------------------------------------------------------
 
 
-def frame_while_waiting(*, appears: str = "typed", **timers: Any) -> dict[str, Any]:
+def frame_while_waiting(*, timed: bool = True, **settings: Any) -> dict[str, Any]:
     """Return alice's frame half a minute after her offer to a model."""
     _person, match = new_match()
-    Seat.objects.filter(match=match, role="bob").update(agent="vllm:model", settings={"appears": appears})
-    Match.objects.filter(pk=match.pk).update(timers=timers)
+    Seat.objects.filter(match=match, role="bob").update(agent="vllm:model", settings={"appears": "typed", **settings})
+    Match.objects.filter(pk=match.pk).update(timers={"turn_seconds": 180} if timed else {})
     _LINE_UPS.clear()
     services.submit_move(
         match_id=match.pk, role="alice", answering=1, move={"alice_gain": 9000, "bob_gain": 1000, "message": None}
@@ -108,7 +108,7 @@ def frame_while_waiting(*, appears: str = "typed", **timers: Any) -> dict[str, A
 
 
 def test_the_limit_in_minutes_and_its_consequence_are_shown():
-    frame = frame_while_waiting(agent_limit_seconds=119.5, after_limit="end")
+    frame = frame_while_waiting(limit_seconds=119.5)
     assert frame["waited"] == 30
     assert 'data-limit="119.5"' in frame["html"]
     for ending in ("within 2 minutes, the game ends and you are paid", "within 1 minute, the game ends"):
@@ -116,13 +116,13 @@ def test_the_limit_in_minutes_and_its_consequence_are_shown():
 
 
 def test_a_fallback_script_is_announced():
-    html = frame_while_waiting(agent_limit_seconds=30, after_limit="script")["html"]
+    html = frame_while_waiting(limit_seconds=30, script="fair")["html"]
     assert "within 1 minute, a simple program answers instead, and the game continues." in html
     assert "minutes" not in html.replace("data-minutes", "")
 
 
 def test_without_a_limit_nothing_is_announced():
-    html = frame_while_waiting()["html"]
+    html = frame_while_waiting(timed=False)["html"]
     assert "data-next" not in html
     assert "Please wait" in html
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
@@ -26,7 +27,7 @@ from plans.pay import PayRule
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from studies.names import is_referenced
+from studies.names import rename
 from studies.tests import kit
 from tests.visitors import text_of
 
@@ -199,9 +200,11 @@ def test_null_characters_are_removed_from_notes(client, study, owner, standin: S
 def test_a_limit_belongs_to_its_study_and_is_deleted_with_it(client, owner):
     draft = kit.new_study("prices")
     give(draft, user=owner, role=Role.OWNER, by=None)
-    assert not is_referenced(draft)
+    rename(draft, "costs")
     client.post(path(draft, "limit"), {"currency": "USD", "most": "50"})
-    assert is_referenced(draft), "under another name it would have no limit"
+    with pytest.raises(ValidationError, match="limits already use it"):
+        rename(draft, "without-a-limit")
+    draft.refresh_from_db()
     draft.delete()
     assert not Limit.objects.exists(), "a later study of this name has its own limits"
 

@@ -64,7 +64,22 @@ def test_a_plan_without_faults_says_how_many_matches_it_needs():
         ("journey.3.of.0.instructions", "{{ nonsense }}", "journey.3.of.0.instructions", {}),
         ("journey.3.take", 3, "journey.3.take", {}),
         ("agents.model.fallback", "nobody", "agents.model.fallback", {}),
-        ("agents.haggler", {"script": "nobody"}, "journey.3.of.0.seats", {}),
+        ("agents.haggler", {"script": "nobody"}, "journey.3.of.0.seats.bob", {"opponent": "haggler"}),
+        ("agents.fair", {"script": "fair"}, None, {}),
+        ("agents.model.fallback", ["haggler", "haggler"], "agents.model.fallback", {}),
+        ("journey.3.of.0.seats.bob", ["model", "nobody"], "journey.3.of.0.seats.bob", {}),
+        ("journey.3.of.0.seats.bob", [], "journey.3.of.0.seats", {}),
+        ("journey.3.groups", {"lobby": {"fill": "nobody"}}, "journey.3.groups.lobby.fill", {}),
+        ("journey.1.title", "{{ nonsense }}", "journey.1.title", {}),
+        ("journey.2.items.0.text", "{{ nonsense }}", "journey.2.items.0.text", {}),
+        ("journey.3.of.0", {"by": "wording", "values": {}}, "journey.3.of.0", {}),
+        ("factors.e", {"levels": [1, 2]}, "factors.e", {}),
+        ("factors.stakes.levels.small.average", {"by": "wording"}, "factors.stakes.levels.small", {}),
+        ("pay.base", {"by": "wording", "values": None}, "pay.base", {}),
+        ("pay.base", {"by": "wording", "values": {"give": 1, "take": 2}, "else": 3}, "pay.base", {}),
+        ("cells", {"crossed": False}, "cells", {}),
+        ("cells.unit", "crowd", "cells.unit", {}),
+        ("cells.strata", ["why"], "cells.strata.0", {}),
         ("agents.haggler", {"script": "haggler", "model": "x"}, "agents.haggler", {}),
         ("cells.strata", ["nothing"], "cells.strata.0", {}),
         ("cells.listed", [{"wording": "give", "opponent": "model"}], "cells.listed.0.stakes", {}),
@@ -75,6 +90,33 @@ def test_a_plan_without_faults_says_how_many_matches_it_needs():
 def test_a_fault_is_found_at_its_place(path, value, at, factors):
     found = faults_of(changed(path, value))
     assert (found == []) if at is None else (at, factors) in found
+
+
+def test_a_value_is_missing_only_where_somebody_reaches_it():
+    take = {"by": "wording", "values": {"give": 1}}
+    assert faults_of(changed("pay.base", {"by": "wording", "values": {"give": take, "take": 2}})) == []
+    short = {"by": "opponent", "values": {"model": 1}}
+    document = changed("pay.base", {"by": "wording", "values": {"give": short, "take": 2}})
+    assert faults_of(document) == [("pay.base", {"wording": "give", "opponent": "haggler"})]
+
+
+def test_one_fault_does_not_hide_the_others():
+    document = changed("journey.1.stage", "dance")
+    document |= {"version": 2, "factors": {**document["factors"], "unused": {"levels": [1]}}}
+    document["pay"]["base"] = -1
+    document["journey"][3]["of"][0]["seats"]["bob"] = ["nobody", {"by": "opponent"}]
+    document["journey"].insert(5, {"stage": "game", "name": "mate", "game": "chess"})
+    assert {at for at, _levels in faults_of(document)} == {
+        *("journey.1.stage", "version", "factors.unused", "pay.base", "journey.3.of.0.seats.bob", "journey.5.game"),
+    }
+
+
+def test_passes_through_blocks_are_limited():
+    document = changed("factors.other", {"levels": list(range(300)), "within": "games"})
+    document["factors"]["horizon"]["levels"] = list(range(300))
+    document["journey"][3]["of"][0]["config"]["rounds"] = {"by": "horizon"}
+    (fault,) = (fault for fault in check(document).faults if fault.at == "factors")
+    assert "100000" in fault.what
 
 
 def test_a_cell_listed_twice_or_with_an_unknown_level_is_refused():
@@ -117,3 +159,26 @@ def test_a_page_s_script_never_learns_a_factor():
     assert faults_of(document) == []
     document["journey"][2]["items"] = [{**QUESTION, "kind": "text"}, {**later, "show_if": "age == wording"}]
     assert faults_of(document) == [("journey.2.items.1.show_if", {})]
+
+
+@pytest.mark.parametrize(
+    ("game", "config", "at"),
+    [
+        ("bargaining", {"rounds": 0}, "rounds"),
+        ("bargaining", {"colour": 1}, "colour"),
+        ("procurement", {"instance": {"categories": [["a"]], "effectiveness": {"a": 0}, "offers": [], "budget": 1}},
+         "instance.effectiveness.a"),
+        ("social_dilemma", {"custom_game": {"actions": [2, 2], "payoffs": {"0,0": [1, 1]}}}, "custom_game"),
+        ("social_dilemma", {"base_game": "custom"}, "custom_game"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_a_parameter_stands_at_its_place(game, config, at):
+    document = {**plan_for(game), "journey": [{"stage": "consent"}, plan_for(game)["journey"][1] | {"config": config}]}
+    assert f"journey.1.config.{at}" in [fault.at for fault in check(document).faults]
+
+
+def test_own_comprehension_questions_are_not_forgotten():
+    document = plan_for("bargaining")
+    document["journey"][1]["comprehension"] = {"questions": []}
+    (fault,) = check(document).faults
+    assert fault.at == "journey.1.comprehension.questions"

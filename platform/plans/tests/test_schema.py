@@ -10,11 +10,12 @@ import pytest
 
 from plans import library
 from plans.schema import json_schema, plan_controls
+from plans.tests.examples import changed
 
 KINDS = {
     *("string", "long", "text", "condition", "number", "integer", "amount", "limit", "boolean", "choice", "lines"),
     *("list", "map", "grid", "group", "own", "fixed"),
-    *("agent", "agents", "config", "endings", "entry", "game", "media", "payoffs", "seats", "strategy"),
+    *("agent", "agents", "answers", "config", "endings", "entry", "game", "media", "payoffs", "seats", "strategy"),
 }
 """What static/parley/plan/controls.js can draw."""
 
@@ -51,6 +52,23 @@ def test_controls_say_what_the_models_know():
 @pytest.mark.parametrize("name", sorted(library.ready_made("studies")))
 def test_schema_admits_every_ready_made_study(name):
     jsonschema.Draft202012Validator(json_schema()).validate(library.ready_made("studies")[name].document)
+
+
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        ("title", "As it is"),
+        ("journey.3.of.0.seats.bob", ["model", {"by": "opponent"}]),
+        ("journey.2.items.0.min", {"by": "wording", "values": {"give": 1, "take": 2}}),
+        ("journey.2.items", [{"by": "wording", "values": {}}]),
+        ("agents.model", {"by": "wording", "values": {}}),
+        ("pay.endings", {"screened_out": {"by": "wording", "values": {}}}),
+        ("cells", {"listed": [{"wording": "give"}], "unit": "group"}),
+    ],
+)
+@pytest.mark.every_case
+def test_schema_admits_whatever_may_vary(path, value):
+    jsonschema.Draft202012Validator(json_schema()).validate(changed(path, value))
 
 
 @pytest.mark.parametrize("change", [{"titel": "x"}, {"pay": {"base": []}}, {"journey": [{"stage": "dance"}]}])

@@ -17,17 +17,14 @@ from django.utils.translation import gettext as _
 from audit import services as audit
 from audit.actions import Action
 from audit.models import Record
-from games.errors import GameError
 from games.interface import Json
 from llm_agents.endpoints import endpoint
 from llm_agents.errors import AgentError
 from opponents import spending
 from opponents.trying import try_out
 from plans.canonical import canonical, sha256_of, version_hash
-from plans.reading import BadPlan
-from studies.costs import shown_costs
-from studies.launching import version_of
-from studies.models import Study
+from studies.costs import Costs
+from studies.models import Study, Version
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,14 @@ class Point:
     done: bool = False
 
 
-def checklist(study: Study, request: HttpRequest) -> list[Point]:
-    """Return the points of a study whose draft has no faults; none if it has."""
-    try:
-        version = version_of(study)
-        costs = shown_costs(study)
-    except (BadPlan, GameError, AgentError, ValueError):
+def checklist(study: Study, request: HttpRequest, version: Version | None, costs: Costs | None) -> list[Point]:
+    """Return the points of a study; none if its draft has faults.
+
+    Args:
+        version: the draft as a version; None if it has faults.
+        costs: None if it cannot be played.
+    """
+    if version is None:
         return []
     page = reverse("admin:studies_study_change", args=[study.pk])
     models = sorted(

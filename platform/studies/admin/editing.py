@@ -22,23 +22,27 @@ from games import registry
 from games.errors import GameError
 from llm_agents.errors import AgentError
 from opponents.listing import listed_models, priced_models, usable_endpoints
+from pages.files import MAX_VIDEO_BYTES, BadMedia, refuse_large, store
+from pages.models import Media
 from plans import files
 from plans.checking import Checked, check
 from plans.comparing import compare
 from plans.plan import Document
-from plans.reading import BadPlan, Fault, Reader
+from plans.reading import BadPlan, Fault, reader_of
 from plans.schema import plan_controls, seats_of
 from plans.stages import Block, Game
 from recruiters import arrivals
 from rights.admin import MembersPage, trail
 from rights.roles import Role
-from studies import drafting, texts
-from studies.admin.checklist import checklist, tick
+from studies import drafting, filing, texts
+from studies.admin.checklist import tick
 from studies.admin.words import words
 from studies.copying import unused_slug
 from studies.costs import shown_forecast
+from studies.filing import export_study
 from studies.journeys import Outlook
 from studies.models import Draft, Study, configured
+from studies.names import is_referenced, rename
 
 MAX_SHOWN_LEVELS = 600
 """Number of levels of published rows that the editor gets."""
@@ -82,7 +86,7 @@ def editor_data(study: Study, document: Document, *, may_change: bool, urls: Map
         "plan": document,
         "edit": study.edit,
         "slug": study.slug,
-        "may_rename": study.status == Study.Status.DRAFT,
+        "may_rename": not is_referenced(study),
         "readOnly": not may_change,
         "unsaved": document is not study.draft,
         "forms": {
@@ -92,10 +96,16 @@ def editor_data(study: Study, document: Document, *, may_change: bool, urls: Map
         "endpoints": [
             {"name": name, "title": title, "models": priced_models(name)} for name, title in usable_endpoints()
         ],
+        "media": media_of(study),
         "words": words(),
         "urls": urls,
         "answer": {},
     }
+
+
+def media_of(study: Study) -> dict[str, str]:
+    """Return the addresses of the study's images and videos by name."""
+    return {file.name: file.get_absolute_url() for file in Media.objects.filter(study=study.slug).defer("data")}
 
 
 def answer(document: Document, study: Study) -> dict[str, Any]:
@@ -104,7 +114,6 @@ def answer(document: Document, study: Study) -> dict[str, Any]:
     found: dict[str, Any] = {
         "faults": [fault.as_data() for fault in checked.faults],
         "cells": [_cell(cell) for cell in checked.cells[:MAX_SHOWN_CELLS]],
-        "all_cells": [{"levels": dict(cell.factors)} for cell in checked.cells[:MAX_SHOWN_CELLS]],
         "more": max(0, len(checked.cells) - MAX_SHOWN_CELLS),
         "totals": [],
         "changes": [],
@@ -133,7 +142,7 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
             "number": cell["number"],
             "title": " · ".join(cell["factors"].values()),
             "quota": cell["quota"],
-            "minutes": str(cell["minutes"]),
+            "minutes": cell["minutes"],
             "pay": cell["pay"],
             "hourly": _("{amount}/h").format(amount=cell["hourly"]),
         }
@@ -141,8 +150,7 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
     ]
     totals = [[_("Participants"), f"{shown['places']:,}", ""]]
     totals += [
-        [str(title), str(expected), _("at most {amount}").format(amount=most) if most != expected else ""]
-        for title, expected, most in shown["rows"]
+        [str(title), str(expected), _most(most) if most != expected else ""] for title, expected, most in shown["rows"]
     ]
     return {
         "cells": cells,
@@ -152,10 +160,14 @@ def _figures(document: Document, slug: str) -> dict[str, Any]:
     }
 
 
+def _most(amount: str) -> str:
+    return _("at most {amount}").format(amount=amount) if any(map(str.isdigit, amount)) else amount
+
+
 def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:
     """Return the levels of published rows, and the seats of every game's stage in the first cell."""
     try:
-        reader = Reader(document)
+        reader = reader_of(document)
     except BadPlan:
         return {"levels": {}, "seats": {}}
     rows = {
@@ -220,7 +232,7 @@ class PlanEditing(MembersPage):
         return [
             path("models/", self.admin_site.admin_view(self.listed_models), name="studies_study_models"),
             path("upload/", self.admin_site.admin_view(require_POST(self.upload)), name="studies_study_upload"),
-            path("<path:object_id>/plan.yaml", self.admin_site.admin_view(self.file), name="studies_study_file"),
+            path("<path:object_id>/file/", self.admin_site.admin_view(self.file), name="studies_study_file"),
             *routes,
         ]
 
@@ -260,7 +272,7 @@ class PlanEditing(MembersPage):
             document = posted_document(request)
             with transaction.atomic():
                 if slug != study.slug:
-                    _rename(study, slug)
+                    rename(study, slug)
                 saved = drafting.save(study, document, edit=edit, by=request.user)  # type: ignore[arg-type]
                 self.record_action(request, saved, Action.CHANGED, _("Changed the plan."), {"edit": saved.edit})
         except BadPlan as error:
@@ -309,41 +321,50 @@ class PlanEditing(MembersPage):
         return JsonResponse({"models": sorted({*priced_models(name), *listed_models(name)}) if is_usable else []})
 
     def add_media(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Store an image or video of the study; return {name}."""
-        from pages.files import BadMedia, store
-
+        """Store an image or video of the study, as `kind` asks for; return {name, url}."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         file = request.FILES.get("file")
         if file is None:
             raise Http404
         try:
-            media = store(study.slug, file.name or "file", file.read())
+            refuse_large(file.size or 0, MAX_VIDEO_BYTES)
+            media = store(study.slug, file.name or "file", file.read(), kind=request.POST.get("kind", ""))
         except BadMedia as error:
             return JsonResponse({"error": str(error)}, status=400)
-        return JsonResponse({"name": media.name})
+        return JsonResponse({"name": media.name, "url": media.get_absolute_url()})
 
     # ---- files -------------------------------------------------------------------------------------------
 
     def file(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Return the saved plan as a YAML file."""
-        study = self.seen(request, object_id)
-        headers = {"Content-Disposition": f'attachment; filename="{study.slug}.yaml"'}
-        return HttpResponse(files.dumps(study.draft), content_type="application/yaml; charset=utf-8", headers=headers)
+        """Return the saved plan as a YAML file, or as a zip with its images and videos."""
+        name, content = export_study(self.seen(request, object_id))
+        kind = "application/zip" if name.endswith(".zip") else "application/yaml; charset=utf-8"
+        return HttpResponse(
+            content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
 
     def read_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Return {document, faults} of a file for the editor; saves nothing."""
-        self.seen(request, object_id, role=Role.EDITOR)
-        document, faults = read_upload(request)
-        return JsonResponse({"document": document, "faults": [fault.as_data() for fault in faults]})
+        """Return {document, faults, media} of a file for the editor; stores its images and videos, saves nothing."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        try:
+            document, media = filing.read(uploaded(request))
+        except BadPlan as error:
+            return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+        for name, data in media.items():
+            store(study.slug, name, data)
+        return JsonResponse({"document": document, "faults": [], "media": media_of(study)})
 
     def upload(self, request: HttpRequest) -> HttpResponse:
         """Create a draft from a file; with any fault, list all of them and create nothing."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        document, faults = read_upload(request)
-        if faults:
-            return self.beginning_page(request, faults=[str(fault) for fault in faults])
-        return self.created(request, document, Action.MADE, _("Made from a file."))
+        try:
+            with transaction.atomic():
+                study = filing.import_study(uploaded(request), by=request.user)  # type: ignore[arg-type]
+                self.record_action(request, study, Action.MADE, _("Made from a file."))
+        except BadPlan as error:
+            return self.beginning_page(request, faults=[str(fault) for fault in error.faults])
+        return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
 
     def beginning_page(self, request: HttpRequest, **context: Any) -> HttpResponse:
         """Show the ways to begin a study."""
@@ -384,7 +405,8 @@ class PlanEditing(MembersPage):
     def tick(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Record that the user has seen one point of the checklist, and go where it leads."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        item = next((item for item in checklist(study, request) if item.name == request.POST.get("item")), None)
+        points = self.study_context(request, study)["points"]
+        item = next((item for item in points if item.name == request.POST.get("item")), None)
         if item is None:
             raise Http404
         problem = tick(study, item, request.user)
@@ -396,7 +418,7 @@ class PlanEditing(MembersPage):
 def default_consent_of(document: Document) -> str:
     """Return the consent text that Parley makes for this plan; empty while the plan has faults."""
     try:
-        reader = Reader(document)
+        reader = reader_of(document)
         plans = [reader.plan(cell.factors) for cell in reader.cells[:MAX_SHOWN_CELLS]]
         return texts.default_consent(plans[0], Outlook.of(plans))
     except (BadPlan, GameError, ValueError, IndexError):
@@ -408,33 +430,19 @@ def slug_of(document: Document) -> str:
     return slugify(str(document.get("title", "")))[:50] or "study"
 
 
-def read_upload(request: HttpRequest) -> tuple[dict[str, Any], list[Fault]]:
-    """Return the uploaded plan and everything that is wrong with it."""
-    file = request.FILES.get("file")
-    if file is None:
-        return {}, [Fault("", _("Please choose a file."))]
-    try:
-        document = files.loads(_text_of(file))
-    except BadPlan as error:
-        return {}, error.faults
-    return document, list(check(document).faults)
-
-
-def _rename(study: Study, slug: str) -> None:
-    """Give a draft another short name.
+def uploaded(request: HttpRequest) -> bytes:
+    """Return the uploaded file.
 
     Raises:
-        ValidationError: it is launched, or the name is taken or not valid.
+        BadPlan: there is none, or it is too large.
     """
-    if study.status != Study.Status.DRAFT:
-        raise ValidationError(_("The short name stays once the study is launched."))
-    study.slug = slug
-    try:
-        study.clean_fields(exclude=["draft"])
-        study.validate_unique()
-    except ValidationError as error:
-        raise ValidationError(_("Short name: {reason}").format(reason=" ".join(error.messages))) from None
-    study.save(update_fields=["slug"])
+    file = request.FILES.get("file")
+    if file is None:
+        raise BadPlan([Fault("", _("Please choose a file."))])
+    if (file.size or 0) > filing.MAX_BYTES:
+        raise BadPlan([Fault("", _("The file is too large."))])
+    content: bytes = file.read()
+    return content
 
 
 def _changes(before: Draft | None, after: Draft) -> list[str]:

@@ -45,6 +45,7 @@ class StudyStatus:
 
     Attributes:
         unlaunched: whether the saved settings differ from the launched version.
+        draft: the saved settings as a version; None if they have faults.
         problems: why the saved settings cannot be launched, empty if they can.
         why_closed: why the launched version admits no participants although it is open; usually empty.
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
@@ -58,6 +59,7 @@ class StudyStatus:
     join_link: str
     versions: list[Version]
     unlaunched: bool
+    draft: Version | None
     problems: list[Fault]
     arrived: int
     live: int
@@ -82,12 +84,14 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     placed = Placement.objects.filter(version__study=study)
     counts = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
     join_link = request.build_absolute_uri(study.get_absolute_url())
-    problems, unlaunched = _launch_problems(study, versions[0] if versions else None)
+    draft, problems = _draft_of(study)
+    unlaunched = draft is None or not versions or bool(compare(versions[0].document, study.draft))
     codes = codes_of(study.slug)
     return StudyStatus(
         join_link=join_link,
         versions=versions,
         unlaunched=unlaunched,
+        draft=draft,
         problems=problems,
         arrived=sum(counts.values()),
         live=sum(count for state, count in counts.items() if state not in ENDED),
@@ -110,14 +114,15 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     )
 
 
-def _launch_problems(study: Study, latest: Version | None) -> tuple[list[Fault], bool]:
-    """Return why the saved draft cannot be launched, and whether launching it would change something."""
+def _draft_of(study: Study) -> tuple[Version | None, list[Fault]]:
+    """Return the saved draft as a version, or None, and why it cannot be launched."""
+    version = None
     try:
         version = version_of(study)
         refuse_unplayable(study, version)
     except (BadPlan, ValidationError) as error:
-        return faults_of(error), True
-    return [], latest is None or bool(compare(latest.document, study.draft))
+        return version, faults_of(error)
+    return version, []
 
 
 def _cells(study: Study, latest: Version | None) -> list[CellFill]:

@@ -19,9 +19,7 @@ from unfold.decorators import display
 
 from audit.actions import Action
 from games import registry
-from games.errors import GameError
 from matches.models import Match
-from opponents.agents import Agent
 from participants.states import State
 from plans.reading import BadPlan
 from rights.roles import Role
@@ -32,7 +30,7 @@ from studies.admin.checklist import checklist
 from studies.admin.codes import LabCodes, creation_choices
 from studies.admin.first_page import COLOURS
 from studies.admin.status import status_of
-from studies.launching import faults_of, launch, version_of
+from studies.launching import faults_of, launch
 from studies.models import Study
 from studies.previewing import preview_source
 
@@ -122,17 +120,19 @@ class StudyAdmin(Beginnings, LabCodes):
         return TemplateResponse(request, "admin/studies/study/change.html", context)
 
     def study_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        status = status_of(study, request)
+        agents = status.draft.agents().values() if status.draft else ()
         return {
             "opts": self.opts,
             "original": study,
             "study": study,
-            "status": status_of(study, request),
-            "points": checklist(study, request),
+            "status": status,
+            "points": checklist(study, request, status.draft, status.costs),
             "may_change": self.has_change_permission(request, study),
             "may_close": self._allowed(request, study, Role.OWNER),
             "may_delete": self.has_delete_permission(request, study),
             "may_copy": self.has_add_permission(request),
-            "previewable": any(not agent.scripted for agent in _agents(study)),
+            "previewable": any(not agent.scripted for agent in agents),
             **creation_choices(),
         }
 
@@ -254,14 +254,6 @@ class StudyAdmin(Beginnings, LabCodes):
         """Show what happened at the recruiter, if anything."""
         if outcome is not None:
             self.message_user(request, outcome.sentence, messages.SUCCESS if outcome.done else messages.ERROR)
-
-
-def _agents(study: Study) -> list[Agent]:
-    """Return the agents of the draft; none if it has faults."""
-    try:
-        return list(version_of(study).agents().values())
-    except (BadPlan, GameError):
-        return []
 
 
 def _redirect_to_study(study: Study) -> HttpResponseRedirect:

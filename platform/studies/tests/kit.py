@@ -20,7 +20,7 @@ _LEAVES: dict[str, tuple[str, ...]] = {
     "pay": ("currency", "base", "waiting_rate", "endings", "failure_cap", "pause_on_failure"),
     "bonus": ("rule", "of", "average", "rate", "cap"),
     "entry": _ENTRY,
-    "cells": ("quota", "listed", "strata", "crossed", "rows"),
+    "cells": ("quota", "listed", "strata", "crossed", "rows", "unit"),
     "told": ("others",),
     "checks": ("behaviour", "whole_groups"),
 }

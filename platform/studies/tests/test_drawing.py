@@ -13,9 +13,9 @@ from participants.models import Enrolment
 from recruiters.arrivals import Arrival
 from studies import drawing
 from studies.drawing import Block, Open
-from studies.enrolling import enrol
+from studies.enrolling import Full, enrol
 from studies.models import Placement, Study
-from studies.tests.kit import launched, varied
+from studies.tests.kit import launch_again, launched, varied
 from tests.visitors import placed_participant
 
 cells = st.lists(
@@ -82,6 +82,13 @@ class TestStudies:
         expected = "$1.00" if person.placement.cell.factors["pay"] == "low" else "$9.00"
         assert expected in person.steps[0]["text"]
 
+    def test_pay_of_those_who_are_screened_out_is_drawn_before_they_can_be(self):
+        pay = {"base": varied("pay", low="1.00", high="9.00"), "endings": {"screened_out": "base"}}
+        stakes = {"factors": {"pay": {"levels": ["low", "high"]}}, "consent": "Welcome.", "before": [AGE]}
+        child = self.answered(launched(**pay, **stakes), "child", age=12)
+        expected = {"low": "$1.00", "high": "$9.00"}[child.placement.cell.factors["pay"]]
+        assert (child.state, child.earnings["total"]) == ("screened_out", expected)
+
     def test_every_draw_is_recorded_and_can_be_repeated(self):
         study = launched(before=[AGE], quota=3, **WORDING)
         for number in range(6):
@@ -105,6 +112,14 @@ class TestStudies:
         )
         assert counts == {('["a"]', 1): 2, ('["a"]', 2): 2, ('["b"]', 1): 1, ('["b"]', 2): 1}
 
+    def test_participants_or_groups_are_assigned(self):
+        pair = {"alice": "person", "bob": "person"}
+        for unit, completes in (("group", True), ("participant", False)):
+            study = launched(f"by-{unit}", seats=pair, unit=unit, **WORDING)
+            for number in (1, 2):
+                person = placed_participant(study, f"{unit}{number}")
+            assert Placement.objects.get(enrolment=person).draw.get("completes", False) == completes
+
     def test_cell_that_a_link_names_is_marked(self):
         study = launched(before=[AGE], **WORDING)
         placement = enrol(study, Arrival("otree", worker="w", proof="w", cell=2)).placement
@@ -116,3 +131,22 @@ class TestStudies:
         for number in range(2):
             self.answered(study, f"w{number}")
         assert Counter(Placement.objects.values_list("cell__number", flat=True)) == {1: 1, 2: 1}
+
+    def test_a_place_taken_in_an_earlier_version_is_not_given_again_in_its_cells(self):
+        study = launched(before=[AGE], quota=1, **WORDING)
+        placed_participant(study, "before")
+        levels, texts = ["give", "take", "keep"], varied("wording", give="G", take="T", keep="K")
+        launch_again(study, factors={"wording": {"levels": levels}}, instructions=texts)
+        for number in range(2):
+            placed_participant(study, f"w{number}")
+        with pytest.raises(Full):
+            placed_participant(study, "late")
+
+    @pytest.mark.parametrize(("unit", "together"), [("group", True), ("participant", False)])
+    def test_groups_or_participants_are_assigned(self, unit, together):
+        contest = {"game": "beauty_contest", "config": {"players": 2}, "seats": {"*": "person"}}
+        study = launched(**contest, factors={}, grid={"runs": [1, 3]}, unit=unit)
+        drawn = [placed_participant(study, f"w{number}").placement for number in range(8)]
+        pairs = [{first.cell.number, second.cell.number} for first, second in zip(drawn[::2], drawn[1::2], strict=True)]
+        assert [placement.draw.get("completes", False) for placement in drawn] == [False, together] * 4
+        assert all(len(pair) == (1 if together else 2) for pair in pairs)

@@ -10,13 +10,17 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from audit.models import Record
+from pages.files import MAX_IMAGE_BYTES, MAX_VIDEO_BYTES
+from pages.models import Media
 from plans import files, library
 from plans.starting import plan_for
+from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
 from studies.copying import copy
 from studies.models import Study
 from studies.tests.kit import launched, new_study
+from studies.tests.test_filing import PNG, with_image
 
 pytestmark = pytest.mark.django_db
 INVALID = "format: parley-study\ntitle: X\njourney:\n  - {stage: game, name: g, game: chess}\n  - {stage: dance}\n"
@@ -37,8 +41,8 @@ def sent(document, **fields):
     return {"document": io.BytesIO(json.dumps(document).encode()), **fields}
 
 
-def named(text: str, name: str = "plan.yaml"):
-    file = io.BytesIO(text.encode())
+def named(content: str | bytes, name: str = "plan.yaml"):
+    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
     file.name = name
     return file
 
@@ -82,6 +86,16 @@ def test_a_draft_can_be_renamed_and_a_launched_study_cannot(client, boss):
     assert (taken.status_code, fixed.status_code) == (400, 400)
 
 
+def test_a_new_short_name_keeps_the_images_and_is_refused_once_codes_open_the_old_one(client, boss):
+    study = with_image()
+    assert client.post(page("save", study.pk), sent(study.draft, edit=0, slug="better")).status_code == 200
+    assert Media.objects.get().study == "better"
+    LabCode.objects.create(study="better", code="XYZ")
+    answer = client.post(page("save", study.pk), sent(study.draft, edit=1, slug="best"))
+    assert answer.status_code == 400 and "short name" in answer.json()["error"]
+    assert not client.get(page("change", study.pk)).context["editor"]["may_rename"]
+
+
 def test_viewers_look_and_do_not_save(client):
     study, user = new_study(slug="s"), User.objects.create_user("viewer", is_staff=True)
     give(study, user=user, role=Role.VIEWER, by=None)
@@ -118,7 +132,7 @@ def test_changes_of_a_launched_study_are_told_in_words(client, boss):
     document["journey"][1]["timing"] = {"turn": 90}
     inside = client.post(page("check", study.pk), sent(document)).json()
     assert not outside["new_version"] and inside["new_version"]
-    assert any("60 s → 90 s" in change for change in inside["changes"])
+    assert any("60 → 90 s" in change for change in inside["changes"])
 
 
 def test_own_texts_begin_with_parleys(client, boss):
@@ -130,7 +144,51 @@ def test_own_texts_begin_with_parleys(client, boss):
     assert "You are invited" in texts[0] and "{{" in texts[1]
 
 
+# ---- images and videos -----------------------------------------------------------------------------------
+
+
+def test_an_image_is_stored_replaced_and_shown_by_its_address(client, boss):
+    study = new_study(slug="s")
+    first = client.post(page("media", study.pk), {"file": named(PNG, "dot.png"), "kind": "image"}).json()
+    second = client.post(page("media", study.pk), {"file": named(PNG + b"2", "dot.png"), "kind": "image"}).json()
+    assert first["name"] == second["name"] == "dot.png" and first["url"] != second["url"]
+    assert client.get(second["url"]).content == PNG + b"2"
+    assert client.get(page("change", study.pk)).context["editor"]["media"]["dot.png"] == second["url"]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "reason"),
+    [
+        (PNG, "video", "MP4 or WebM"),
+        (b"\x1a\x45\xdf\xa3", "image", "PNG, JPEG, WebP or GIF"),
+        (b"<svg/>", "image", "PNG, JPEG, WebP or GIF"),
+        (PNG + bytes(MAX_IMAGE_BYTES), "image", "limit is 5 MB"),
+        (bytes(MAX_VIDEO_BYTES + 1), "video", "limit is 50 MB"),
+    ],
+)
+def test_files_of_another_kind_or_too_large_are_refused_in_words(client, boss, content, kind, reason):
+    study = new_study(slug="s")
+    response = client.post(page("media", study.pk), {"file": named(content, "file"), "kind": kind})
+    assert response.status_code == 400 and reason in response.json()["error"]
+    assert not Media.objects.exists()
+
+
 # ---- files -----------------------------------------------------------------------------------------------
+
+
+def test_a_study_with_images_is_downloaded_and_opened_with_them(client, boss):
+    study = with_image()
+    response = client.get(page("file", study.pk))
+    assert "pictured.zip" in response["Content-Disposition"]
+    other = new_study(slug="other")
+    answer = client.post(page("read", other.pk), {"file": named(response.content, "pictured.zip")}).json()
+    assert answer == {
+        "document": study.draft,
+        "faults": [],
+        "media": {"dot.png": Media.objects.first().get_absolute_url()},
+    }
+    assert client.post(page("upload"), {"file": named(response.content, "pictured.zip")}).status_code == 302
+    assert Media.objects.filter(name="dot.png").count() == 3
 
 
 def test_download_and_upload_are_the_same_plan(client, boss):
@@ -172,6 +230,13 @@ def test_a_study_of_a_game_begins_with_one_click(client, boss):
     assert client.post(page("begin", "chess")).status_code == 404
 
 
+def test_copies_have_the_images_and_deleted_studies_leave_none(boss):
+    study = with_image()
+    copied = copy(study, by=boss)
+    study.delete()
+    assert [(file.study, file.name) for file in Media.objects.all()] == [(copied.slug, "dot.png")]
+
+
 def test_copies_have_the_plan_and_a_name_of_their_own(boss):
     study = launched(slug="splitting", title="Splitting")
     copied = copy(study, by=boss)
@@ -187,7 +252,7 @@ def test_an_earlier_draft_is_listed_and_brought_back_as_unsaved_changes(client, 
     document = json.loads(json.dumps(study.draft))
     document["journey"][1]["timing"]["turn"] = 90
     client.post(page("save", study.pk), sent(document, edit=0))
-    assert "60 s → 90 s" in client.get(page("drafts", study.pk)).content.decode()
+    assert "60 → 90 s" in client.get(page("drafts", study.pk)).content.decode()
     editor = client.get(page("change", study.pk), {"edit": 0}).context["editor"]
     assert (editor["plan"], editor["edit"], editor["unsaved"]) == (study.draft, 1, True)
 

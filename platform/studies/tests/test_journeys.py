@@ -8,19 +8,22 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exports.participants import facts_of
 from lobby import services as lobbies
+from lobby.models import Place
 from matches.models import Match, Seat
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from recruiters.arrivals import Arrival
-from studies.enrolling import enrol
+from studies.enrolling import Seats, enrol
 from studies.journeys import ordered, steps_of, williams
 from studies.launching import launch
-from studies.models import Study
+from studies.models import Placement, Study
 from studies.tests.kit import document, varied
 from studies.tests.test_together import leave_match_page, play, states, walk_to_lobby
 
@@ -41,7 +44,8 @@ def alone(name: str, **settings: Any) -> dict[str, Any]:
 
 def study(*stages: dict[str, Any], **parts: Any) -> Study:
     """Return a launched study of these stages."""
-    plan = document("beauty_contest", agents={"rational": {"script": "rational"}}, via="open", quota=50, **parts)
+    agents = {"rational": {"script": "rational"}}
+    plan = document("beauty_contest", **{"agents": agents, "via": "open", "quota": 50, **parts})
     plan["journey"] = [{"stage": "consent"}, *stages]
     made = Study.objects.create(slug="s", draft=plan)
     launch(made)
@@ -76,6 +80,22 @@ class TestBlocks:
         assert [step["config"]["runs"] for step in steps if step["kind"] == "match"] == [1, 3]
         assert [step["config"]["runs"] for step in steps if step["kind"] == "instructions"] == [1, 3]
 
+    def test_fixed_passes_and_cells_follow_in_the_order_of_the_levels_as_written(self):
+        """PostgreSQL would sort the names of levels by their length."""
+        levels = {"longest": {"runs": 3}, "mid": {"runs": 2}, "b": {"runs": 1}}
+        block = {
+            "stage": "block", "name": "games",
+            "of": [alone("talk", config={"players": 2, "runs": {"by": "within.runs"}})],
+        }  # fmt: skip
+        page = {"stage": "page", "name": "opening", "text": {"by": "between", "values": dict.fromkeys(levels, "Hello")}}
+        made = study(
+            block, page, factors={"within": {"levels": levels, "within": "games"}, "between": {"levels": levels}}
+        )
+        assert matches_in(steps_in(made)) == [f"talk.{level}" for level in levels]
+        assert [cell.factors["between"] for cell in made.latest_version().cells.order_by("number")] == list(levels)
+        assert list(Study.objects.get(pk=made.pk).draft["factors"]) == ["within", "between"]
+        assert Study.objects.filter(draft__title=made.title).order_by("draft__title").get() == made
+
     def test_balanced_orders_are_equally_frequent(self):
         made = study({"stage": "block", "name": "games", "order": "balanced", "of": [alone("a"), alone("b")]})
         orders = Counter(tuple(matches_in(steps_in(made, number=number))) for number in range(1, 9))
@@ -91,6 +111,35 @@ class TestBlocks:
         drawn = [matches_in(steps_in(made, number=number)) for number in range(1, 7)]
         assert all(len(set(passes)) == 2 for passes in drawn)
         assert set(Counter(each for passes in drawn for each in passes).values()) == {4}
+
+    def test_what_is_balanced_in_two_blocks_is_independent(self):
+        made = study(
+            {"stage": "block", "name": "first", "order": "balanced", "of": [alone("a"), alone("b")]},
+            {"stage": "block", "name": "second", "order": "balanced", "of": [alone("c"), alone("d")]},
+        )
+        orders = {tuple(matches_in(steps_in(made, number=number))) for number in range(1, 61)}
+        assert len(orders) == 4
+
+    def test_every_taken_pass_comes_first_for_somebody(self):
+        block = {
+            "stage": "block", "name": "games", "take": 2, "passes": "balanced",
+            "of": [alone("talk", config={"players": 2, "runs": {"by": "runs"}})],
+        }  # fmt: skip
+        made = study(block, factors={"runs": {"levels": [1, 2, 3, 4], "within": "games"}})
+        drawn = [matches_in(steps_in(made, number=number)) for number in range(1, 61)]
+        assert set(Counter(each for passes in drawn for each in passes).values()) == {30}
+        assert {passes[0] for passes in drawn} == {passes[1] for passes in drawn} == {f"talk.{n}" for n in range(1, 5)}
+
+    def test_order_before_the_draw_is_drawn_for_each_participant(self):
+        pages = [{"stage": "page", "name": name, "text": name} for name in ("one", "two")]
+        made = study(
+            {"stage": "block", "name": "reading", "order": "balanced", "of": pages},
+            alone("a", config={"players": 2, "runs": varied("h", a=1, b=2)}),
+            factors={"h": {"levels": ["a", "b"]}},
+        )
+        people_in = [enrol(made, Arrival("open", worker="", proof="")) for _arrival in range(6)]
+        orders = Counter(tuple(step["name"] for step in person.steps if step["kind"] == "page") for person in people_in)
+        assert orders == {("one", "two"): 3, ("two", "one"): 3}
 
     def test_those_who_may_meet_share_their_order(self):
         made = study({"stage": "block", "name": "games", "order": "random", "of": [contest("a"), contest("b")]})
@@ -171,6 +220,50 @@ class TestGroups:
         cohorts = [frozenset(enrolment.pk for enrolment in enrolments[i : i + 4]) for i in (0, 4)]
         assert all(any(pair <= cohort for cohort in cohorts) for pair in pairs())
 
+    def test_cohorts_that_never_meet_are_different_clusters(self):
+        block = {"stage": "block", "name": "games", "groups": {"cohort": 4}, "of": [contest("a")]}
+        version = study(block).latest_version()
+        (cell,) = version.planned_cells()
+        steps = [
+            steps_of(version, cell, "p1", number=1, together=together) for together in ("", "session 1", "session 2")
+        ]
+        clusters = [step["cluster"] for of_one in steps for step in of_one if step["kind"] == "match"]
+        assert len(set(clusters)) == 3 and not any("session" in cluster for cluster in clusters)
+
+    def test_seat_filled_by_an_agent_in_another_game_is_not_offered_again(self, monkeypatch):
+        """The block begins with a game whose seats have other names than those of the cell's first game."""
+        monkeypatch.setattr("studies.journeys.ordered", lambda count, *_rest: list(range(count))[::-1])
+        fills = {"ready": 0, "otherwise": "agents"}
+        split = {
+            "stage": "game", "name": "split", "game": "bargaining", "config": {"rounds": 1}, "code_word": None,
+            "seats": {"alice": "person", "bob": "person"}, "lobby": {**fills, "fill": "fair"},
+        }  # fmt: skip
+        agents = {"rational": {"script": "rational"}, "fair": {"script": "fair"}}
+        later = contest("guess", lobby={**fills, "fill": "rational"})
+        block = {"stage": "block", "name": "games", "order": "random", "of": [split, later]}
+        made = study(block, agents=agents, factors={})
+        version = made.latest_version()
+        (cell,) = version.cells.all()
+        (person,) = arrive(made)
+        assert person.step["stage"] == "guess" and person.placement.role == "alice"
+        Place.objects.update(until=timezone.now())
+        lobbies.sweep()
+        assert states([person]) == {State.PLAYING: 1}
+        assert Placement.objects.get(enrolment=person).role == "alice"
+        seats = Seats(version)
+        assert {role: seats.held[cell.pk, role] for role in cell.people} == {"alice": 1, "bob": 1}
+        assert sum(seats.held.values()) == 2
+
+    def test_who_leaves_before_the_game_is_replaced_in_the_same_order(self):
+        block = {"stage": "block", "name": "games", "order": "balanced", "groups": {"lobby": {"ready": 0}}}
+        made = study({**block, "of": [contest("a"), contest("b")]})
+        (waiting,) = arrive(made)
+        leaver = enrol(made, Arrival("open", worker="", proof=""))
+        people.withdraw(enrolment_id=leaver.pk)
+        (other,) = arrive(made)
+        assert states([waiting, other]) == {State.PLAYING: 2}
+        assert len({tuple(matches_in(person.steps)) for person in (waiting, other, *arrive(made, 2))}) == 2
+
     def test_everyone_takes_each_seat_in_turn(self):
         made = study(
             {
@@ -201,6 +294,30 @@ class TestConditions:
         kind, recorded = self.shown(made, "20")
         assert kind == "instructions"
         assert "false" in recorded
+
+    def test_rules_and_code_word_come_with_the_first_game_that_is_played(self):
+        asked = {**contest("a"), "seats": {"p1": "person", "p2": "rational"}, "code_word": {"tries": 1}}
+        made = study(self.ASKED, {**asked, "show_if": "age >= 30"}, {**asked, "name": "b"}, {**asked, "name": "c"})
+        for age, stages in (("20", ["b"]), ("35", ["a", "b"])):
+            person = enrol(made, Arrival("open", worker="", proof=""))
+            for data in ({"agree": "yes"}, {"name": "Kim"}, {"question_age": age}):
+                people.answer_step(enrolment_id=person.pk, position=person.position, data=data)
+                person.refresh_from_db()
+            read, typed = [], 0
+            while not person.ended:
+                if person.step["kind"] == "instructions":
+                    read.append(person.step["stage"])
+                    _person, step = people.show_step(enrolment_id=person.pk)
+                    typed += step.context()["asks_code_word"]
+                elif person.step["kind"] == "match":
+                    finish_matches()
+                    person.refresh_from_db()
+                people.answer_step(
+                    enrolment_id=person.pk, position=person.position, data={"code_word": person.code_word}
+                )
+                person.refresh_from_db()
+            assert (person.state, read, typed) == (State.COMPLETED, stages, 1)
+            assert facts_of(person, timezone.now()).verdicts == {"code_word": True}
 
     def test_factor_decides_whether_a_stage_is_shown(self):
         made = study(
@@ -238,6 +355,19 @@ class TestTexts:
         give, take = (steps_in(made, cell=cell) for cell in (1, 2))
         assert [step["text"].strip() for step in (give[2], take[2])] == ["You will give.", "You will take."]
         assert '{% set wording = "take" %}' in take[3]["texts"]["instructions"]
+
+    def test_consent_states_what_holds_for_every_game(self):
+        slow, quick = {"turn": 180, "extension": 0}, {"turn": 60, "extension": 0, "on_timeout": "default"}
+        made = study(
+            alone("a", timing=slow),
+            {"stage": "game", "name": "b", "game": "bargaining", "config": {"rounds": 2}, "timing": quick,
+             "seats": {"alice": "person", "bob": "fair"}},
+            agents={"rational": {"script": "rational"}, "fair": {"script": "fair"}}, factors={},
+        )  # fmt: skip
+        facts = dict(steps_in(made)[0]["facts"])
+        assert facts["Time to answer"] == "3 minutes for each answer; or, in other games, 1 minute for each answer"
+        assert "a default answer is given" in facts["If you are away longer than that"]
+        assert "Length of the game" not in facts
 
     def test_own_bonus_of_a_game_pays_its_match_and_the_mean_is_capped(self):
         made = study(

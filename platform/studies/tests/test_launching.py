@@ -149,7 +149,7 @@ def test_enrolled_participants_keep_their_steps():
     [
         ({"config": {"money": -1}}, "journey.1.config.money"),
         ({"config": {"no_such": 1}}, "journey.1.config.no_such"),
-        ({"agents": {"script:fair": {"script": "nobody"}}}, "journey.1.seats"),
+        ({"agents": {"script:fair": {"script": "nobody"}}}, "journey.1.seats.*"),
         ({"agents": {"script:fair": {}}}, "agents.script:fair"),
         ({"seats": {"carol": "person"}}, "journey.1.seats"),
         ({"currency": "usd"}, "pay.currency"),

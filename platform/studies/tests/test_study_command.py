@@ -80,7 +80,7 @@ def test_diff_exits_with_1_only_if_the_plans_differ(file):
     first = file(FRAMING)
     assert run("diff", first, file(canonical(FRAMING), "same.yaml")) == ("", 0)
     printed, code = run("diff", first, file(changed("pay.base", 2), "other.yaml"))
-    assert (printed.strip(), code) == ("pay.base: 1.00 → 2.00", 1)
+    assert (printed.strip(), code) == ("pay, base: 1.00 → 2.00", 1)
 
 
 @pytest.mark.django_db

@@ -22,7 +22,7 @@ from recruiters.arrivals import Arrival
 from studies import enrolling
 from studies.journeys import consent_of
 from studies.models import Placement, Study
-from studies.tests.kit import launched, lineups
+from studies.tests.kit import launch_again, launched, lineups
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 THREE_PEOPLE = {"p1": "person", "p2": "person", "p3": "person", "p4": "script:rational"}
@@ -120,6 +120,23 @@ class TestPlacing:
         assert states([single]) == {State.PLAYING: 1}
         with pytest.raises(enrolling.Full):
             arrive(launched_study)
+
+
+class TestVersions:
+    def test_lobbies_do_not_mix_versions_and_everyone_ends_in_their_own(self):
+        made = study(config={"players": 2, "runs": 1}, seats={"*": "person"}, agents={})
+        late = enrolling.enrol(made, Arrival(recruiter="open", proof="", worker=""))
+        (early,) = arrive(made)
+        launch_again(made, turn=77)
+        (new,) = arrive(made)
+        assert not Match.objects.exists(), "both wait"
+        pairs = {180: [early, walk_to_lobby(late)], 77: [new, *arrive(made)]}
+        for turn, pair in pairs.items():
+            assert states(pair) == {State.PLAYING: 2}
+            match = Match.objects.filter(seats__enrolment__in=pair).distinct().get()
+            assert match.timers["turn_seconds"] == turn
+            play(match, {})
+            assert {leave_match_page(enrolment).state for enrolment in pair} == {State.COMPLETED}
 
 
 class TestPay:

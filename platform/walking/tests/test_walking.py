@@ -12,7 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import Record
+from llm_agents.standins import OpenAIStandIn
+from llm_agents.standins.player import answer
 from matches.models import Match, Seat
+from opponents.models import Call
 from participants.models import Enrolment
 from piloting.person import Person
 from rights.members import give
@@ -20,7 +23,7 @@ from rights.roles import Role
 from studies.models import Study
 from studies.tests.kit import new_study
 from tests.visitors import text_of
-from walking import services
+from walking import services, views
 from walking.models import Link, Walk
 from walking.outline import stages_of
 
@@ -84,6 +87,20 @@ def test_other_seats_answer_at_once_and_no_model_is_asked(study):
     assert (walk.enrolment.state, match.status, match.purpose) == ("completed", "finished", "walk")
     assert {seat.agent for seat in match.seats.exclude(agent="")} == {f"script:{match.configured().default_script}"}
     assert "You earned" in page_of(walk) or "Your pay" in page_of(walk)
+
+
+def test_real_models_play_only_if_a_researcher_asks_for_them(study, monkeypatch):
+    study.draft["agents"]["model"]["delay"] = 0
+    study.save()
+    with OpenAIStandIn(answer) as standin:
+        for name, value in standin.environment.items():
+            monkeypatch.setenv(name, value)
+        walk = services.begin(study, real_models=True)
+        finish(walk)
+    assert standin.requests and set(Seat.objects.exclude(agent="").values_list("agent", flat=True)) == {
+        "openai:gpt-4o-mini"
+    }
+    assert Call.objects.exists()
 
 
 def test_lobby_passes_by_itself_and_scripts_count_as_people(contest):
@@ -190,6 +207,19 @@ def test_co_author_needs_no_account_until_the_link_is_revoked(client, study):
     assert not Enrolment.objects.exists()
     records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
     assert [record.action for record in records][-2:] == ["made", "revoked"]
+
+
+def test_visitors_from_one_address_begin_only_so_many_walks(study, monkeypatch):
+    monkeypatch.setattr(views, "MAX_WALKS", 2)
+    link, visitor = Link.objects.create(study=study), Client(REMOTE_ADDR="192.0.2.7")
+    answers = [visitor.post(link.get_absolute_url()) for _number in range(3)]
+    assert [answer.status_code for answer in answers] == [302, 302, 429]
+    assert "try again in ten minutes" in text_of(answers[-1]) and Walk.objects.count() == 2
+    monkeypatch.setattr(views, "MAX_JUMPS", 0)
+    walk = Walk.objects.first()
+    visitor.post(reverse("walking:jump", args=[walk.key]), {"position": "2"})
+    assert "try again in ten minutes" in text_of(visitor.get(walk.get_absolute_url()))
+    assert walk.enrolment.position == Enrolment.objects.get(pk=walk.enrolment_id).position == 0
 
 
 def test_pages_are_for_the_studys_members(client, study):

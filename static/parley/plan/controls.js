@@ -34,7 +34,7 @@ export function field(desk, control, path, options = {}) {
 }
 
 function marks(desk, path, options) {
-  return { "data-at": tree.resolvedPath(desk.plan, path).join("."), "data-levels": JSON.stringify(options.levels ?? {}) };
+  return { "data-at": tree.resolvedPath(desk.plan, options.at ?? path).join("."), "data-levels": JSON.stringify(options.levels ?? {}) };
 }
 
 function simpleField(desk, control, path, options) {
@@ -49,16 +49,32 @@ function simpleField(desk, control, path, options) {
     "aria-describedby": [help && `${id}-help`, `${id}-fault`].filter(Boolean).join(" "),
     explain: (chosen) => (described.textContent = helpOf(control, chosen)),
   });
+  if (path.at(-1) === "name" && path.at(-3) === "items") followName(desk, path, input);
   const label = labelOf(control, options, { htmlFor: id });
   const isSwitch = control.kind === "boolean";
+  const unit = control.kind === "amount" ? desk.currency() : desk.words.units[control.unit] ?? control.unit;
   return h(
     "div",
     { className: `plan-field plan-${control.kind || "string"}${wide.has(control.kind) ? " plan-wide" : ""}`, ...marks(desk, path, options) },
     h("div", { className: "plan-head" }, isSwitch ? h("span", { className: "plan-switch" }, input, label) : label, varyButton(desk, control, path, options)),
-    isSwitch ? null : control.unit ? h("span", { className: "plan-with-unit" }, input, h("span", {}, desk.words.units[control.unit] ?? control.unit)) : input,
+    isSwitch ? null : unit ? h("span", { className: "plan-with-unit" }, input, h("span", {}, unit)) : input,
     help || control.kind === "choice" ? described : null,
     h("p", { className: "plan-fault", id: `${id}-fault`, hidden: true }),
   );
+}
+
+// Once a question has its new name, what mentions the old one follows.
+function followName(desk, path, input) {
+  let old = input.value;
+  input.addEventListener("focus", () => (old = input.value));
+  input.addEventListener("change", () => {
+    const name = input.value.trim();
+    const taken = desk.questions().filter((each) => each === name).length > 1;
+    if (!old || !tree.isName(name) || taken || old === name) return;
+    tree.renameQuestion(desk.plan, old, name);
+    desk.changed();
+    desk.refreshSoon();
+  });
 }
 
 const wide = new Set(["text", "long", "condition"]);
@@ -76,7 +92,7 @@ function compositeField(desk, control, path, options) {
     { className: `plan-field plan-wide plan-${control.kind}`, ...marks(desk, path, options), id: `${id}-group`, tabIndex: -1 },
     h("legend", { className: "sr-only" }, [options.prefix, options.label ?? control.label].filter(Boolean).join(": ")),
     options.bare || control.kind === "group" ? null : h("div", { className: "plan-head" }, h("span", { className: "plan-title", "aria-hidden": "true" }, options.label ?? control.label), varyButton(desk, control, path, options)),
-    control.help && !options.bare && control.kind !== "group" ? h("p", { className: "plan-help" }, control.help) : null,
+    control.help && !options.bare && !["group", "own"].includes(control.kind) ? h("p", { className: "plan-help" }, control.help) : null,
     content,
     h("p", { className: "plan-fault", id: `${id}-fault`, hidden: true }),
   );
@@ -158,7 +174,7 @@ function line(desk, control, path, value, attributes, read, more = {}) {
   return h("input", {
     type: "text",
     value: value === null || value === undefined ? "" : String(value),
-    placeholder: control.default !== null && control.default !== undefined ? String(control.default) : control.optional ? desk.words.none : "",
+    placeholder: control.default !== null && control.default !== undefined ? String(control.default) : control.optional ? desk.words.left_empty : "",
     maxLength: control.longest,
     ...rest,
     ...more,
@@ -197,7 +213,7 @@ function select(desk, control, path, value, attributes, groups, read = (text) =>
         desk.write(path, event.target.value === "" ? (control.optional ? null : undefined) : read(event.target.value), control);
       },
     },
-    control.optional || shown === "" ? h("option", { value: "", selected: shown === "" }, control.optional ? desk.words.none : "–") : null,
+    control.optional || control.clears || shown === "" ? h("option", { value: "", selected: shown === "" }, control.kind === "agent" ? desk.words.none : "–") : null,
     known || shown === "" ? null : option([shown, fill(desk.words.unknown, { name: shown })]),
     groups.map((group) => (group.title ? h("optgroup", { label: group.title }, group.choices.map(option)) : group.choices.map(option))),
   );
@@ -206,7 +222,7 @@ function select(desk, control, path, value, attributes, groups, read = (text) =>
 const simple = {
   string: (desk, control, path, value, attributes) => line(desk, control, path, value, attributes, words(control)),
   condition: (desk, control, path, value, attributes) =>
-    line(desk, control, path, value, attributes, words(control), { className: "plan-code", spellcheck: false, placeholder: desk.words.always }),
+    line(desk, control, path, value, attributes, words(control), { className: "plan-code", spellcheck: false, placeholder: path.at(-1) === "show_if" ? desk.words.always : "" }),
   number: (desk, control, path, value, attributes) => line(desk, control, path, value, attributes, number(control), { inputMode: "decimal" }),
   integer: (desk, control, path, value, attributes) => line(desk, control, path, value, attributes, number(control), { inputMode: "numeric" }),
   amount: (desk, control, path, value, attributes) =>
@@ -231,8 +247,7 @@ const simple = {
     h("input", { type: "checkbox", checked: value === true, ...attributes, onchange: (event) => desk.write(path, event.target.checked, control) }),
   choice: (desk, control, path, value, attributes) => {
     const types = new Map(control.choices.map(([key]) => [String(key), key]));
-    const titles = control.choices.map(([key, title]) => [key, desk.words.choices[title] ?? title]);
-    return select(desk, control, path, value, attributes, [{ choices: titles }], (text) => types.get(text) ?? text);
+    return select(desk, control, path, value, attributes, [{ choices: control.choices }], (text) => types.get(text) ?? text);
   },
   agent: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.agents().map((label) => [label, label]) }]),
   strategy: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.strategies() }]),
@@ -250,6 +265,7 @@ const simple = {
     };
     const element = area(desk, { ...control, default: control.default ?? [] }, path, (value ?? []).join?.("\n") ?? String(value), attributes, read, Math.min(8, Math.max(2, (value ?? []).length + 1)));
     element.placeholder = desk.words.one_per_line;
+    element.addEventListener("change", desk.refreshSoon); // a table beside it may have its rows from here
     return element;
   },
 };
@@ -315,7 +331,7 @@ const composite = {
       if (at !== undefined && copy.length) desk.focus([...path, Math.min(at, copy.length - 1)]);
     };
     const inner = own || !items.length ? desk : withDefaults(desk, path, items);
-    const one = control.item.label && control.item.kind === "group" ? control.item.label : desk.words.entry;
+    const one = control.item.label || desk.words.entry;
     return h(
       "div",
       { className: "plan-stack" },
@@ -332,12 +348,14 @@ const composite = {
     );
   },
   map: (desk, control, path) => {
+    const seats = control.item.kind === "agent" ? desk.seats(path) : [];
     const map = tree.get(desk.plan, path) ?? {};
     const keys = Object.keys(map);
     const rename = (old, key) => {
       if (key && key !== old && !(key in map)) desk.write(path, Object.fromEntries(Object.entries(map).map(([name, value]) => [name === old ? key : name, value])));
       desk.refreshSoon();
     };
+    if (seats.length) return h("div", { className: "plan-fields" }, seats.map(({ role, title }) => field(desk, { ...control.item, label: title, clears: true }, [...path, role], { literal: true })));
     return h(
       "div",
       { className: "plan-stack" },
@@ -346,7 +364,7 @@ const composite = {
           "div",
           { className: "plan-mapped" },
           h("input", { type: "text", id: `${desk.id([...path, key])}-key`, value: key, "aria-label": fill(desk.words.name_of, { what: control.label }), disabled: desk.readOnly, onchange: (event) => rename(key, event.target.value.trim()) }),
-          field(desk, { ...control.item, label: key }, [...path, key], { literal: true }),
+          field(desk, { ...control.item, label: key }, [...path, key], { literal: true, bare: true }),
           desk.readOnly ? null : button("", { symbol: "close", label: fill(desk.words.remove, { what: key }), className: "plan-icon", onclick: () => desk.write([...path, key], undefined, undefined, true) }),
         ),
       ),
@@ -402,8 +420,8 @@ const composite = {
     const known = new Set(all.map((seat) => seat.role));
     const named = all.filter((seat) => few || seat.role in seats);
     const odd = Object.keys(seats).filter((role) => role !== "*" && !known.has(role)).map((role) => ({ role, title: role, person: true }));
-    const shown = [...named, ...odd, ...(!few || odd.length ? [others] : [])];
     const free = all.filter((seat) => !few && !(seat.role in seats));
+    const shown = [...named, ...odd, ...((!few && (free.length || "*" in seats)) || odd.length ? [others] : [])];
     return h(
       "div",
       { className: "plan-stack" },
@@ -417,30 +435,21 @@ const composite = {
     h(
       "details",
       { className: "plan-details", open: desk.isOpen(path), ontoggle: (event) => desk.keepOpen(path, event.target.open) },
-      h("summary", {}, fill(desk.words.changed, { number: Object.keys(tree.get(desk.plan, path) ?? {}).length })),
+      h("summary", {}, changes(desk, path)),
       h("div", { className: "plan-fields" }, Object.entries(control.endings).map(([ending, [pays, usual]]) =>
         field(desk, { kind: "choice", label: desk.words.endings[ending] ?? ending, default: usual, choices: pays.map((each) => [each, desk.words.pays[each] ?? each]) }, [...path, ending], { literal: false }))),
     ),
   agents: (desk, control, path) => {
-    const value = tree.get(desk.plan, path);
-    const chosen = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
-    const free = desk.agents().filter((label) => !chosen.includes(label) && label !== path[1]);
     const write = (list) => desk.write(path, list.length > 1 ? list : list.length ? list[0] : undefined, undefined, true);
-    return h(
-      "div",
-      { className: "plan-row" },
-      chosen.map((label, index) => h("span", { className: "plan-chip" }, label, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(desk.words.remove, { what: label }), onclick: () => write(chosen.filter((_, each) => each !== index)) }))),
-      desk.readOnly || !free.length
-        ? chosen.length ? null : h("span", { className: "plan-help" }, desk.words.none)
-        : h("select", { id: desk.id(path), "aria-label": fill(desk.words.add, { what: control.label }), onchange: (event) => event.target.value && write([...chosen, event.target.value]) }, h("option", { value: "" }, desk.words.add_agent_here), free.map((label) => h("option", { value: label }, label))),
-    );
+    return names(desk, control, path, desk.agents().filter((label) => label !== path[1]), desk.words.add_agent_here, write);
   },
+  answers: (desk, control, path) => names(desk, control, path, desk.questions(), desk.words.add_question_here, (list) => desk.write(path, list, control, true)),
   own: (desk, control, path, options) => {
     const value = tree.get(desk.plan, path) ?? control.default;
     const id = desk.id(path);
     const choose = h(
       "select",
-      { id, "aria-label": control.label, disabled: desk.readOnly, onchange: (event) => desk.write(path, event.target.value === "own" ? [] : "default", control, true) },
+      { id, "aria-label": control.label, disabled: desk.readOnly, onchange: (event) => desk.write(path, event.target.value === "own" ? [emptyOf(control.item)] : "default", control, true) },
       h("option", { value: "default", selected: value === "default" }, desk.words.default_questions),
       h("option", { value: "own", selected: value !== "default" }, desk.words.own_questions),
     );
@@ -452,8 +461,9 @@ const composite = {
     const points = tree.get(desk.plan, path) ?? {};
     const profiles = actions.reduce((found, size) => found.flatMap((each) => Array.from({ length: Math.min(size, 10) }, (_, action) => [...each, action])), [[]]).slice(0, 200);
     const name = (action) => names[action] ?? `A${action}`;
+    const odd = Object.keys(points).filter((key) => !profiles.some((profile) => profile.join(",") === key));
     const seat = (number) => fill(desk.words.seat, { number: number + 1 });
-    return h(
+    return [h(
       "div",
       { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": control.label },
       h(
@@ -476,25 +486,52 @@ const composite = {
           }))));
         })),
       ),
-    );
+    ), odd.length && !desk.readOnly ? button(desk.words.odd_points, { symbol: "close", className: "plan-small", onclick: () => desk.write(path, Object.fromEntries(Object.entries(points).filter(([key]) => !odd.includes(key))), undefined, true) }) : null];
   },
   media: (desk, control, path, options) => {
     const value = tree.get(desk.plan, path);
-    const id = desk.id(path);
+    const src = desk.media[value];
+    const refused = h("p", { className: "plan-refused", role: "alert", hidden: true });
+    const refuse = (reason) => ((refused.textContent = reason), (refused.hidden = !reason));
     return h(
       "div",
-      { className: "plan-row" },
+      { className: "plan-stack" },
+      value && src && (control.media === "video" ? h("video", { className: "plan-media", src, controls: true, preload: "metadata" }) : h("img", { className: "plan-media", src, alt: "" })),
       value ? h("span", { className: "plan-chip" }, String(value), desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(desk.words.remove, { what: control.label }), onclick: () => desk.write(path, undefined, undefined, true) })) : null,
-      desk.readOnly ? null : h("input", { type: "file", id, "aria-label": control.label, accept: control.media ?? "image/*,video/*", onchange: (event) => desk.upload(path, event.target.files[0]) }),
+      desk.readOnly ? null : h("input", { type: "file", id: desk.id(path), "aria-label": control.label, accept: `${control.media}/*`, onchange: (event) => desk.upload(path, event.target.files[0], control.media, refuse) }),
+      refused,
     );
   },
 };
 
+const changes = (desk, path) => {
+  const number = Object.keys(tree.get(desk.plan, path) ?? {}).length;
+  return number ? fill(desk.words.changed, { number }) : desk.words.as_usual;
+};
+
+// Names chosen from those that exist, in order.
+function names(desk, control, path, known, more, write) {
+  const value = tree.get(desk.plan, path);
+  const chosen = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
+  const free = known.filter((name) => !chosen.includes(name));
+  return h(
+    "div",
+    { className: "plan-row" },
+    chosen.map((name, index) => h("span", { className: "plan-chip" }, name, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(desk.words.remove, { what: name }), onclick: () => write(chosen.filter((_, each) => each !== index)) }))),
+    desk.readOnly || !free.length
+      ? chosen.length ? null : h("span", { className: "plan-help" }, desk.words.none)
+      : h("select", { id: desk.id(path), "aria-label": fill(desk.words.add, { what: control.label }), onchange: (event) => event.target.value && write([...chosen, event.target.value]) }, h("option", { value: "" }, more), free.map((name) => h("option", { value: name }, name))),
+  );
+}
+
 function folded(desk, control, path, options) {
   const inside = h("div", { className: "plan-fields" });
-  const set = Object.keys(tree.get(desk.plan, path) ?? {}).length;
   const draw = () => inside.childElementCount || inside.append(...fields(desk, control, path, options).filter(Boolean));
   if (options.bare) return draw(), inside;
+  if (path.length === 2) { // on a page of its own section, nothing else needs the room
+    draw();
+    return h("div", { className: "plan-stack plan-section" }, h("div", { className: "plan-head" }, h("h3", {}, options.label ?? control.label), varyButton(desk, control, path, options)), inside);
+  }
   const details = h(
     "details",
     {
@@ -502,7 +539,7 @@ function folded(desk, control, path, options) {
       open: desk.isOpen(path),
       ontoggle: () => (desk.keepOpen(path, details.open), details.open && (draw(), desk.showFaults())),
     },
-    h("summary", {}, h("span", { className: "plan-title" }, options.label ?? control.label), h("small", {}, ` ${set ? fill(desk.words.changed, { number: set }) : desk.words.as_usual}`)),
+    h("summary", {}, h("span", { className: "plan-title" }, options.label ?? control.label), h("small", {}, ` ${changes(desk, path)}`)),
     h("div", { className: "plan-head" }, h("span", { className: "plan-help" }, control.about ?? ""), varyButton(desk, control, path, options)),
     inside,
   );
@@ -517,7 +554,8 @@ function seatField(desk, path, seats, seat, few, options) {
   if (tree.isVaried(value) && explicit) return variedField(desk, seatControl(desk, seat), at, value, { ...options, label: seat.title, prefix: undefined });
   const name = few && tree.isVaried(value) ? "*" : seat.role;
   if (name === "*" && tree.isVaried(value)) return variedField(desk, seatControl(desk, seat), [...path, "*"], value, { ...options, label: seat.title, prefix: undefined });
-  return field(desk, { ...seatControl(desk, seat), default: explicit ? undefined : value }, at, { ...options, label: seat.title, prefix: undefined });
+  const written = explicit ? at : [...path, "*"]; // where a fault of what stands there is reported
+  return field(desk, { ...seatControl(desk, seat), default: explicit ? undefined : value }, at, { ...options, at: written, label: seat.title, prefix: undefined });
 }
 
 export const seatControl = (desk, seat) => ({ kind: "player", label: seat.title, person: seat.person, help: "" });
@@ -603,6 +641,7 @@ function fresh(keys) {
 
 // The least that a new value needs; what has a default is left out.
 export function emptyOf(control) {
+  if (control.example !== undefined) return tree.clone(control.example);
   if (control.default !== undefined && control.default !== null && control.kind !== "group") return tree.clone(control.default);
   if (control.kind === "group") {
     const needed = control.fields.filter((each) => each.required);

@@ -15,6 +15,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     forms: data.forms,
     words: data.words,
     urls: data.urls,
+    media: data.media ?? {},
     readOnly: data.readOnly,
     edit: data.edit,
     base: tree.clone(data.plan),
@@ -23,7 +24,8 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     answer: data.answer ?? {},
     place: { section: "study", key: "" },
   };
-  const csrf = root.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+  // Signing in again in another tab gives a new one.
+  const csrf = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? root.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
   const middle = root.querySelector("[data-middle]");
   const status = root.querySelector("[data-status]");
 
@@ -36,6 +38,8 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
   };
   desk.mayVary = (path) => !data.forms.literal.includes(path[0]) && !path.includes("hypotheses");
   desk.agents = () => Object.keys(desk.plan.agents ?? {});
+  desk.questions = () => [...tree.stages(desk.plan.journey)].flatMap(([, stage]) => (Array.isArray(stage.items) ? stage.items : [])).map((item) => item.name).filter(Boolean);
+  desk.currency = () => (typeof desk.plan.pay?.currency === "string" ? desk.plan.pay.currency : "USD");
   desk.games = () => [...new Set([...tree.stages(desk.plan.journey)].map(([, stage]) => stage.game).filter((game) => game in data.forms.games))];
   desk.strategies = () => {
     const all = new Map(desk.games().flatMap((game) => data.forms.games[game].strategies));
@@ -85,6 +89,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     status.textContent = desk.unsaved ? desk.words.unsaved : desk.words.saved;
   }
 
+  desk.showUnsaved = showUnsaved;
   desk.say = (words) => (status.textContent = words);
 
   // ---- drawing -----------------------------------------------------------------------------------------
@@ -138,10 +143,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     const name = tree.factorOf(node);
     const first = node.values ? Object.values(node.values)[0] : desk.levels(name).map((level) => (Array.isArray(desk.plan.factors[name]?.levels) ? desk.plan.factors[name].levels.find((each) => tree.levelKey(each) === level) : null))[0];
     tree.put(desk.plan, path, tree.clone(first ?? undefined));
-    if (!tree.usesOf(desk.plan, name).length && !desk.plan.factors?.[name]?.rows) {
-      delete desk.plan.factors[name];
-      for (const cell of desk.plan.cells?.listed ?? []) delete cell[name];
-    }
+    if (!tree.usesOf(desk.plan, name).length) tree.removeFactor(desk.plan, name);
     desk.changed();
     desk.refresh();
     document.getElementById(`${desk.id(path)}-vary`)?.focus();
@@ -153,7 +155,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     const body = new FormData();
     body.append("document", new Blob([JSON.stringify(desk.plan)], { type: "application/json" }), "document.json");
     for (const [name, value] of Object.entries(fields)) body.append(name, value);
-    return fetch(url, { method: "POST", body, headers: { "X-CSRFToken": csrf }, signal });
+    return fetch(url, { method: "POST", body, headers: { "X-CSRFToken": csrf() }, signal });
   };
 
   let timer, running;
@@ -168,6 +170,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     running = new AbortController();
     try {
       const response = await desk.post(desk.urls.check, {}, running.signal);
+      if (response.redirected) return desk.say(desk.words.signed_out);
       if (!response.ok) throw new Error(String(response.status));
       const before = JSON.stringify(desk.answer.seats);
       desk.answer = await response.json();
@@ -247,6 +250,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     } catch {
       return desk.say(desk.words.not_saved);
     }
+    if (response.redirected || response.status === 403) return desk.say(desk.words.signed_out);
     if (response.status === 409) return settle(await response.json());
     if (!response.ok) return desk.say(response.status === 400 ? (await response.json()).error : desk.words.not_saved);
     const saved = await response.json();

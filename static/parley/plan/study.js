@@ -9,6 +9,7 @@ const data = JSON.parse(document.getElementById("plan-data").textContent);
 const { words, forms } = data;
 const SYMBOLS = { consent: "handshake", page: "article", questions: "quiz", game: "casino", block: "view_agenda", debriefing: "waving_hand" };
 const CELLS_SHOWN = 12;
+const MOST_LISTED = 200; // cells that are edited one by one
 const isStudy = data.kind !== "collection";
 const SECTIONS = !isStudy ? [["study", "title"], ["agents", "smart_toy"], ["cells", "grid_view"], ["prices", "payments"]] : [
   ["study", "title"],
@@ -32,6 +33,8 @@ desk.upload = upload;
 desk.onSaved = (saved) => {
   if (saved.url) return ((desk.unsaved = false), location.assign(saved.url));
   desk.say(saved.said);
+  root.querySelector("[data-earlier]")?.remove();
+  if (location.search) history.replaceState(null, "", location.pathname + location.hash); // no longer an earlier draft
   for (const [selector, html] of Object.entries(saved.parts ?? {})) {
     const part = document.querySelector(selector);
     if (part) part.outerHTML = html;
@@ -68,7 +71,7 @@ function placeOf(path) {
       group = { item: forms.agent };
     } else if (key !== "journey" && key !== "of") {
       const named = group?.fields?.find((each) => each.name === key);
-      found.push(typeof key === "number" ? String(key + 1) : named?.label ?? key);
+      found.push(typeof key === "number" ? String(key + 1) : key === "*" ? words.other_seats : named?.label ?? key);
       group = named?.kind === "config" ? forms.games[at.game]?.config : named ?? group?.item;
     } 
     at = inside;
@@ -85,7 +88,7 @@ function drawAround() {
   nav.replaceChildren(
     h("h2", {}, words.journey),
     stageList(desk.plan.journey ?? [], ["journey"]),
-    desk.readOnly || !isStudy ? "" : addMenu(menu),
+    desk.readOnly || !isStudy ? "" : addMenu(words.add_stage, { open: menu }),
     h("h2", {}, words.factors),
     factorList(),
     h("h2", {}, words.settings),
@@ -122,18 +125,18 @@ function stageList(list, path) {
     const at = [...path, index];
     const kind = forms.stages[stage.stage];
     const detail = stage.stage === "game" ? forms.games[stage.game]?.title ?? stage.game : kind?.label ?? stage.stage;
-    const title = stage.name ? [stage.name] : [detail];
-    return h("li", {}, entry("stage", at, SYMBOLS[stage.stage] ?? "extension", title[0], stage.name ? [h("small", {}, ` ${detail}`)] : []), Array.isArray(stage.of) ? stageList(stage.of, [...at, "of"]) : null);
+    const more = stage.name && stage.name !== detail.toLowerCase() ? [h("small", {}, ` ${detail}`)] : [];
+    return h("li", {}, entry("stage", at, SYMBOLS[stage.stage] ?? "extension", stage.name || detail, more), Array.isArray(stage.of) ? stageList(stage.of, [...at, "of"]) : null);
   }));
 }
 
-function addMenu(open) {
+function addMenu(title, options) {
   const single = new Set(["consent", "debriefing"].filter((kind) => [...tree.stages(desk.plan.journey)].some(([, stage]) => stage.stage === kind)));
   const kinds = Object.entries(forms.stages).filter(([kind]) => !single.has(kind));
   return h(
     "details",
-    { className: "plan-menu", open },
-    h("summary", { className: "plan-button plan-small" }, icon("add"), h("span", {}, words.add_stage)),
+    { className: "plan-menu", ...options },
+    h("summary", { className: "plan-button plan-small" }, icon("add"), h("span", {}, title)),
     h("div", {}, kinds.map(([kind, form]) => button(form.label, { symbol: SYMBOLS[kind] ?? "extension", className: "plan-option", title: form.about, onclick: () => addStage(kind) }))),
   );
 }
@@ -209,7 +212,8 @@ function draw() {
   const control = forms.sections[section];
   const optional = section === "entry" ? { literal: true } : {};
   const more = section === "entry" && data.entry_note ? [h("p", { className: "plan-help plan-wide" }, data.entry_note)] : [];
-  return part(words.sections[section], [h("div", { className: "plan-fields" }, fields(desk, control, [section], optional), more)], "");
+  const shown = control.fields ? fields(desk, control, [section], optional) : field(desk, control, [section], { literal: true });
+  return part(words.sections[section], [h("div", { className: "plan-fields" }, shown, more)], "");
 }
 
 function part(title, children, kind, tools = null) {
@@ -260,15 +264,29 @@ function stagePage(path) {
   const shown = inside.map((each) => field(desk, each, [...path, each.name]));
   const named = form.named ? h("div", { className: "plan-field", "data-at": [...path, "name"].join("."), "data-levels": "{}" }, h("label", { htmlFor: "stage-name" }, words.name), h("input", { type: "text", id: "stage-name", value: stage.name ?? "", disabled: desk.readOnly, spellcheck: false, maxLength: 40, onchange: (event) => renameStage(path, event.target.value.trim()) }), h("p", { className: "plan-help" }, form.fields.find((each) => each.name === "name").help), h("p", { className: "plan-fault", hidden: true })) : null;
   const condition = !isStudy || stage.stage === "consent" || stage.stage === "debriefing" ? null : field(desk, form.fields.find((each) => each.name === "show_if"), [...path, "show_if"]);
-  const blocks = stage.stage === "block" ? [h("p", { className: "plan-help plan-wide" }, words.block_help)] : [];
+  const blocks = stage.stage === "block" ? [stagesOfBlock(path)] : [];
   return part(title, [h("div", { className: "plan-fields plan-field", "data-at": path.join("."), "data-levels": "{}" }, h("p", { className: "plan-fault plan-wide", hidden: true }), named, blocks, shown, condition)], stage.name ? form.label : "", tools);
+}
+
+function stagesOfBlock(path) {
+  const inside = tree.get(desk.plan, [...path, "of"]) ?? [];
+  return h(
+    "div",
+    { className: "plan-wide plan-stack" },
+    h("p", { className: "plan-help" }, words.block_help),
+    h("h3", {}, words.in_block),
+    inside.length
+      ? h("ol", { className: "plan-links" }, inside.map((stage, index) => h("li", {}, h("button", { type: "button", className: "plan-link", onclick: () => desk.open("stage", [...path, "of", index]) }, stage.name || forms.stages[stage.stage]?.label || stage.stage))))
+      : h("p", { className: "plan-help" }, words.empty_block),
+    desk.readOnly ? null : addMenu(words.add_to_block),
+  );
 }
 
 function renameStage(path, name) {
   const stage = tree.get(desk.plan, path);
   if (name === stage.name) return;
   const old = stage.name;
-  if (!/^[a-z][a-z0-9_]{0,39}$/.test(name) || tree.freeName(desk.plan, name) !== name) {
+  if (!tree.isName(name) || tree.freeName(desk.plan, name) !== name) {
     desk.say(words.bad_name);
     return desk.refreshSoon();
   }
@@ -446,10 +464,11 @@ function cellsPage() {
   const cells = desk.plan.cells ?? {};
   const between = Object.entries(desk.plan.factors ?? {}).filter(([, factor]) => !factor.within);
   const rows = between.filter(([, factor]) => factor.rows).map(([name]) => name);
+  const number = between.reduce((product, [name]) => product * desk.levels(name).length, 1);
   const mode = cells.listed ? "listed" : cells.rows ? `rows ${cells.rows}` : "crossed";
   const change = (chosen) => {
     const { listed: _listed, rows: _rows, crossed: _crossed, ...kept } = cells;
-    if (chosen === "listed") kept.listed = (desk.answer.all_cells ?? []).map((cell) => ({ ...cell.levels }));
+    if (chosen === "listed") kept.listed = tree.crossed(between.map(([name]) => [name, desk.levels(name)]));
     if (chosen.startsWith("rows ")) kept.rows = chosen.slice(5);
     desk.write(["cells"], kept, undefined, true);
   };
@@ -459,7 +478,7 @@ function cellsPage() {
       "div",
       { className: "plan-fields plan-field", "data-at": "cells", "data-levels": "{}" },
       h("p", { className: "plan-fault plan-wide", hidden: true }),
-      h("div", { className: "plan-field" }, h("label", { htmlFor: "cells-mode" }, words.which_cells), h("select", { id: "cells-mode", disabled: desk.readOnly, onchange: (event) => change(event.target.value) }, h("option", { value: "crossed", selected: mode === "crossed" }, words.crossed), h("option", { value: "listed", selected: mode === "listed" }, words.listed), rows.map((name) => h("option", { value: `rows ${name}`, selected: mode === `rows ${name}` }, fill(words.as_rows, { factor: name }))))),
+      h("div", { className: "plan-field" }, h("label", { htmlFor: "cells-mode" }, words.which_cells), h("select", { id: "cells-mode", disabled: desk.readOnly, onchange: (event) => change(event.target.value) }, h("option", { value: "crossed", selected: mode === "crossed" }, words.crossed), h("option", { value: "listed", selected: mode === "listed", disabled: mode !== "listed" && number > MOST_LISTED }, words.listed), rows.map((name) => h("option", { value: `rows ${name}`, selected: mode === `rows ${name}` }, fill(words.as_rows, { factor: name }))))),
       ...["quota", "rule"].map((name) => form[name] && field(desk, form[name], ["cells", name], literal)),
       form.unit ? field(desk, form.unit, ["cells", "unit"], literal) : null,
       form.strata ? field(desk, form.strata, ["cells", "strata"], literal) : null,
@@ -477,7 +496,8 @@ function listedTable(between) {
     { className: "plan-wide plan-stack" },
     h("div", { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": words.listed }, h("table", { className: "plan-grid" },
       h("thead", {}, h("tr", {}, h("th", {}, "#"), between.map(([name]) => h("th", { scope: "col" }, name)), isStudy ? [h("th", { scope: "col" }, words.quota), h("th", { scope: "col" }, words.weight)] : null, h("td", {}))),
-      h("tbody", {}, cells.slice(0, 200).map((cell, index) => h("tr", {}, h("th", { scope: "row" }, String(index + 1)), between.map(([name, factor]) => h("td", {}, h("select", { "aria-label": fill(words.of_cell, { what: name, number: index + 1 }), disabled: desk.readOnly, onchange: (event) => desk.write(["cells", "listed", index, name], (Array.isArray(factor.levels) ? factor.levels : []).find((each) => tree.levelKey(each) === event.target.value) ?? event.target.value) }, cell[name] === undefined ? h("option", { value: "" }, "–") : null, desk.levels(name).map((level) => h("option", { value: level, selected: tree.levelKey(cell[name] ?? "") === level }, level))))), isStudy ? [number(cell, index, "quota", String(desk.plan.cells.quota ?? 20)), number(cell, index, "weight", "1")] : null, h("td", {}, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(words.remove, { what: `${words.cell} ${index + 1}` }), onclick: () => write(cells.filter((_, each) => each !== index)) }))))))),
+      h("tbody", {}, cells.slice(0, MOST_LISTED).map((cell, index) => h("tr", {}, h("th", { scope: "row" }, String(index + 1)), between.map(([name, factor]) => h("td", {}, h("select", { "aria-label": fill(words.of_cell, { what: name, number: index + 1 }), disabled: desk.readOnly, onchange: (event) => desk.write(["cells", "listed", index, name], (Array.isArray(factor.levels) ? factor.levels : []).find((each) => tree.levelKey(each) === event.target.value) ?? event.target.value) }, cell[name] === undefined ? h("option", { value: "" }, "–") : null, desk.levels(name).map((level) => h("option", { value: level, selected: tree.levelKey(cell[name] ?? "") === level }, level))))), isStudy ? [number(cell, index, "quota", String(desk.plan.cells.quota ?? 20)), number(cell, index, "weight", "1")] : null, h("td", {}, desk.readOnly ? null : button("", { symbol: "close", className: "plan-icon", label: fill(words.remove, { what: `${words.cell} ${index + 1}` }), onclick: () => write(cells.filter((_, each) => each !== index)) }))))))),
+    cells.length > MOST_LISTED ? h("p", { className: "plan-help" }, fill(words.more_cells, { number: cells.length - MOST_LISTED })) : null,
     desk.readOnly ? null : button(fill(words.add, { what: words.cell.toLowerCase() }), { symbol: "add", className: "plan-small", onclick: () => write([...cells, { ...(cells.at(-1) ?? {}) }]) }),
   );
 }
@@ -499,21 +519,34 @@ async function ownText(path) {
   desk.focus(path);
 }
 
-async function upload(path, file) {
+// The answer to an uploaded file; {} if there was none, as when a proxy stops what is too large.
+async function sendFile(url, fields) {
+  desk.say(words.uploading);
+  try {
+    return await (await desk.post(url, fields)).json();
+  } catch {
+    return {};
+  } finally {
+    desk.showUnsaved();
+  }
+}
+
+async function upload(path, file, kind, refuse) {
   if (!file) return;
-  const response = await desk.post(desk.urls.media, { file });
-  const answer = await response.json();
-  if (!response.ok) return desk.say(answer.error);
+  refuse("");
+  const answer = await sendFile(desk.urls.media, { file, kind });
+  if (!answer.name) return refuse(answer.error ?? words.not_uploaded);
+  desk.media[answer.name] = answer.url;
   desk.write(path, answer.name, undefined, true);
 }
 
 root.querySelector("[data-upload]")?.addEventListener("change", async (event) => {
   const [file] = event.target.files;
   if (!file) return;
-  const response = await desk.post(desk.urls.read, { file });
-  const answer = await response.json();
+  const answer = await sendFile(desk.urls.read, { file });
   event.target.value = "";
-  if (answer.faults.length) return refusedFile(answer.faults);
+  if (!answer.document) return refusedFile(answer.faults ?? [{ at: "", factors: {}, what: words.not_uploaded }]);
+  desk.media = answer.media ?? {};
   desk.replace(answer.document);
   desk.say(words.file_read);
 });
@@ -534,7 +567,8 @@ function showCells() {
     h("h2", {}, words.cells),
     cells.length
       ? h("div", { className: "plan-scroll", tabIndex: 0, role: "region", "aria-label": words.cells }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, words.cell), h("th", { scope: "col", className: "number" }, words.quota), isStudy ? [h("th", { scope: "col", className: "number" }, words.minutes), h("th", { scope: "col", className: "number" }, words.pay)] : null)), h("tbody", {}, cells.slice(0, CELLS_SHOWN).map((cell) => h("tr", {}, h("th", { scope: "row" }, cell.title || words.only_cell), h("td", { className: "number" }, String(cell.quota)), isStudy ? [h("td", { className: "number" }, cell.minutes ?? "…"), h("td", { className: "number" }, cell.pay ?? "…", cell.hourly ? h("small", {}, ` ${cell.hourly}`) : null)] : null)))))
-      : h("p", { className: "plan-help" }, desk.faults().length ? words.cells_after_faults : "…"),
+      : "",
+    cells[0]?.pay || (cells.length && !isStudy) ? "" : h("p", { className: "plan-help" }, desk.faults().length ? words.cells_after_faults : "…"),
     ...(more + Math.max(0, cells.length - CELLS_SHOWN) > 0 ? [h("p", { className: "plan-help" }, fill(words.more_cells, { number: more + Math.max(0, cells.length - CELLS_SHOWN) }))] : []),
     h("dl", { className: "plan-totals" }, totals.map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null)))),
     ...(changes.length ? [h("details", { className: "plan-details" }, h("summary", {}, isNew ? words.new_version : words.same_version), h("ul", {}, changes.map((change) => h("li", {}, change))))] : []),
@@ -575,12 +609,13 @@ function openAddressed(focus) {
   const [section, ...rest] = location.hash.slice(1).split("/");
   const key = section === "stage" ? pathOf(rest.join("/")) : rest.join("/");
   if (section === "at") return desk.jump(key);
-  const first = [...tree.stages(desk.plan.journey)].find(([, stage]) => stage.stage === "game");
   const known = section === "stage" ? tree.get(desk.plan, key)?.stage : section === "factor" ? desk.plan.factors?.[key] : SECTIONS.some(([name]) => name === section);
   if (known) desk.open(section, key, focus);
-  else desk.open(...(first ? ["stage", first[0]] : ["study", ""]), focus);
 }
 addEventListener("hashchange", () => openAddressed(true));
+const first = [...tree.stages(desk.plan.journey)].find(([, stage]) => stage.stage === "game");
+if (first) desk.place = { section: "stage", key: first[0] };
+desk.refresh(); // other addresses belong to other parts of the page, and stay as they are
 openAddressed(false);
 showCells();
 desk.check();

@@ -4,6 +4,7 @@ export const clone = (value) => (value === undefined ? undefined : JSON.parse(JS
 export const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 export const isVaried = (node) =>
   isObject(node) && "by" in node && Object.keys(node).every((key) => key === "by" || key === "values");
+export const isName = (text) => /^[a-z][a-z0-9_]{0,39}$/.test(text);
 export const levelKey = (level) => (typeof level === "string" ? level : JSON.stringify(level));
 export const factorOf = (node) => String(node.by).split(".")[0];
 
@@ -58,6 +59,10 @@ export function resolvedPath(plan, path) {
 export const levelsOf = (factor) =>
   Array.isArray(factor?.levels) ? factor.levels.map(levelKey) : Object.keys(factor?.levels ?? {});
 
+// Every combination of the levels of factors, given as [name, levels].
+export const crossed = (factors) =>
+  factors.reduce((cells, [name, levels]) => cells.flatMap((cell) => levels.map((level) => ({ ...cell, [name]: level }))), [{}]);
+
 // The nodes that depend on a factor, with their paths, the inner ones last.
 export const usesOf = (plan, name) =>
   [...walk(plan)].filter(([path, node]) => path[0] !== "factors" && isVaried(node) && factorOf(node) === name);
@@ -80,17 +85,40 @@ export function renameFactor(plan, old, name) {
   renameInTexts(plan, old, name);
 }
 
-// Names in conditions, and within {{ … }} and {% … %} of texts.
-export function renameInTexts(plan, old, name) {
-  const word = new RegExp(`(?<![\\w.'"])${old}(?![\\w'"])`, "g");
+// Change conditions, and what stands within {{ … }} and {% … %} of texts.
+function changeExpressions(plan, change) {
   for (const [path, node] of [...walk(plan)]) {
     if (typeof node !== "string") continue;
-    const key = path.at(-1);
-    const changed = ["show_if", "ends_if", "valid_if"].includes(key)
-      ? node.replace(word, name)
-      : node.replace(/\{[{%].*?[%}]\}/gs, (part) => part.replace(word, name));
+    const isCondition = ["show_if", "ends_if", "valid_if"].includes(path.at(-1));
+    const changed = isCondition ? change(node) : node.replace(/\{[{%].*?[%}]\}/gs, change);
     if (changed !== node) put(plan, path, changed);
   }
+}
+
+export function renameInTexts(plan, old, name) {
+  const word = new RegExp(`(?<![\\w.'"])${old}(?![\\w'"])`, "g");
+  changeExpressions(plan, (part) => part.replace(word, name));
+}
+
+// The name of a question changes where conditions, texts and the strata say it.
+export function renameQuestion(plan, old, name) {
+  renameInTexts(plan, old, name);
+  if (plan.cells?.strata) plan.cells.strata = plan.cells.strata.map((each) => (each === old ? name : each));
+}
+
+// What a factor is compared with: wording == 'take', 'take' != wording, wording in ['take', …]; and the pass of a level.
+function renameLevelInTexts(plan, factor, old, name) {
+  const escaped = old.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const value = `(?<quote>['"])${escaped}\\k<quote>`;
+  const written = (found, quote) => found.replace(`${quote}${old}${quote}`, `${quote}${name}${quote}`);
+  const compared = [`(?<![\\w.])${factor}\\s*[!=]=\\s*${value}`, `${value}\\s*[!=]=\\s*${factor}(?![\\w.])`].map((text) => new RegExp(text, "g"));
+  const listed = new RegExp(`(?<![\\w.])${factor}\\s+(?:not\\s+)?in\\s*[\\[(][^\\])]*`, "g");
+  const pass = new RegExp(`(?<=\\w\\.)${escaped}(?=\\.)`, "g");
+  changeExpressions(plan, (part) => {
+    for (const pattern of compared) part = part.replace(pattern, (found, ...groups) => written(found, groups.at(-1).quote));
+    part = part.replace(listed, (found) => found.replace(new RegExp(value, "g"), (each, quote) => `${quote}${name}${quote}`));
+    return plan.factors[factor].within ? part.replace(pass, name) : part;
+  });
 }
 
 // What depended on the factor keeps the value of its first level.
@@ -99,11 +127,18 @@ export function removeFactor(plan, name) {
     const [path, node] = uses.at(-1);
     const first = plan.factors?.[name]?.levels;
     const level = Array.isArray(first) ? first[0] : Object.values(first ?? {})[0];
-    put(plan, path, clone(node.values ? Object.values(node.values)[0] ?? null : isObject(level) ? get(level, String(node.by).split(".").slice(1)) ?? null : level ?? null));
+    const value = node.values ? Object.values(node.values)[0] : get(level, String(node.by).split(".").slice(1));
+    put(plan, path, value === undefined && path.at(-2) === "values" ? null : clone(value));
   }
   delete plan.factors?.[name];
   for (const cell of plan.cells?.listed ?? []) delete cell[name];
   if (plan.cells?.rows === name) delete plan.cells.rows;
+}
+
+// A factor that nothing depends on any more goes, as it would be refused.
+export function dropUnused(plan) {
+  for (const name of Object.keys(plan.factors ?? {}))
+    if (!usesOf(plan, name).length && plan.cells?.rows !== name) removeFactor(plan, name);
 }
 
 export function addLevel(plan, name, level) {
@@ -121,6 +156,7 @@ export function renameLevel(plan, name, old, level) {
   for (const [, node] of usesOf(plan, name))
     if (node.values && node.by === name) replace(node.values, ordered(node.values, ([key, value]) => [key === old ? levelKey(level) : key, value]));
   for (const cell of plan.cells?.listed ?? []) if (levelKey(cell[name] ?? "") === old) cell[name] = level;
+  renameLevelInTexts(plan, name, old, levelKey(level));
 }
 
 export function removeLevel(plan, name, old) {

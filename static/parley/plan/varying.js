@@ -34,6 +34,33 @@ export function valueOf(desk, control, level) {
   return undefined;
 }
 
+// The published rows that may give a game's parameters, by what the dialog calls them.
+const rowsFor = (desk, control, path) => {
+  if (control.kind !== "config") return [];
+  const key = tree.get(desk.plan, [...path.slice(0, -1), "game"]);
+  const { tables = [], selections = [] } = desk.forms.games[key] ?? {};
+  return [...tables.map((name) => ["table", name]), ...selections.map((name) => ["selection", name])].map(([kind, name]) => ({ game: key, [kind]: name, title: `${desk.words[kind]}: ${name}` }));
+};
+
+// Parameters from published rows; those of a selection also say who takes which seat, and how often.
+function varyByRows(desk, path, { title: _title, ...rows }) {
+  const { plan } = desk;
+  const name = tree.freeName(plan, "row");
+  (plan.factors ??= {})[name] = { rows };
+  tree.put(plan, path, { by: `${name}.config` });
+  if (rows.selection && !path.includes("of")) {
+    const roles = desk.seats(path).filter((seat) => seat.person).map((seat) => seat.role);
+    const seats = roles.map((role) => [role, { [role]: "person", "*": desk.agents()[0] ?? "person" }]);
+    tree.put(plan, [...path.slice(0, -1), "seats"], { by: `${name}.role`, values: Object.fromEntries(seats) });
+    plan.cells = { ...plan.cells, rows: name };
+    delete plan.cells.listed;
+  }
+  tree.dropUnused(plan);
+  desk.changed();
+  desk.refresh();
+  desk.focus(path);
+}
+
 const suggested = { text: "wording", player: "opponent", agent: "agent" };
 
 function suggestedLevels(desk, control) {
@@ -64,7 +91,9 @@ export function ask(desk, control, path) {
     labelled("vary-levels", words.levels, levels, words.levels_help),
     blocks.length ? labelled("vary-within", words.who_meets, within) : null,
   );
-  const known = usable.map((factor, i) => radio(factor, `${factor}: ${desk.levels(factor).slice(0, 6).join(", ")}`, i === -1));
+  const known = usable.map((factor) => radio(factor, `${factor}: ${desk.levels(factor).slice(0, 6).join(", ")}`, false));
+  const published = rowsFor(desk, control, path);
+  const rows = published.map((each, i) => radio(`rows ${i}`, fill(words.published, { rows: each.title }), false));
   const dialog = h(
     "dialog",
     { className: "plan-dialog", "aria-labelledby": "vary-title" },
@@ -72,7 +101,7 @@ export function ask(desk, control, path) {
       "form",
       { method: "dialog", onsubmit: (event) => (event.preventDefault(), accept()) },
       h("h2", { id: "vary-title" }, fill(words.vary_title, { label })),
-      usable.length ? h("div", { className: "plan-stack", role: "radiogroup", "aria-label": words.factor }, known, radio("", words.new_factor, true)) : null,
+      known.length + rows.length ? h("div", { className: "plan-stack", role: "radiogroup", "aria-label": words.factor }, known, radio("", words.new_factor, true), rows) : null,
       fresh,
       itselfRow,
       fault,
@@ -80,7 +109,7 @@ export function ask(desk, control, path) {
     ),
   );
   const chosen = () => dialog.querySelector("[name=factor]:checked")?.value ?? "";
-  const current = () => (chosen() ? desk.levels(chosen()) : readLevels(levels.value));
+  const current = () => (chosen().startsWith("rows ") ? [] : chosen() ? desk.levels(chosen()) : readLevels(levels.value));
 
   function show() {
     fresh.hidden = chosen() !== "";
@@ -92,6 +121,7 @@ export function ask(desk, control, path) {
 
   function accept() {
     const known = chosen();
+    if (known.startsWith("rows ")) return dialog.close(), varyByRows(desk, path, published[known.slice(5)]);
     const given = current();
     const key = known || name.value.trim();
     const problem = known ? "" : problemOf(desk, key, given);
@@ -124,7 +154,7 @@ function labelled(id, label, input, help) {
 }
 
 function problemOf(desk, name, levels) {
-  if (!/^[a-z][a-z0-9_]{0,39}$/.test(name)) return desk.words.bad_name;
+  if (!tree.isName(name)) return desk.words.bad_name;
   if (tree.namesIn(desk.plan).has(name) || tree.freeName(desk.plan, name) !== name) return fill(desk.words.taken_name, { name });
   if (levels.length < 2) return desk.words.two_levels;
   return new Set(levels.map(tree.levelKey)).size < levels.length ? desk.words.level_twice : "";
@@ -140,7 +170,7 @@ export function factorPage(desk, name) {
   const rename = (event) => {
     const wish = event.target.value.trim();
     if (wish === name) return;
-    if (!/^[a-z][a-z0-9_]{0,39}$/.test(wish) || tree.freeName(plan, wish) !== wish) return desk.say(words.bad_name), (event.target.value = name);
+    if (!tree.isName(wish) || tree.freeName(plan, wish) !== wish) return desk.say(words.bad_name), (event.target.value = name);
     tree.renameFactor(plan, name, wish);
     desk.changed();
     setTimeout(() => desk.open("factor", wish, false));
@@ -221,7 +251,7 @@ function levelsList(desk, name, factor) {
             ),
         named ? partsOf(desk, ["factors", name, "levels", key]) : null,
       ))),
-    desk.readOnly ? null : h("div", { className: "plan-row" }, fresh, button(words.add_level, { symbol: "add", className: "plan-small", onclick: add })),
+    desk.readOnly ? null : h("div", { className: "plan-row" }, fresh, button(words.add_level, { symbol: "add", id: "factor-add", className: "plan-small", onclick: add })),
     h("p", { className: "plan-fault", hidden: true }),
   );
 }

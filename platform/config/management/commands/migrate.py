@@ -23,8 +23,8 @@ class Command(migrate.Command):
             if unknown := unknown_migrations(options["database"]):
                 raise CommandError(
                     f"This database has {len(unknown)} migrations that this version lacks, such as {unknown[0]}: it is "
-                    "of a newer version, or of 0.1, whose studies this version cannot read. Check out that version; "
-                    "from 0.1, export your datasets with it and begin 0.2 with an empty database. Nothing was changed."
+                    "of a newer version, or of 0.1, from which there is no upgrade. Check out that version; from 0.1, "
+                    "export every study with it and begin with an empty database. Nothing was changed."
                 )
             super().handle(*positional, **options)
 

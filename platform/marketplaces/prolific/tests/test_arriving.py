@@ -208,7 +208,7 @@ def test_link_to_a_draft_opens_a_preview(desk):
     desk.draft()
     ids = {"PROLIFIC_PID": new_id(), "STUDY_ID": desk.publication.prolific_id, "SESSION_ID": new_id()}
     response = Client().get(ENTRY_PATH, ids)
-    assert heading_of(response) == "Preview: Splitting money"
+    assert heading_of(response) == "Preview: A decision study"
     assert not Enrolment.objects.exists()
 
 

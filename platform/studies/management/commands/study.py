@@ -11,10 +11,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from games.interface import Json
 from plans.canonical import canonical
-from plans.checking import check
+from plans.checking import Checked, check
 from plans.comparing import compare
 from plans.files import loads
-from plans.reading import BadPlan, Reader
+from plans.reading import BadPlan, Fault, Reader
 from plans.varying import level_key
 from studies.filing import export_study, import_study
 from studies.models import Study
@@ -25,37 +25,36 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        deeds = parser.add_subparsers(dest="deed", required=True, parser_class=type(parser))
-        checks = deeds.add_parser("check", help="list a plan's cells and faults")
+        actions = parser.add_subparsers(dest="action", required=True, parser_class=type(parser))
+        checks = actions.add_parser("check", help="list a plan's cells and faults")
         checks.add_argument("file")
         checks.add_argument("--json", action="store_true")
-        resolves = deeds.add_parser("resolve", help="print the concrete plan of one combination of levels")
+        resolves = actions.add_parser("resolve", help="print the concrete plan of one combination of levels")
         resolves.add_argument("file")
         resolves.add_argument("--factors", default="{}", help='the level of every factor: {"wording": "give", …}')
         resolves.add_argument("--json", action="store_true")
-        differs = deeds.add_parser("diff", help="list what differs between two plans")
+        differs = actions.add_parser("diff", help="list what differs between two plans")
         differs.add_argument("first")
         differs.add_argument("second")
-        exports = deeds.add_parser("export", help="write a study to a file")
+        exports = actions.add_parser("export", help="write a study to a file")
         exports.add_argument("slug")
         exports.add_argument("--to", required=True)
-        imports = deeds.add_parser("import", help="make a draft from a file")
+        imports = actions.add_parser("import", help="make a draft from a file")
         imports.add_argument("file")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        getattr(self, f"_{options['deed']}")(options)
+        getattr(self, f"_{options['action']}")(options)
 
     def _check(self, options: dict[str, Any]) -> None:
         try:
             checked = check(_document(options["file"]))
         except BadPlan as error:
-            self._print_faults([fault.as_data() for fault in error.faults], options["json"])
-            sys.exit(2)
-        data = checked.as_data()
+            checked = Checked(faults=error.faults)
         if options["json"]:
-            self._print(data)
+            self._print(checked.as_data())
         else:
-            self.stdout.write(f"{len(checked.cells)} cells, {checked.matches} matches")
+            if checked.matches is not None:
+                self.stdout.write(f"{len(checked.cells)} cells, {checked.matches} matches")
             for fault in checked.faults:
                 self.stdout.write(str(fault))
         if checked.faults:
@@ -103,13 +102,6 @@ class Command(BaseCommand):
             sys.exit(2)
         self.stdout.write(study.slug)
 
-    def _print_faults(self, faults: list[dict[str, Any]], as_json: bool) -> None:
-        if as_json:
-            self._print({"cells": [], "matches": None, "faults": faults})
-        else:
-            for fault in faults:
-                self.stdout.write(": ".join(filter(None, [fault["at"], fault["what"]])))
-
     def _print(self, data: Json) -> None:
         self.stdout.write(json.dumps(data, ensure_ascii=False))
 
@@ -118,19 +110,19 @@ def _document(name: str) -> dict[str, Json]:
     """Return the document in a file.
 
     Raises:
-        BadPlan, CommandError
+        BadPlan: it cannot be read.
     """
     try:
         return loads(_content(name).decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{name} cannot be read: {error}", returncode=2) from None
+    except UnicodeDecodeError:
+        raise BadPlan([Fault("", f"{name} is not a text file.")]) from None
 
 
 def _content(name: str) -> bytes:
     try:
         return Path(name).read_bytes()
-    except OSError as error:
-        raise CommandError(f"{name} cannot be read: {error}", returncode=2) from None
+    except (OSError, ValueError) as error:
+        raise BadPlan([Fault("", f"{name} cannot be read: {error}")]) from None
 
 
 def _object(text: str) -> dict[str, Json]:
