@@ -18,11 +18,11 @@ from games.play import filled_in
 from llm_agents import parsing, prompting
 from llm_agents.agent import AgentSpec
 from llm_agents.calling import Attempt, Policy, call
-from llm_agents.endpoints import endpoint
 from llm_agents.errors import BadAnswer, NoLegalMove, ProviderError
 from llm_agents.providers.base import ChatMessage, Provider, Request
 from llm_agents.record import CallRecord
 from llm_agents.replaying import JUDGE
+from llm_agents.turn import fault_of
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ async def inquire(
         ProviderError: there was no answer.
     """
     policy = policy or Policy()
-    schema = parsing.schema_of([inquiry.form]) if agent.structured else None
+    schema = parsing.schema_of([inquiry.form]) if agent.settings.structured else None
     messages, problem = inquiry.messages, ""
     for number in range(1, tries_after_first + 2):
         request = Request(agent.name, messages, agent.parameters, schema=schema)
@@ -95,8 +95,7 @@ async def inquire(
             filled = filled_in(inquiry.form, parsing.read_move(text, [inquiry.form]))
         except (BadAnswer, Refused) as error:
             problem = str(error)
-            fault = "unreadable" if isinstance(error, BadAnswer) else "illegal"
-            await keep(_record(agent, inquiry, messages, number, last, problem=problem, fault=fault))
+            await keep(_record(agent, inquiry, messages, number, last, problem=problem, fault=fault_of(error)))
         else:
             await keep(_record(agent, inquiry, messages, number, last))
             return filled
@@ -116,32 +115,6 @@ def _record(
     attempt: Attempt,
     **further_fields: Any,
 ) -> CallRecord:
-    completion, seed = attempt.completion, agent.parameters.get("seed")
-    if completion is not None:
-        further_fields |= {
-            "answer": completion.text,
-            "answered_by": completion.model,
-            "input_tokens": completion.input_tokens,
-            "output_tokens": completion.output_tokens,
-            "cached_tokens": completion.cached_tokens,
-            "request_id": completion.request_id,
-            "stop": completion.stop,
-            "structured": completion.structured,
-            "refused": completion.refused,
-        }
-    else:
-        further_fields["error"] = f"{type(attempt.error).__name__}: {attempt.error}"
-    return CallRecord(
-        provider=endpoint(agent.kind).protocol,
-        endpoint=agent.kind,
-        model=agent.name,
-        messages=[{"role": message["role"], "content": message["content"]} for message in messages],
-        parameters=dict(agent.parameters),
-        try_number=number,
-        attempt=attempt.number,
-        latency=attempt.seconds,
-        seed=seed if isinstance(seed, int) else None,
-        prompt_sha256=inquiry.sha256,
-        purpose=JUDGE,
-        **further_fields,
+    return attempt.record(
+        agent, messages, try_number=number, prompt_sha256=inquiry.sha256, purpose=JUDGE, **further_fields
     )

@@ -13,13 +13,13 @@ from typing import Any
 from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, abandon, script_move, start, submit
 from games.strategies import Purpose
-from llm_agents.agent import AgentSpec, Decision, Ladder, decide
-from llm_agents.calling import Policy
+from llm_agents.agent import AgentSpec
+from llm_agents.deciding import Decision, decide
 from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, NoSubmission
 from llm_agents.providers import provider_called
-from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
+from llm_agents.turn import AgentTurn
 
 
 @dataclass(frozen=True)
@@ -51,34 +51,19 @@ class MatchRecord:
         return line if self.failed is None else {**line, "failed": self.failed}
 
 
-def play_match(
-    game: Game[Any, Any],
-    seed: int,
-    agents: Mapping[Role, AgentSpec],
-    *,
-    tries_after_first: int = 3,
-    timeout: float = 60.0,
-    ladders: Mapping[Role, Ladder] | None = None,
-) -> MatchRecord:
+def play_match(game: Game[Any, Any], seed: int, agents: Mapping[Role, AgentSpec]) -> MatchRecord:
     """Play one match; models that are asked at the same time think concurrently.
 
     Args:
-        agents: one for each role of the game.
-        tries_after_first: how often a model is asked again after an answer that is not a legal move.
-        timeout: seconds for one call of a model.
-        ladders: each agent's fallbacks, tries and time limits; without one, the match fails.
+        agents: one for each role of the game; without a fallback, the match fails with its agent.
     """
-    ladders = ladders or {}
     running = _RunningMatch(*start(game, seed))
     log, calls = running.log, running.calls
     answers: dict[Role, dict[int, str]] = {role: {} for role in agents}
 
     async def think(role: Role) -> Decision | AgentError:
         try:
-            return await decide(
-                agents[role], running.play, role, log, answers=answers[role], hooks=_SeatHooks(running, role),
-                tries_after_first=tries_after_first, timeout=timeout, ladder=ladders.get(role),
-            )  # fmt: skip
+            return await decide(agents[role], _Turn(running, role, answers[role]))
         except AgentError as error:
             return error
 
@@ -86,7 +71,7 @@ def play_match(
         return dict(zip(roles, await asyncio.gather(*map(think, roles)), strict=True))
 
     failure = None
-    all_agents = [*agents.values(), *(agent for ladder in ladders.values() for agent in ladder.agents)]
+    all_agents = [*agents.values(), *(fallback for agent in agents.values() for fallback in agent.fallbacks)]
     providers = {agent.kind for agent in all_agents if not agent.scripted and endpoint_exists(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
         while not running.play.over and failure is None:
@@ -125,25 +110,23 @@ class _RunningMatch:
         return events
 
 
-class _SeatHooks:
-    """`hooks.Hooks` of one seat of a match in this process."""
+class _Turn(AgentTurn):
+    """A turn of a match in this process."""
 
-    def __init__(self, running: _RunningMatch, role: Role):
-        self._match, self._role = running, role
-
-    async def reserve(self, agent: AgentSpec, request: Request, policy: Policy) -> None:
-        pass
+    def __init__(self, running: _RunningMatch, role: Role, answers: Mapping[int, str]):
+        super().__init__(running.play, role, events=running.log, answers=answers)
+        self._match = running
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         self._match.calls += calls
-        self._match.calls_of[self._role] += calls
+        self._match.calls_of[self.role] += calls
 
     async def note(self, move: MoveData) -> Play:
-        self._match.follow(*submit(self._match.play, self._role, move))
+        self._match.follow(*submit(self._match.play, self.role, move))
         return self._match.play
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
-        calls = reversed(self._match.calls_of[self._role])
+        calls = reversed(self._match.calls_of[self.role])
         return next((call for call in calls if call.purpose in purposes and call.accepted), None)
 
 

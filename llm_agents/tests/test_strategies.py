@@ -10,7 +10,8 @@ from games.play import abandon, configure, replay_moves, script_move, start, sub
 from games.tests.toys import ClockAuction, Guessing, Well
 from llm_agents.errors import BadAgent
 from llm_agents.prompting import ABOUT_MARKS
-from llm_agents.strategies import STRATEGIES, messages
+from llm_agents.strategies import STRATEGIES
+from llm_agents.tests.wording import messages
 
 GUESSES = [("player_1", {"answer": 10}), ("player_2", {"answer": 30})]
 
