@@ -92,30 +92,22 @@ class Attempt:
 OnAttempt = Callable[[Attempt], None]
 
 
-async def call(
-    endpoint_name: str,
-    request: Request,
-    *,
-    policy: Policy,
-    on_attempt: OnAttempt,
-    provider: Provider | None = None,
-) -> Completion:
+async def call(endpoint_name: str, request: Request, *, policy: Policy, on_attempt: OnAttempt) -> Completion:
     """Return the endpoint's answer.
 
     Args:
         request: the policy replaces its `timeout`.
         on_attempt: called after each attempt.
-        provider: makes the call; None: the endpoint's own.
 
     Raises:
         ProviderError: that of the last attempt; CircuitOpen at once if the endpoint's circuit is open.
     """
     target = endpoint(endpoint_name)
-    caller = provider or provider_of(target)
+    provider = provider_of(target)
     number = 1
     while True:
         try:
-            return await _attempt(target, caller, request, policy, number, on_attempt)
+            return await _attempt(target, provider, request, policy, number, on_attempt)
         except ProviderError as error:
             wait = _wait_seconds(error, number, policy)
             if wait is None or BREAKERS.state(target.name) == "open":

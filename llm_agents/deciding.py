@@ -28,10 +28,10 @@ from llm_agents.errors import (
     RateLimited,
     Unavailable,
 )
-from llm_agents.providers.base import ChatMessage, Request
+from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
 from llm_agents.strategies.asking import Asking
-from llm_agents.turn import AgentTurn, Asked, fault_of
+from llm_agents.turn import AgentTurn, Asked, corrected, fault_of
 
 FIRST_ROUND_WAIT, LONGEST_ROUND_WAIT = 1.0, 5.0
 """Seconds before agents with unavailable endpoints are all asked again; open circuits may take longer."""
@@ -191,12 +191,7 @@ async def _ask_question(
             answer.record(remarks=remarks)
             return move, number, answer.text
         turn.retract()
-        reply = answer.text.strip() or "(no answer)"
-        correction: list[ChatMessage] = [
-            {"role": "assistant", "content": reply},
-            {"role": "user", "content": asking.correction(problem)},
-        ]
-        request = replace(request, messages=[*request.messages, *correction])
+        request = corrected(request, answer.text, asking.correction(problem))
     tries = _("No legal move in its only try.") if number == 1 else _("No legal move in {tries} tries.")
     raise NoLegalMove(f"{tries.format(tries=number)} {problem}", turn.calls)
 

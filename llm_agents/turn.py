@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from games.interface import Event, MoveData, Role
@@ -194,6 +194,15 @@ class Answer:
         """Record it, with its problem and the kind of fault."""
         fields = {**self.recorded, **fields, "problem": problem, "fault": fault}
         self.turn.calls.append(self.attempt.record(self.agent, self.messages, **fields))
+
+
+def corrected(request: Request, answer: str, correction: str) -> Request:
+    """Return the request after an answer that was not accepted, with its correction."""
+    messages: list[ChatMessage] = [
+        {"role": "assistant", "content": answer.strip() or "(no answer)"},
+        {"role": "user", "content": correction},
+    ]
+    return replace(request, messages=[*request.messages, *messages])
 
 
 def fault_of(error: Exception) -> str:
