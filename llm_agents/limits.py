@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from llm_agents.endpoints import Endpoint
 from llm_agents.errors import TimedOut
-from llm_agents.looped import PerLoop
+from llm_agents.per_loop import PerLoop
 
 MINUTE = 60.0
 NO_SLOT = "The endpoint had no free slot for another call in time."

@@ -27,7 +27,7 @@ from llm_agents.errors import (
     Unavailable,
     Unreadable,
 )
-from llm_agents.looped import PerLoop
+from llm_agents.per_loop import PerLoop
 from llm_agents.scrubbing import NO_KEY, without_key
 from outgoing.client import AddressRefused, TooLarge, async_options
 

@@ -11,7 +11,7 @@ from games import strategies as games_strategies
 from games.errors import UnknownGame
 from games.interface import Event, Game, Role
 from games.play import Play
-from games.strategies import CHAIN_OF_THOUGHT, Question, Strategy
+from games.strategies import Question, Strategy
 from llm_agents.errors import BadAgent
 from llm_agents.prompting import ABOUT_MARKS, WORDING
 from llm_agents.providers.base import ChatMessage
@@ -26,9 +26,6 @@ from llm_agents.strategies.prompts import (
 )
 
 __all__ = [
-    "CHAIN_OF_THOUGHT",
-    "STRATEGIES",
-    "Strategy",
     "asking",
     "check_persona",
     "check_prompt",
@@ -46,7 +43,6 @@ class Layout(Protocol):
     def __call__(self, asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]: ...
 
 
-STRATEGIES: Mapping[str, Strategy] = games_strategies.USUAL
 LAYOUTS: Mapping[str, Layout] = {
     "conversation": conversation.messages,
     "fresh": fresh.messages,

@@ -16,11 +16,10 @@ from games import registry
 from games.examples import Case, cases
 from games.interface import Event, Role
 from games.play import Play, replay_moves, script_move, start, submit
-from llm_agents import strategies
+from games.strategies import USUAL
 from llm_agents.agent import AgentSpec
 from llm_agents.deciding import decide
 from llm_agents.endpoints import Endpoint, use_endpoints
-from llm_agents.parsing import answer_schema
 from llm_agents.prompting import json_schema
 from llm_agents.providers import provider_called
 from llm_agents.settings import bare
@@ -28,6 +27,7 @@ from llm_agents.standins import BothStandIn
 from llm_agents.standins.protocols import text_of
 from llm_agents.tests import wording
 from llm_agents.tests.injections import HARMLESS, INJECTIONS
+from llm_agents.tests.wording import answer_schema
 from llm_agents.turn import AgentTurn
 
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
@@ -88,7 +88,7 @@ def cases_with_text() -> Mapping[str, Case]:
 
 
 SETTINGS: Mapping[str, dict[str, Any]] = {
-    **{name: {"strategy": name} for name in strategies.STRATEGIES},
+    **{name: {"strategy": name} for name in USUAL},
     "persona": {"persona": "You are a patient trader."},
     "short forms": {"short": True},
     "own prompts": {

@@ -10,7 +10,7 @@ import pytest
 
 from games.play import configure, replay_events, start
 from games.tests.toys import Guessing
-from llm_agents import breaker, errors, parsing
+from llm_agents import breaker, errors
 from llm_agents.agent import AgentSpec, is_scripted, parse_spec, spec_of
 from llm_agents.deciding import decide
 from llm_agents.endpoints import PRESETS, use_endpoints
@@ -226,7 +226,6 @@ async def test_call_costs_the_endpoints_price(serving, protocol):
     assert LISTED.cost(call) == 11
 
 
-@pytest.mark.skipif(not hasattr(parsing, "answer_schema"), reason="no schemas of moves")
 async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, LEGAL_ANSWER, tool=protocol == "anthropic")])
     decision = await decide_first_turn(AgentSpec("first", "a", bare(structured=True)))

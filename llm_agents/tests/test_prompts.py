@@ -13,12 +13,11 @@ from games import examples, registry
 from games.bargaining.rules import Bargaining
 from games.errors import BadText
 from games.play import configure, replay_moves
+from games.strategies import CHAIN_OF_THOUGHT, USUAL
 from games.tests.toys import ClockAuction, Guessing, Well
 from llm_agents.errors import BadAgent
 from llm_agents.prompting import ABOUT_MARKS, ANSWER, REASON_FIRST
 from llm_agents.strategies import (
-    CHAIN_OF_THOUGHT,
-    STRATEGIES,
     check_persona,
     check_prompt,
     prompts_sha256,
@@ -90,7 +89,7 @@ def test_each_turns_messages_begin_with_those_before(strategy, options):
 # ---- personas ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+@pytest.mark.parametrize("strategy", list(USUAL))
 def test_persona_is_a_section_before_the_rules(strategy):
     play, events = bargaining()
     persona = "You are a nurse from Haifa, called {{ role }}.{% if role == 'Bob' %} You are in a hurry.{% endif %}\n"

@@ -1,13 +1,15 @@
-"""What a model is sent, with some settings."""
+"""What a model is sent, and how its answer is constrained, with some settings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from games.interface import Event, Role
+from games.interface import Event, Form, Json, Role
 from games.play import Play
+from games.strategies import CHAIN_OF_THOUGHT
 from llm_agents import strategies
+from llm_agents.parsing import schema_of, shortened_forms
 from llm_agents.providers.base import ChatMessage
 from llm_agents.settings import PROMPT, Settings, bare
 from llm_agents.strategies.asking import Asking
@@ -33,3 +35,8 @@ def messages(
 
 def correction(play: Play, role: Role, reason: str, **options: Any) -> str:
     return asking(play, role, **options).correction(reason)
+
+
+def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: bool = False) -> dict[str, Json]:
+    """Return the strict JSON schema of an answer to these forms; `read_move` accepts every answer that conforms."""
+    return schema_of(shortened_forms(forms) if short else forms, reasoning=strategy == CHAIN_OF_THOUGHT)

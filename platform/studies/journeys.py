@@ -15,12 +15,13 @@ from games.errors import BadText
 from games.interface import Game, Role
 from matches.disclosing import Discloses, shows_names
 from matches.models import Match
-from opponents.agents import Agent, Seats, labels_in, people_in
+from opponents.agents import Agent, labels_in, people_in
 from plans import stages
 from plans.checking import matches_of
 from plans.conditions import Condition
 from plans.plan import Plan
 from plans.reading import Reader, stage_nodes
+from plans.seats import Seats
 from plans.stages import DEFAULT_TEXT
 from plans.varying import level_key
 from studies import disclosure, texts

@@ -23,8 +23,9 @@ from llm_agents.providers import provider_of
 from llm_agents.settings import PROMPT
 from llm_agents.turn import AgentTurn
 from matches.screens import render_screen
-from opponents.agents import PERSON, Agent, labels_in
+from opponents.agents import Agent, labels_in
 from participants.markdown import to_html
+from plans.agents import PERSON
 from plans.plan import Document
 from plans.reading import Reader
 from plans.stages import DEFAULT_TEXT, Block, Game, Stage

@@ -19,7 +19,9 @@ from games.interface import Event, Game, Json, Role
 from games.play import Play
 from games.words import Amounts
 from llm_agents import strategies
-from opponents.agents import PERSON, Agent, Seats, candidates, draw_lineup, labels_in, people_in
+from opponents.agents import Agent, candidates, draw_lineup, labels_in, people_in
+from plans.agents import PERSON
+from plans.seats import Seats
 
 MAX_MOVES = 3000
 """Maximum number of moves in one match."""

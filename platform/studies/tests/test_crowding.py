@@ -7,7 +7,6 @@ from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.test import Client, override_settings
 
-from opponents.agents import agents_from_specs
 from participants.models import Enrolment
 from participants.states import State
 from recruiters import addresses
@@ -118,5 +117,5 @@ def test_cell_that_filled_before_consent_is_replaced() -> None:
 def test_open_study_with_a_model_needs_a_spending_limit() -> None:
     with pytest.raises(ValidationError, match="set a spending limit"):
         launched_study(via="open", agents="openai:m")
-    launched_study(via="open", agents=agents_from_specs("openai:m", settings={"cap_study": 5.0}), slug="capped")
+    launched_study(via="open", agents={"openai:m": kit.agent("openai:m", cap_study=5.0)}, slug="capped")
     launched_study(via="codes", agents="openai:m", slug="by-code")

@@ -15,9 +15,9 @@ from games import registry
 from games.play import script_move
 from matches.models import Match, Seat
 from matches.services import Player, open_match
-from opponents.agents import PERSON, agents_from_specs
 from participants.models import Enrolment
 from participants.services import expiry_after
+from plans.agents import PERSON
 from studies.disclosure import disclosure_of, late_disclosure
 from studies.enrolling import steps_of
 from studies.models import Placement
@@ -160,7 +160,7 @@ def test_debriefing_names_the_undisclosed_players_of_every_game(game):
 
 # ---- a blind study -----------------------------------------------------------------------------------------------
 
-AGENTS = agents_from_specs(SCRIPT, "vllm:model")
+AGENTS = [SCRIPT, "vllm:model"]
 
 
 def sit_down(version, cell, role: str) -> Enrolment:

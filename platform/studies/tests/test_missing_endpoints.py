@@ -12,7 +12,6 @@ from django.urls import reverse
 from collecting.models import Collection
 from collecting.tests.kit import new_collection
 from judging.models import JudgingRun
-from opponents.agents import agents_from_specs
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from piloting.services import CannotPilot, begin
@@ -45,7 +44,7 @@ def administrator(client: Client) -> User:
 
 
 def study_with(spec: str = "lab:m", **fields) -> Study:
-    return launched_study(agents=agents_from_specs(spec), **fields)
+    return launched_study(agents=spec, **fields)
 
 
 def collection_with(spec: str = "lab:m", slug: str = "alone") -> Collection:
