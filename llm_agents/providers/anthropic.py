@@ -177,7 +177,6 @@ async def _read_stream(
 ) -> Completion:
     """Read a stream to its end; one without its last event was cut off."""
     message: Any = None
-    output_tokens = stop = None
     ended = has_tool_use = False
     calls: dict[int, ToolCall] = {}
     async for event in stream:
@@ -186,24 +185,18 @@ async def _read_stream(
             match event.type:
                 case "message_start":
                     message = event.message
-                    message_id, model = message.id, message.model
-                    input_tokens, cached = _input_tokens(message.usage)
-                case "content_block_start":
-                    if event.content_block.type == "tool_use":
-                        has_tool_use = True
-                        calls[event.index] = ToolCall(event.content_block.id, event.content_block.name, "")
+                case "content_block_start" if event.content_block.type == "tool_use":
+                    has_tool_use = True
+                    calls[event.index] = ToolCall(event.content_block.id, event.content_block.name, "")
                 case "content_block_delta" if event.delta.type == "text_delta":
                     piece = event.delta.text
                 case "content_block_delta" if event.delta.type == "input_json_delta":
-                    tool_call = calls.get(event.index)
-                    if tools and tool_call is not None:
-                        calls[event.index] = replace(
-                            tool_call, arguments=tool_call.arguments + event.delta.partial_json
-                        )
-                    else:
-                        piece = event.delta.partial_json
+                    piece = event.delta.partial_json
+                    if tools and (call := calls.get(event.index)) is not None:
+                        calls[event.index], piece = replace(call, arguments=call.arguments + piece), None
                 case "message_delta":
-                    stop, output_tokens = event.delta.stop_reason or stop, event.usage.output_tokens
+                    message.stop_reason = event.delta.stop_reason or message.stop_reason
+                    message.usage.output_tokens = event.usage.output_tokens
                 case "message_stop":
                     ended = True
         except (AttributeError, TypeError):
@@ -213,16 +206,10 @@ async def _read_stream(
         raise Unreadable(UNREADABLE)
     if not ended:
         raise Unavailable(CUT_OFF)
-    return Completion(
+    return replace(
+        _completion(message, enforcement, tools=tools),
         text=draft.text or ("{}" if has_tool_use and not tools else ""),
-        model=model,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        request_id=stream.response.headers.get("request-id") or message_id,
-        stop=stop,
-        refused=stop == "refusal",
+        request_id=stream.response.headers.get("request-id") or message.id,
         first_text=draft.first,
-        structured=enforcement,
         calls=tuple(call for _index, call in sorted(calls.items())) if tools else (),
-        cached_tokens=cached,
     )
