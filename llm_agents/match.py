@@ -57,52 +57,54 @@ def play_match(game: Game[Any, Any], seed: int, agents: Mapping[Role, AgentSpec]
     Args:
         agents: one for each role of the game; without a fallback, the match fails with its agent.
     """
-    running = _RunningMatch(*start(game, seed))
-    log, calls = running.log, running.calls
-    answers: dict[Role, dict[int, str]] = {role: {} for role in agents}
-
-    async def think(role: Role) -> Decision | AgentError:
-        try:
-            return await decide(agents[role], _Turn(running, role, answers[role]))
-        except AgentError as error:
-            return error
-
-    async def think_together(roles: list[Role]) -> dict[Role, Decision | AgentError]:
-        return dict(zip(roles, await asyncio.gather(*map(think, roles)), strict=True))
-
-    failure = None
+    running = _RunningMatch(agents, *start(game, seed))
     all_agents = [*agents.values(), *(fallback for agent in agents.values() for fallback in agent.fallbacks)]
-    providers = {agent.kind for agent in all_agents if not agent.scripted and endpoint_exists(agent.kind)}
+    endpoints = {agent.kind for agent in all_agents if not agent.scripted and endpoint_exists(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
-        while not running.play.over and failure is None:
+        while not running.play.over and running.failed is None:
             roles = roles_to_ask(running.play)
             thinkers = [role for role in roles if not agents[role].scripted]
-            decisions = runner.run(think_together(thinkers)) if runner and thinkers else {}
-            for role in roles:
-                decision = decisions.get(role)
-                if isinstance(decision, AgentError):
-                    failure = f"{role} ({agents[role]}): {decision}"
-                    reason = str(decision) if isinstance(decision, NoSubmission) else failure
-                    running.follow(*abandon(running.play, reason, role))
-                    break
-                play = running.play
-                move: MoveData = decision.move if decision else script_move(play, role, agents[role].name)
-                events = running.follow(*submit(play, role, move, by=decision.by if decision else None))
-                if decision and decision.raw is not None:
-                    answers[role][events[0].number] = decision.raw
+            running.move(roles, runner.run(running.think(thinkers)) if runner and thinkers else {})
         if runner:
-            for name in providers:
+            for name in endpoints:
                 runner.run(provider_called(name).close())
-    return MatchRecord(running.play, agents, tuple(log), failure, tuple(calls))
+    return MatchRecord(running.play, agents, tuple(running.log), running.failed, tuple(running.calls))
 
 
 class _RunningMatch:
     """A match in progress."""
 
-    def __init__(self, play: Play, opening: tuple[Event, ...]):
-        self.play, self.log = play, list(opening)
+    def __init__(self, agents: Mapping[Role, AgentSpec], play: Play, opening: tuple[Event, ...]):
+        self.agents, self.play, self.log = agents, play, list(opening)
+        self.failed: str | None = None
         self.calls: list[CallRecord] = []
         self.calls_of: defaultdict[Role, list[CallRecord]] = defaultdict(list)
+        self.answers: defaultdict[Role, dict[int, str]] = defaultdict(dict)
+
+    async def think(self, roles: Sequence[Role]) -> dict[Role, Decision | AgentError]:
+        """Return the decisions of these roles' models, or why there is none."""
+
+        async def decision(role: Role) -> Decision | AgentError:
+            try:
+                return await decide(self.agents[role], _Turn(self, role))
+            except AgentError as error:
+                return error
+
+        return dict(zip(roles, await asyncio.gather(*map(decision, roles)), strict=True))
+
+    def move(self, roles: Sequence[Role], decisions: Mapping[Role, Decision | AgentError]) -> None:
+        """Make the moves of these roles, scripted where there is no decision, up to the first that failed."""
+        for role in roles:
+            decision = decisions.get(role)
+            if isinstance(decision, AgentError):
+                self.failed = f"{role} ({self.agents[role]}): {decision}"
+                reason = str(decision) if isinstance(decision, NoSubmission) else self.failed
+                self.follow(*abandon(self.play, reason, role))
+                return
+            move = decision.move if decision else script_move(self.play, role, self.agents[role].name)
+            events = self.follow(*submit(self.play, role, move, by=decision.by if decision else None))
+            if decision and decision.raw is not None:
+                self.answers[role][events[0].number] = decision.raw
 
     def follow(self, play: Play, events: tuple[Event, ...]) -> tuple[Event, ...]:
         self.play = play
@@ -113,8 +115,8 @@ class _RunningMatch:
 class _Turn(AgentTurn):
     """A turn of a match in this process."""
 
-    def __init__(self, running: _RunningMatch, role: Role, answers: Mapping[int, str]):
-        super().__init__(running.play, role, events=running.log, answers=answers)
+    def __init__(self, running: _RunningMatch, role: Role):
+        super().__init__(running.play, role, events=running.log, answers=running.answers[role])
         self._match = running
 
     async def store(self, calls: Sequence[CallRecord]) -> None:

@@ -148,17 +148,8 @@ class Asked:
         Raises:
             AgentError
         """
-        turn, agent, settings = self.turn, self.agent, self.agent.settings
-        recorded |= {
-            "try_number": try_number,
-            "purpose": purpose,
-            "strategy": None if settings.strategy == "plain" else settings.strategy,
-            "short": settings.short,
-            "prompt_sha256": strategies.prompts_sha256(turn.play.game, settings, turn.template),
-            "rung": self.rung,
-            "streamed": turn.on_text is not None,
-            "answering": turn.play.opened.get(turn.role),
-        }
+        turn, agent = self.turn, self.agent
+        recorded |= {"try_number": try_number, "purpose": purpose, **self._how()}
         recorded_messages = request.messages if messages is None else messages
         answers: list[Answer] = []
 
@@ -173,6 +164,18 @@ class Asked:
         await turn.reserve(agent, request, self.policy)
         await call(agent.kind, request, policy=self.policy, on_attempt=keep)
         return answers[0]
+
+    def _how(self) -> dict[str, Any]:
+        """Return how the agent is asked, as fields of a record."""
+        turn, settings = self.turn, self.agent.settings
+        return {
+            "strategy": None if settings.strategy == "plain" else settings.strategy,
+            "short": settings.short,
+            "prompt_sha256": strategies.prompts_sha256(turn.play.game, settings, turn.template),
+            "rung": self.rung,
+            "streamed": turn.on_text is not None,
+            "answering": turn.play.opened.get(turn.role),
+        }
 
 
 @dataclass(frozen=True)

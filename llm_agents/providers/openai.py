@@ -181,8 +181,8 @@ async def _read_stream(stream: openai.AsyncStream[Any], draft: Draft, enforcemen
         first_text=draft.first,
         structured=enforcement,
         calls=tuple(
-            ToolCall(fields[0] or f"call_{index}", fields[1], fields[2] or "{}")
-            for index, fields in sorted(calls.items())
+            ToolCall(call_id or f"call_{index}", name, arguments or "{}")
+            for index, (call_id, name, arguments) in sorted(calls.items())
         ),
         cached_tokens=_cached_tokens(usage),
     )
