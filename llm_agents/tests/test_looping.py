@@ -18,7 +18,6 @@ from games.interface import Chance, Config, Form, Game, Move, Said, Text, Tool, 
 from games.periods import PeriodGame
 from games.play import configure, script_move, start, submit
 from games.tests.toys import Well
-from llm_agents import breaker
 from llm_agents.agent import AgentSpec
 from llm_agents.deciding import decide, first_request
 from llm_agents.match import MatchRecord, play_match
@@ -35,13 +34,6 @@ from llm_agents.turn import AgentTurn
 PERIODS = 20
 PUMP = Calls((("pump", '{"amount": 1}'),))
 PROTOCOLS = ("openai", "anthropic")
-
-
-@pytest.fixture(autouse=True)
-def closed_circuits():
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 class Strict(Well):

@@ -11,7 +11,6 @@ from games.interface import Turn
 from games.play import configure, start, submit
 from games.strategies import Question, Remark, Strategy, of
 from games.tests.toys import Well
-from llm_agents import breaker
 from llm_agents.agent import AgentSpec
 from llm_agents.deciding import decide
 from llm_agents.match import play_match
@@ -54,13 +53,6 @@ STRATEGIES = {
                       keeps=lambda game, earlier, now, role: len(earlier.yields) // 2 == len(now.yields) // 2),
     ),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def closed_circuits():
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 def use_standin(monkeypatch, standin) -> None:
