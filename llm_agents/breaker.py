@@ -189,6 +189,5 @@ BREAKERS = Breakers()
 """The circuits of this process's calls, by endpoint name."""
 
 state = BREAKERS.state
-on_change = BREAKERS.on_change
 trip = BREAKERS.trip
 reset = BREAKERS.reset
