@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,13 +23,37 @@ State = Literal["closed", "open", "half-open"]
 Hook = Callable[[str, State], None]
 
 
+PAUSE_SECONDS = 15.0
+"""Seconds from opening a circuit to the trial call."""
+
+
 @dataclass
 class _Circuit:
-    """`failed_at`: times of the failures since the last success. `trial`: the trial call of a half-open circuit."""
+    """What is known about one endpoint.
+
+    Attributes:
+        failed_at: times of the failures since the last success.
+        open_until: when the trial call may be made; None: closed.
+        trial: the trial call is in progress.
+        changed_at: when it was last opened or closed, by whichever process, as seconds since the epoch.
+        address: that of the last call.
+    """
 
     failed_at: list[float] = field(default_factory=list)
     open_until: float | None = None
     trial: bool = False
+    changed_at: float = 0.0
+    address: str | None = None
+
+    def open(self, until: float, changed_at: float) -> None:
+        self.open_until, self.trial, self.changed_at = until, False, changed_at
+
+    def close(self, changed_at: float) -> bool:
+        """Close it; return whether it was open."""
+        was_open = self.open_until is not None
+        self.failed_at, self.open_until, self.trial = [], None, False
+        self.changed_at = changed_at if was_open else self.changed_at
+        return was_open
 
 
 class Breakers:
@@ -46,12 +71,11 @@ class Breakers:
         *,
         failures: int = 5,
         window: float = 60.0,
-        pause: float = 15.0,
+        pause: float = PAUSE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ):
         self._failures, self._window, self._pause, self._clock = failures, window, pause, clock
-        self._circuits: dict[str, _Circuit] = {}
-        self._addresses: dict[str, str] = {}
+        self._circuits: defaultdict[str, _Circuit] = defaultdict(_Circuit)
         self._hooks: list[Hook] = []
         self._lock = threading.Lock()
 
@@ -61,16 +85,13 @@ class Breakers:
 
     def state(self, name: str) -> State:
         with self._lock:
-            circuit = self._circuits.get(name)
-            return "closed" if circuit is None else self._state(circuit)
+            return self._state(self._circuits[name])
 
     def seconds_left(self, name: str) -> float:
         """Return the seconds until an open circuit lets a trial call through; 0 if it is not open."""
         with self._lock:
-            circuit = self._circuits.get(name)
-            if circuit is None or circuit.open_until is None:
-                return 0.0
-            return max(0.0, circuit.open_until - self._clock())
+            open_until = self._circuits[name].open_until
+            return 0.0 if open_until is None else max(0.0, open_until - self._clock())
 
     def check(self, name: str, address: str = "") -> None:
         """Check a circuit before waiting for a slot. An endpoint with a new `address` starts with a closed circuit.
@@ -79,10 +100,11 @@ class Breakers:
             CircuitOpen: the circuit is open, or half-open with its trial call in progress.
         """
         with self._lock:
-            address_changed = self._addresses.get(name, address) != address
-            self._addresses[name] = address
+            circuit = self._circuits[name]
+            address_changed = circuit.address not in (None, address)
+            circuit.address = address
             if not address_changed:
-                self._refuse(name)
+                self._refuse(circuit)
         if address_changed:
             self.succeeded(name)
 
@@ -93,60 +115,64 @@ class Breakers:
             CircuitOpen: the circuit is open, or half-open with its trial call in progress.
         """
         with self._lock:
-            circuit = self._refuse(name)
-            if circuit is None or circuit.open_until is None:
-                return False
-            circuit.trial = True
-            return True
+            circuit = self._circuits[name]
+            self._refuse(circuit)
+            circuit.trial = circuit.open_until is not None
+            return circuit.trial
 
     def succeeded(self, name: str) -> None:
         """Record that the endpoint answered, even with a refusal: its circuit closes."""
         with self._lock:
-            circuit = self._circuits.pop(name, None)
-        if circuit is not None and circuit.open_until is not None:
+            closes = self._circuits[name].close(time.time())
+        if closes:
             self._notify(name, "closed")
 
     def failed(self, name: str) -> None:
         """Record that the endpoint could not answer."""
         with self._lock:
-            circuit = self._circuits.setdefault(name, _Circuit())
-            now = self._clock()
+            circuit, now = self._circuits[name], self._clock()
             circuit.failed_at = [moment for moment in circuit.failed_at if moment > now - self._window] + [now]
             opens = circuit.trial or (circuit.open_until is None and len(circuit.failed_at) >= self._failures)
             if opens:
-                circuit.open_until, circuit.trial = now + self._pause, False
+                circuit.open(now + self._pause, time.time())
         if opens:
             self._notify(name, "open")
 
     def inconclusive(self, name: str, *, trial: bool) -> None:
         """Record that a call ended without revealing anything about the endpoint; another call may be the trial."""
         with self._lock:
-            circuit = self._circuits.get(name)
-            if circuit is not None and trial:
-                circuit.trial = False
+            if trial:
+                self._circuits[name].trial = False
+
+    def learn(self, name: str, seconds: float, changed_at: float) -> None:
+        """Apply a change made by another process, if it came after the last one known here; calls no hook.
+
+        Args:
+            seconds: how long the circuit is still open; 0: it was closed.
+        """
+        with self._lock:
+            circuit = self._circuits[name]
+            if changed_at <= circuit.changed_at:
+                return
+            if seconds and self._state(circuit) != "open":
+                circuit.open(self._clock() + seconds, changed_at)
+            if not seconds and circuit.open_until is not None:
+                circuit.close(changed_at)
 
     def trip(self, name: str, seconds: float | None = None) -> None:
-        """Open a circuit because another process found the endpoint down; calls no hook."""
+        """Open a circuit; calls no hook."""
         with self._lock:
-            circuit = self._circuits.setdefault(name, _Circuit())
-            circuit.open_until = self._clock() + (self._pause if seconds is None else seconds)
-            circuit.trial = False
+            self._circuits[name].open(self._clock() + (self._pause if seconds is None else seconds), time.time())
 
     def reset(self, name: str | None = None) -> None:
-        """Close one circuit, or all; calls no hook."""
+        """Forget one circuit, or all; calls no hook."""
         with self._lock:
-            if name is None:
-                self._circuits.clear()
-                self._addresses.clear()
-            else:
-                self._circuits.pop(name, None)
-                self._addresses.pop(name, None)
+            for known_name in list(self._circuits) if name is None else [name]:
+                self._circuits.pop(known_name, None)
 
-    def _refuse(self, name: str) -> _Circuit | None:
-        circuit = self._circuits.get(name)
-        if circuit is not None and (circuit.trial or self._state(circuit) == "open"):
+    def _refuse(self, circuit: _Circuit) -> None:
+        if circuit.trial or self._state(circuit) == "open":
             raise CircuitOpen("The endpoint has been failing; calls to it are paused.")
-        return circuit
 
     def _state(self, circuit: _Circuit) -> State:
         if circuit.open_until is None:
@@ -163,6 +189,5 @@ BREAKERS = Breakers()
 """The circuits of this process's calls, by endpoint name."""
 
 state = BREAKERS.state
-on_change = BREAKERS.on_change
 trip = BREAKERS.trip
 reset = BREAKERS.reset

@@ -10,15 +10,23 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from llm_agents.agent import AgentSpec
 from llm_agents.breaker import BREAKERS
 from llm_agents.endpoints import Endpoint, endpoint
 from llm_agents.errors import CircuitOpen, NotConfigured, ProviderError, RateLimited, TimedOut, Unavailable
 from llm_agents.limits import limit_of
 from llm_agents.providers import provider_of
-from llm_agents.providers.base import Completion, Provider, Request
+from llm_agents.providers.base import ChatMessage, Completion, Provider, Request
+from llm_agents.record import CallRecord
+
+COPIED = (
+    "input_tokens", "output_tokens", "cached_tokens", "request_id", "stop", "structured", "refused", "first_text",
+)  # fmt: skip
+"""The parts of a completion that a record keeps under the same names."""
 
 
 @dataclass(frozen=True)
@@ -60,34 +68,46 @@ class Attempt:
     completion: Completion | None = None
     error: ProviderError | None = None
 
+    def record(self, agent: AgentSpec, messages: Sequence[ChatMessage], **fields: Any) -> CallRecord:
+        """Return the record of an attempt to send an agent these messages; `fields` are its further ones."""
+        if self.completion is None:
+            result: dict[str, Any] = {"error": f"{type(self.error).__name__}: {self.error}"}
+        else:
+            result = {name: getattr(self.completion, name) for name in COPIED}
+            result |= {"answer": self.completion.text, "answered_by": self.completion.model}
+        return CallRecord(
+            provider=endpoint(agent.kind).protocol,
+            endpoint=agent.kind,
+            model=agent.name,
+            messages=[{"role": message["role"], "content": message["content"]} for message in messages],
+            parameters=agent.parameters,
+            seed=agent.seed,
+            latency=self.seconds,
+            attempt=self.number,
+            **result,
+            **fields,
+        )
+
 
 OnAttempt = Callable[[Attempt], None]
 
 
-async def call(
-    endpoint_name: str,
-    request: Request,
-    *,
-    policy: Policy,
-    on_attempt: OnAttempt,
-    provider: Provider | None = None,
-) -> Completion:
+async def call(endpoint_name: str, request: Request, *, policy: Policy, on_attempt: OnAttempt) -> Completion:
     """Return the endpoint's answer.
 
     Args:
         request: the policy replaces its `timeout`.
         on_attempt: called after each attempt.
-        provider: makes the call; None: the endpoint's own.
 
     Raises:
         ProviderError: that of the last attempt; CircuitOpen at once if the endpoint's circuit is open.
     """
     target = endpoint(endpoint_name)
-    caller = provider or provider_of(target)
+    provider = provider_of(target)
     number = 1
     while True:
         try:
-            return await _attempt(target, caller, request, policy, number, on_attempt)
+            return await _attempt(target, provider, request, policy, number, on_attempt)
         except ProviderError as error:
             wait = _wait_seconds(error, number, policy)
             if wait is None or BREAKERS.state(target.name) == "open":

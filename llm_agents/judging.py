@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 from games.errors import Refused
 from games.interface import Form, Move
@@ -18,11 +17,11 @@ from games.play import filled_in
 from llm_agents import parsing, prompting
 from llm_agents.agent import AgentSpec
 from llm_agents.calling import Attempt, Policy, call
-from llm_agents.endpoints import endpoint
-from llm_agents.errors import BadAnswer, NoLegalMove, ProviderError
-from llm_agents.providers.base import ChatMessage, Provider, Request
+from llm_agents.errors import BadAnswer, NoLegalMove
+from llm_agents.providers.base import ChatMessage, Request
 from llm_agents.record import CallRecord
 from llm_agents.replaying import JUDGE
+from llm_agents.turn import corrected, fault_of
 
 
 @dataclass(frozen=True)
@@ -56,92 +55,39 @@ async def inquire(
     inquiry: Inquiry,
     *,
     keep: Callable[[CallRecord], Awaitable[None]],
-    reserve: Callable[[Request, Policy], Awaitable[None]] | None = None,
-    tries_after_first: int = 3,
-    policy: Policy | None = None,
-    provider: Provider | None = None,
+    reserve: Callable[[Request, Policy], Awaitable[None]],
 ) -> Move:
     """Return the form as the model filled it in; correct the model and ask again if needed.
 
     Args:
         keep: called with every call as soon as it is made, failed ones included.
         reserve: called before each call to reserve what it may cost; raises an AgentError if that may not be spent.
-        provider: makes the calls; None: the agent's endpoint.
 
     Raises:
         NoLegalMove: none of its answers fills in the form.
         ProviderError: there was no answer.
     """
-    policy = policy or Policy()
-    schema = parsing.schema_of([inquiry.form]) if agent.structured else None
-    messages, problem = inquiry.messages, ""
-    for number in range(1, tries_after_first + 2):
-        request = Request(agent.name, messages, agent.parameters, schema=schema)
-        if reserve is not None:
-            await reserve(request, policy)
+    settings = agent.settings
+    policy = Policy(settings.call_seconds, settings.retries)
+    schema = parsing.schema_of([inquiry.form]) if settings.structured else None
+    request = Request(agent.name, inquiry.messages, agent.parameters, schema=schema)
+    for number in range(1, settings.tries_after_first + 2):
+        common = {"try_number": number, "prompt_sha256": inquiry.sha256, "purpose": JUDGE}
+        await reserve(request, policy)
         attempts: list[Attempt] = []
         try:
-            await call(agent.kind, request, policy=policy, on_attempt=attempts.append, provider=provider)
-        except ProviderError:
-            for attempt in attempts:
-                await keep(_record(agent, inquiry, messages, number, attempt))
-            raise
-        *failures, last = attempts
-        for attempt in failures:
-            await keep(_record(agent, inquiry, messages, number, attempt))
-        assert last.completion is not None
-        text = last.completion.text
+            completion = await call(agent.kind, request, policy=policy, on_attempt=attempts.append)
+        finally:
+            for failed in [attempt for attempt in attempts if attempt.error]:
+                await keep(failed.record(agent, request.messages, **common))
         try:
-            filled = filled_in(inquiry.form, parsing.read_move(text, [inquiry.form]))
+            filled = filled_in(inquiry.form, parsing.read_move(completion.text, [inquiry.form]))
         except (BadAnswer, Refused) as error:
             problem = str(error)
-            fault = "unreadable" if isinstance(error, BadAnswer) else "illegal"
-            await keep(_record(agent, inquiry, messages, number, last, problem=problem, fault=fault))
+            common |= {"problem": problem, "fault": fault_of(error)}
+            await keep(attempts[-1].record(agent, request.messages, **common))
         else:
-            await keep(_record(agent, inquiry, messages, number, last))
+            await keep(attempts[-1].record(agent, request.messages, **common))
             return filled
-        correction: list[ChatMessage] = [
-            {"role": "assistant", "content": text.strip() or "(no answer)"},
-            {"role": "user", "content": prompting.correction(problem)},
-        ]
-        messages = [*messages, *correction]
+        request = corrected(request, completion.text, prompting.correction(problem))
     raise NoLegalMove(problem)
-
-
-def _record(
-    agent: AgentSpec,
-    inquiry: Inquiry,
-    messages: list[ChatMessage],
-    number: int,
-    attempt: Attempt,
-    **further_fields: Any,
-) -> CallRecord:
-    completion, seed = attempt.completion, agent.parameters.get("seed")
-    if completion is not None:
-        further_fields |= {
-            "answer": completion.text,
-            "answered_by": completion.model,
-            "input_tokens": completion.input_tokens,
-            "output_tokens": completion.output_tokens,
-            "cached_tokens": completion.cached_tokens,
-            "request_id": completion.request_id,
-            "stop": completion.stop,
-            "structured": completion.structured,
-            "refused": completion.refused,
-        }
-    else:
-        further_fields["error"] = f"{type(attempt.error).__name__}: {attempt.error}"
-    return CallRecord(
-        provider=endpoint(agent.kind).protocol,
-        endpoint=agent.kind,
-        model=agent.name,
-        messages=[{"role": message["role"], "content": message["content"]} for message in messages],
-        parameters=dict(agent.parameters),
-        try_number=number,
-        attempt=attempt.number,
-        latency=attempt.seconds,
-        seed=seed if isinstance(seed, int) else None,
-        prompt_sha256=inquiry.sha256,
-        purpose=JUDGE,
-        **further_fields,
-    )

@@ -7,11 +7,10 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from threading import Lock
-from weakref import WeakKeyDictionary
 
 from llm_agents.endpoints import Endpoint
 from llm_agents.errors import TimedOut
+from llm_agents.per_loop import PerLoop
 
 MINUTE = 60.0
 NO_SLOT = "The endpoint had no free slot for another call in time."
@@ -63,17 +62,10 @@ class Limit:
         await asyncio.sleep(start - now)
 
 
-_lock = Lock()
-_limits: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, tuple[int, int | None, Limit]]] = WeakKeyDictionary()
+_limits = PerLoop[Limit]()
 
 
 def limit_of(endpoint: Endpoint) -> Limit:
     """Return the running event loop's limit for an endpoint; a new one if the endpoint's limits have changed."""
-    loop = asyncio.get_running_loop()
-    with _lock:
-        limits = _limits.setdefault(loop, {})
-    cached = limits.get(endpoint.name)
-    if cached is None or cached[:2] != (endpoint.concurrency, endpoint.per_minute):
-        limit = Limit(endpoint.concurrency, endpoint.per_minute)
-        cached = limits[endpoint.name] = (endpoint.concurrency, endpoint.per_minute, limit)
-    return cached[2]
+    allowed = (endpoint.concurrency, endpoint.per_minute)
+    return _limits.get(endpoint.name, allowed, lambda: Limit(*allowed))

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from games.errors import Refused
 from games.interface import Form, Json, Move, MoveData, Role, Said, Tool
 from games.play import Play, check, plain_move, use_tool
 from games.words import quoted
 from llm_agents import parsing
-from llm_agents.calling import Policy
 from llm_agents.errors import BadAnswer, NoSubmission, NoTools
 from llm_agents.parsing.fitting import fit
 from llm_agents.prompting import fenced, json_schema, render, worded_fields
 from llm_agents.providers.base import ChatMessage, Completion, OfferedTool, Request, ToolCall
 from llm_agents.strategies.asking import Asking
-
-if TYPE_CHECKING:
-    from llm_agents.agent import AgentSpec, DecisionProcess
+from llm_agents.turn import AgentTurn, Asked, fault_of
 
 OPENING = (
     "It is your turn. This conversation lasts until you submit; then it is wiped. Put what you want to know later into "
@@ -90,26 +87,25 @@ def offers(asking: Asking) -> list[Offer]:
     return [*lookups, *sorted(forms, key=lambda offer: offer.submits)]
 
 
-def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], None] | None = None) -> Request:
+def first_request(asked: Asked) -> Request:
     """Return the first request of the turn's conversation."""
-    return _Conversation(agent, asking, on_text, plain=agent.plain_tools).request()
+    return _Conversation(asked, plain=asked.agent.settings.plain_tools).request()
 
 
-async def play_turn(
-    process: DecisionProcess, agent: AgentSpec, position: int, policy: Policy
-) -> tuple[MoveData, int, str]:
+async def play_turn(asked: Asked) -> tuple[MoveData, int, str]:
     """Carry out the agent's lookups and notes; return its submission, the number of calls, and its last text.
 
     Raises:
         NoSubmission: no conversation ended with one.
         AgentError: a call failed or was not allowed.
     """
-    calls, plain = 0, agent.plain_tools
-    for _attempt in range(agent.restarts + 1):
-        conversation = _Conversation(agent, _asking(process, agent), process.draft.discards, plain=plain)
-        while conversation.calls < agent.calls:
+    settings = asked.agent.settings
+    calls, plain = 0, settings.plain_tools
+    for _attempt in range(settings.restarts + 1):
+        conversation = _Conversation(asked, plain=plain)
+        while conversation.calls < settings.calls:
             try:
-                results = await conversation.next_call(process, position, policy)
+                results = await conversation.next_call()
             except NoTools:
                 if plain:
                     raise
@@ -118,63 +114,58 @@ async def play_turn(
             calls += 1
             if results.move is not None:
                 return results.move, calls, results.text
-    raise NoSubmission("no submission", process.records)
-
-
-def _asking(process: DecisionProcess, agent: AgentSpec) -> Asking:
-    from llm_agents.strategies import asking
-
-    return asking(process.play, process.role, **process.wording(agent))
+    raise NoSubmission("no submission", asked.turn.calls)
 
 
 class _Conversation:
     """One conversation of a turn; `calls` counts the model's answers."""
 
-    def __init__(self, agent: AgentSpec, asking: Asking, on_text: Callable[[str], None] | None, *, plain: bool):
-        self._agent, self._asking, self._on_text, self._plain = agent, asking, on_text, plain
-        self._offers = self._offered = offers(asking)
+    def __init__(self, asked: Asked, *, plain: bool):
+        self._asked, self._asking, self._plain = asked, asked.asking(), plain
+        self._offers = self._offered = offers(self._asking)
         self._name = uuid.uuid4().hex
         self._messages: list[ChatMessage] = [
-            {"role": "system", "content": asking.system()},
+            {"role": "system", "content": self._asking.system()},
             {"role": "user", "content": self._opening()},
         ]
         self._unrecorded: list[ChatMessage] = list(self._messages)
         self.calls = 0
 
-    async def next_call(self, process: DecisionProcess, position: int, policy: Policy) -> CallResults:
+    async def next_call(self) -> CallResults:
         """Call the model once and answer its tool calls.
 
         Raises:
             AgentError: the call failed.
         """
-        from llm_agents.agent import CallRecorder
-
         request, self._offered = self.request(), self._offered_next()
         offered = [offer.name for offer in self._offered]
         self.calls += 1
-        recorder = CallRecorder(
-            process, self._agent, self._unrecorded, position, self.calls, conversation=self._name, offered=offered
+        answer = await self._asked.call(
+            request, self.calls, messages=self._unrecorded, conversation=self._name, offered=offered
         )
-        completion = await process.call(self._agent, request, policy, recorder)
         self._unrecorded = []
-        results = await self._answer(process, completion)
+        results = await self._answer(answer.completion)
         problem = results.problems[0] if results.problems else None
         fault = next((tool["fault"] for tool in results.tools if tool["fault"]), "unreadable") if problem else None
-        recorder.answer(problem, fault, tools=results.tools, purpose=results.purpose)
-        await process.store_calls()
+        answer.record(problem, fault, tools=results.tools, purpose=results.purpose)
+        await self._asked.turn.store_calls()
         return results
 
     def request(self) -> Request:
-        """Return the next request."""
-        parameters = self._agent.parameters
+        """Return the next request. Its answer is streamed where others are, but never shown."""
+        agent, offered = self._asked.agent, self._offered_next()
+        request = Request(
+            agent.name,
+            list(self._messages),
+            agent.parameters,
+            on_text=(lambda _piece: None) if self._asked.turn.on_text else None,
+        )
         if not self._plain:
-            tools = [offer.as_tool for offer in self._offered_next()]
-            return Request(self._agent.name, list(self._messages), parameters, tools=tools, on_text=self._on_text)
-        schema = _call_schema(self._offered_next()) if self._agent.structured else None
-        return Request(self._agent.name, list(self._messages), parameters, schema=schema, on_text=self._on_text)
+            return replace(request, tools=[offer.as_tool for offer in offered])
+        return replace(request, schema=_call_schema(offered) if agent.settings.structured else None)
 
     def _offered_next(self) -> list[Offer]:
-        is_last_call = self.calls >= self._agent.calls - 1
+        is_last_call = self.calls >= self._asked.agent.settings.calls - 1
         return [offer for offer in self._offers if offer.submits] if is_last_call else self._offers
 
     def _opening(self) -> str:
@@ -186,13 +177,13 @@ class _Conversation:
         instructions = _tools_in_json(self._offers) if self._plain else BY_CALLS
         return "\n\n".join(part for part in (view, opening, instructions) if part)
 
-    async def _answer(self, process: DecisionProcess, completion: Completion) -> CallResults:
+    async def _answer(self, completion: Completion) -> CallResults:
         """Answer the tool calls in order and add them to the conversation."""
         results, calls = CallResults(text=completion.text), completion.calls
         if self._plain:
             calls = self._calls_in_text(completion.text, results)
         for call in calls:
-            await self._call_tool(process, call, results)
+            await self._call_tool(call, results)
         text = completion.text.strip()
         if self._plain or not calls:
             self._append({"role": "assistant", "content": text or "(no answer)"}, recorded=True)
@@ -207,7 +198,7 @@ class _Conversation:
                 self._append({"role": "tool", "content": tool["result"], "answers": call.id}, recorded=True)
         if not calls:
             self._append({"role": "user", "content": results.problems[0]})
-        if self.calls == self._agent.calls - 1:
+        if self.calls == self._asked.agent.settings.calls - 1:
             self._append({"role": "user", "content": LAST_CALL})
         return results
 
@@ -230,8 +221,9 @@ class _Conversation:
             return ()
         return (ToolCall(f"call_{self.calls}", name, json.dumps(arguments, ensure_ascii=False)),)
 
-    async def _call_tool(self, process: DecisionProcess, call: ToolCall, results: CallResults) -> None:
+    async def _call_tool(self, call: ToolCall, results: CallResults) -> None:
         """Answer one tool call."""
+        turn = self._asked.turn
         offer = next((offer for offer in self._offered if offer.name == call.name), None)
         kind, fault = ("move" if offer is None or offer.submits else "note"), None
         if offer is not None and isinstance(offer.source, Tool):
@@ -244,11 +236,11 @@ class _Conversation:
                 names = ", ".join(tool.name for tool in self._offered)
                 result = f"There is no tool {quoted(call.name)} now; there are {names}."
             elif isinstance(offer.source, Tool):
-                result = as_text(use_tool(process.play, process.role, offer.name, arguments_of(call, offer)))
+                result = as_text(use_tool(turn.play, turn.role, offer.name, arguments_of(call, offer)))
             else:
-                result = await self._fill_in(process, offer.source, arguments_of(call, offer), results)
+                result = await self._fill_in(turn, offer.source, arguments_of(call, offer), results)
         except (BadAnswer, Refused) as error:
-            result, fault = f"Refused. {error}", "unreadable" if isinstance(error, BadAnswer) else "illegal"
+            result, fault = f"Refused. {error}", fault_of(error)
         if fault not in (None, "ignored"):
             results.problems.append(result)
         results.tools.append(
@@ -262,12 +254,12 @@ class _Conversation:
             }
         )
 
-    async def _fill_in(self, process: DecisionProcess, form: Form, arguments: MoveData, results: CallResults) -> str:
-        move = plain_move(checked_move(process.play, process.role, form, arguments))
+    async def _fill_in(self, turn: AgentTurn, form: Form, arguments: MoveData, results: CallResults) -> str:
+        move = plain_move(checked_move(turn.play, turn.role, form, arguments))
         if form.ends_turn:
             results.move = move
             return "Submitted."
-        await process.note(move)
+        await turn.make_note(move)
         return NOTE_KEPT
 
 

@@ -13,13 +13,13 @@ from typing import Any
 from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, abandon, script_move, start, submit
 from games.strategies import Purpose
-from llm_agents.agent import AgentSpec, Decision, Ladder, decide
-from llm_agents.calling import Policy
+from llm_agents.agent import AgentSpec
+from llm_agents.deciding import Decision, decide
 from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, NoSubmission
 from llm_agents.providers import provider_called
-from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
+from llm_agents.turn import AgentTurn
 
 
 @dataclass(frozen=True)
@@ -51,73 +51,60 @@ class MatchRecord:
         return line if self.failed is None else {**line, "failed": self.failed}
 
 
-def play_match(
-    game: Game[Any, Any],
-    seed: int,
-    agents: Mapping[Role, AgentSpec],
-    *,
-    tries_after_first: int = 3,
-    timeout: float = 60.0,
-    ladders: Mapping[Role, Ladder] | None = None,
-) -> MatchRecord:
+def play_match(game: Game[Any, Any], seed: int, agents: Mapping[Role, AgentSpec]) -> MatchRecord:
     """Play one match; models that are asked at the same time think concurrently.
 
     Args:
-        agents: one for each role of the game.
-        tries_after_first: how often a model is asked again after an answer that is not a legal move.
-        timeout: seconds for one call of a model.
-        ladders: each agent's fallbacks, tries and time limits; without one, the match fails.
+        agents: one for each role of the game; without a fallback, the match fails with its agent.
     """
-    ladders = ladders or {}
-    running = _RunningMatch(*start(game, seed))
-    log, calls = running.log, running.calls
-    answers: dict[Role, dict[int, str]] = {role: {} for role in agents}
-
-    async def think(role: Role) -> Decision | AgentError:
-        try:
-            return await decide(
-                agents[role], running.play, role, log, answers=answers[role], hooks=_SeatHooks(running, role),
-                tries_after_first=tries_after_first, timeout=timeout, ladder=ladders.get(role),
-            )  # fmt: skip
-        except AgentError as error:
-            return error
-
-    async def think_together(roles: list[Role]) -> dict[Role, Decision | AgentError]:
-        return dict(zip(roles, await asyncio.gather(*map(think, roles)), strict=True))
-
-    failure = None
-    all_agents = [*agents.values(), *(agent for ladder in ladders.values() for agent in ladder.agents)]
-    providers = {agent.kind for agent in all_agents if not agent.scripted and endpoint_exists(agent.kind)}
+    running = _RunningMatch(agents, *start(game, seed))
+    all_agents = [*agents.values(), *(fallback for agent in agents.values() for fallback in agent.fallbacks)]
+    endpoints = {agent.kind for agent in all_agents if not agent.scripted and endpoint_exists(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
-        while not running.play.over and failure is None:
+        while not running.play.over and running.failed is None:
             roles = roles_to_ask(running.play)
             thinkers = [role for role in roles if not agents[role].scripted]
-            decisions = runner.run(think_together(thinkers)) if runner and thinkers else {}
-            for role in roles:
-                decision = decisions.get(role)
-                if isinstance(decision, AgentError):
-                    failure = f"{role} ({agents[role]}): {decision}"
-                    reason = str(decision) if isinstance(decision, NoSubmission) else failure
-                    running.follow(*abandon(running.play, reason, role))
-                    break
-                play = running.play
-                move: MoveData = decision.move if decision else script_move(play, role, agents[role].name)
-                events = running.follow(*submit(play, role, move, by=decision.by if decision else None))
-                if decision and decision.raw is not None:
-                    answers[role][events[0].number] = decision.raw
+            running.move(roles, runner.run(running.think(thinkers)) if runner and thinkers else {})
         if runner:
-            for name in providers:
+            for name in endpoints:
                 runner.run(provider_called(name).close())
-    return MatchRecord(running.play, agents, tuple(log), failure, tuple(calls))
+    return MatchRecord(running.play, agents, tuple(running.log), running.failed, tuple(running.calls))
 
 
 class _RunningMatch:
     """A match in progress."""
 
-    def __init__(self, play: Play, opening: tuple[Event, ...]):
-        self.play, self.log = play, list(opening)
+    def __init__(self, agents: Mapping[Role, AgentSpec], play: Play, opening: tuple[Event, ...]):
+        self.agents, self.play, self.log = agents, play, list(opening)
+        self.failed: str | None = None
         self.calls: list[CallRecord] = []
         self.calls_of: defaultdict[Role, list[CallRecord]] = defaultdict(list)
+        self.answers: defaultdict[Role, dict[int, str]] = defaultdict(dict)
+
+    async def think(self, roles: Sequence[Role]) -> dict[Role, Decision | AgentError]:
+        """Return the decisions of these roles' models, or why there is none."""
+
+        async def decision(role: Role) -> Decision | AgentError:
+            try:
+                return await decide(self.agents[role], _Turn(self, role))
+            except AgentError as error:
+                return error
+
+        return dict(zip(roles, await asyncio.gather(*map(decision, roles)), strict=True))
+
+    def move(self, roles: Sequence[Role], decisions: Mapping[Role, Decision | AgentError]) -> None:
+        """Make the moves of these roles, scripted where there is no decision, up to the first that failed."""
+        for role in roles:
+            decision = decisions.get(role)
+            if isinstance(decision, AgentError):
+                self.failed = f"{role} ({self.agents[role]}): {decision}"
+                reason = str(decision) if isinstance(decision, NoSubmission) else self.failed
+                self.follow(*abandon(self.play, reason, role))
+                return
+            move = decision.move if decision else script_move(self.play, role, self.agents[role].name)
+            events = self.follow(*submit(self.play, role, move, by=decision.by if decision else None))
+            if decision and decision.raw is not None:
+                self.answers[role][events[0].number] = decision.raw
 
     def follow(self, play: Play, events: tuple[Event, ...]) -> tuple[Event, ...]:
         self.play = play
@@ -125,25 +112,23 @@ class _RunningMatch:
         return events
 
 
-class _SeatHooks:
-    """`hooks.Hooks` of one seat of a match in this process."""
+class _Turn(AgentTurn):
+    """A turn of a match in this process."""
 
     def __init__(self, running: _RunningMatch, role: Role):
-        self._match, self._role = running, role
-
-    async def reserve(self, agent: AgentSpec, request: Request, policy: Policy) -> None:
-        pass
+        super().__init__(running.play, role, events=running.log, answers=running.answers[role])
+        self._match = running
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         self._match.calls += calls
-        self._match.calls_of[self._role] += calls
+        self._match.calls_of[self.role] += calls
 
     async def note(self, move: MoveData) -> Play:
-        self._match.follow(*submit(self._match.play, self._role, move))
+        self._match.follow(*submit(self._match.play, self.role, move))
         return self._match.play
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
-        calls = reversed(self._match.calls_of[self._role])
+        calls = reversed(self._match.calls_of[self.role])
         return next((call for call in calls if call.purpose in purposes and call.accepted), None)
 
 

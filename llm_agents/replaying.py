@@ -12,9 +12,10 @@ from games.errors import Refused
 from games.interface import Event, Game, MoveData, Role, Tool
 from games.play import Play, plain_move, start, submit, use_tool
 from llm_agents import looping
-from llm_agents.agent import legal_move
+from llm_agents.deciding import legal_move
 from llm_agents.errors import BadAgent, BadAnswer
 from llm_agents.providers.base import ToolCall
+from llm_agents.settings import bare
 from llm_agents.strategies import asking
 from llm_agents.strategies.asking import Asking
 
@@ -69,12 +70,13 @@ def _is_the_move(record: Mapping[str, Any]) -> bool:
 
 def _asking(play: Play, role: Role, record: Mapping[str, Any]) -> Asking:
     """Return the question that a recorded call answered."""
-    strategy = strategies.of(play.game).get(record.get("strategy") or strategies.PLAIN)
+    settings = bare(strategy=record.get("strategy") or strategies.PLAIN, short=record.get("short", False))
+    strategy = strategies.of(play.game).get(settings.strategy)
     if strategy is None:
-        raise BadAgent(f"{play.game.key} no longer has a strategy “{record.get('strategy')}”.")
+        raise BadAgent(f"{play.game.key} no longer has a strategy “{settings.strategy}”.")
     purpose = record.get("purpose", "move")
     question = next((module for module in strategy.modules if module.purpose == purpose), None)
-    return asking(play, role, strategy=record.get("strategy"), short=record.get("short", False), question=question)
+    return asking(play, role, settings, question=question)
 
 
 def _differences(play: Play, role: Role, record: Mapping[str, Any], move: MoveData) -> Iterator[str]:

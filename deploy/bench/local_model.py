@@ -23,9 +23,10 @@ from typing import Any
 from games import registry
 from games.interface import Game, Role
 from games.play import configure
-from llm_agents.agent import AgentSpec, Ladder
+from llm_agents.agent import AgentSpec
 from llm_agents.endpoints import Endpoint, use_endpoints
 from llm_agents.match import MatchRecord, play_match
+from llm_agents.settings import bare
 
 ROOT = Path(__file__).parents[2]
 ENDPOINT, MODEL = "local", "smollm2-135m-instruct"
@@ -44,8 +45,16 @@ class Mode:
 
     @property
     def agent(self) -> AgentSpec:
-        agent = AgentSpec(ENDPOINT, MODEL, parameters={"max_tokens": 200}, structured=self.structured, short=self.short)
-        return replace(agent, strategy="tools", plain_tools=self.plain, calls=self.calls) if self.calls else agent
+        tools = {"strategy": "tools", "plain_tools": self.plain, "calls": self.calls} if self.calls else {}
+        settings = bare(
+            max_tokens=200,
+            structured=self.structured,
+            short=self.short,
+            tries_after_first=TRIES_AFTER_FIRST,
+            call_seconds=120,
+            **tools,
+        )
+        return AgentSpec(ENDPOINT, MODEL, settings)
 
 
 MODES = [
@@ -83,9 +92,8 @@ def play(game: Game[Any, Any], mode: Mode, number: int) -> MatchRecord:
     """Play one match; the model has the first seat if `number` is even."""
     model: Role = game.roles()[number % len(game.roles())]
     agents = {role: AgentSpec("script", game.default_script) for role in game.roles()}
-    agents[model] = mode.agent
-    ladder = Ladder(tries_after_first=TRIES_AFTER_FIRST, call_seconds=120, script=game.default_script)
-    return play_match(game, number, agents, ladders={model: ladder})
+    agents[model] = replace(mode.agent, script=game.default_script)
+    return play_match(game, number, agents)
 
 
 def table_row(mode: Mode, matches: Sequence[MatchRecord], seconds: float) -> str:

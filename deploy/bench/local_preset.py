@@ -18,34 +18,22 @@ from typing import Any
 from deploy.bench.local_model import ENDPOINT, MODEL, local_model
 from games import registry
 from games.play import configure
-from llm_agents import agent, match
-from llm_agents.agent import SCRIPT, AgentSpec, Decision, Ladder
+from llm_agents import deciding, match
+from llm_agents.agent import SCRIPT, AgentSpec
+from llm_agents.deciding import Decision
 from llm_agents.match import MatchRecord, play_match
 from llm_agents.record import CallRecord
+from plans.asking import settings_of
 from plans.collection import CollectionPlan, CollectionReader
 from plans.library import ready_made
 
 EXAMINED = f"{ENDPOINT}:{MODEL}"
 
 
-def ladder_of(settings: Mapping[str, Any]) -> Ladder:
+def model_with(settings: Mapping[str, Any]) -> AgentSpec:
     """Return the model with its fallbacks as in the preset, with structured output as on the platform."""
-    model = AgentSpec(
-        ENDPOINT,
-        MODEL,
-        strategy=settings["strategy"],
-        parameters={"max_tokens": 500}
-        | ({} if settings["temperature"] is None else {"temperature": settings["temperature"]}),
-        persona=settings["persona"] or None,
-        structured=True,
-    )
-    return Ladder(
-        agents=(model,),
-        tries_after_first=settings["tries_after_first"],
-        call_seconds=3600,
-        script=settings["script"] or None,
-        script_counts=settings["script_counts"],
-    )
+    changes = {"max_tokens": 500, "structured": True, "call_seconds": 3600.0, "fallbacks": ()}
+    return settings_of(settings).model_copy(update=changes).spec(EXAMINED)
 
 
 def matches(plans: Sequence[CollectionPlan], sessions: int, treatments: int) -> Iterator[tuple[MatchRecord, str]]:
@@ -60,16 +48,15 @@ def matches(plans: Sequence[CollectionPlan], sessions: int, treatments: int) -> 
             seats = next(lineup for lineup in lineups if EXAMINED in lineup.values())
             seat = next(role for role, label in seats.items() if label == EXAMINED)
             agents = {role: AgentSpec(SCRIPT, plan.agents[label].script or "") for role, label in seats.items()}
-            ladder = ladder_of(plan.agents[EXAMINED].settings(plan.agents))
-            agents[seat] = ladder.agents[0]
-            yield play_match(game, session, agents, ladders={seat: ladder}), seat
+            agents[seat] = model_with(plan.agents[EXAMINED].settings(plan.agents))
+            yield play_match(game, session, agents), seat
 
 
 def print_decisions() -> None:
     """Print each decision of the model as it is made, since a match may take long."""
 
     async def decide(*args: Any, **options: Any) -> Decision:
-        decision = await agent.decide(*args, **options)
+        decision = await deciding.decide(*args, **options)
         if decision.calls:
             print(" ", decision.by or "model", json.dumps(decision.move), summary_of(decision.calls), flush=True)
         return decision

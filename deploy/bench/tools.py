@@ -125,8 +125,11 @@ async def rate_without_storage(url: str, at_once: int, seconds: float) -> tuple[
     """Return (calls per second, final memory in MB) of `at_once` loops in one event loop that stores nothing."""
     from games import registry
     from games.play import configure, start, submit
-    from llm_agents.agent import AgentSpec, decide
+    from llm_agents.agent import AgentSpec
+    from llm_agents.deciding import decide
     from llm_agents.endpoints import Endpoint, use_endpoints
+    from llm_agents.settings import bare
+    from llm_agents.turn import AgentTurn
 
     use_endpoints({ENDPOINT: Endpoint(ENDPOINT, "openai", url, "sk-bench", concurrency=at_once)}.get)
     game, calls_made, is_over = configure(registry.get(GAME), {"periods": PERIODS}), 0, False
@@ -135,9 +138,8 @@ async def rate_without_storage(url: str, at_once: int, seconds: float) -> tuple[
         nonlocal calls_made
         play, _events = start(game, seed)
         while not is_over:
-            calls: list[Any] = []
-            decision = await decide(AgentSpec(ENDPOINT, "any", strategy="tools"), play, "agent", (), calls=calls)
-            calls_made += len(calls)
+            decision = await decide(AgentSpec(ENDPOINT, "any", bare(strategy="tools")), AgentTurn(play, "agent"))
+            calls_made += len(decision.calls)
             play, _events = submit(play, "agent", decision.move)
 
     loops = [asyncio.create_task(play_match(seed)) for seed in range(at_once)]

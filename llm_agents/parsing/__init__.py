@@ -1,7 +1,7 @@
 """Read moves from models' texts, and build JSON schemas that can be enforced on such texts.
 
 Nothing is guessed: a number written as text is read where only a number is allowed, a wrapper that
-`answer_schema` itself asks for is removed, and everything else is refused with the reason.
+`schema_of` itself asks for is removed, and everything else is refused with the reason.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, create_model
 
 from games.interface import Form, Json
 from games.play import expand, form_for
-from games.strategies import CHAIN_OF_THOUGHT, Remark
+from games.strategies import Remark
 from games.words import quoted
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing.fitting import fit
@@ -23,7 +23,7 @@ from llm_agents.parsing.schema import REASONING, object_of, schema_of, strict, w
 from llm_agents.prompting import json_schema
 
 __all__ = [
-    "CHAIN_OF_THOUGHT", "REASONING", "answer_schema", "around_object", "last_object", "object_of",
+    "REASONING", "around_object", "last_object", "object_of",
     "read_answer", "read_move", "schema_of", "shortened_forms", "strict", "with_remarks",
 ]  # fmt: skip
 
@@ -87,16 +87,6 @@ def _model_with_remarks(model: type[Any], remarks: tuple[Remark, ...]) -> type[A
     ordered = type(model.__name__, (model,), {"model_config": ConfigDict(json_schema_extra=in_order)})
     extended: type[Any] = create_model(model.__name__, __base__=ordered, **added)
     return extended
-
-
-def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: bool = False) -> dict[str, Json]:
-    """Return the strict JSON schema of an answer to these forms; `read_move` accepts every answer that conforms.
-
-    Args:
-        strategy: with `CHAIN_OF_THOUGHT`, the answer begins with a text called `REASONING`.
-        short: for the short forms, where there are any.
-    """
-    return schema_of(shortened_forms(forms) if short else forms, reasoning=strategy == CHAIN_OF_THOUGHT)
 
 
 def shortened_forms(forms: Sequence[Form]) -> list[Form]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -10,98 +9,34 @@ from dataclasses import replace
 from typing import Any
 
 import anthropic
-import httpx2
 
-from llm_agents.endpoints import Endpoint
-from llm_agents.errors import NoTools, ProviderError, RateLimited, Rejected, TimedOut, Unavailable, Unreadable
+from llm_agents.errors import ProviderError, RateLimited, Rejected, Unavailable, Unreadable
 from llm_agents.providers.base import (
-    CONNECT_SECONDS,
+    CUT_OFF,
     LONGEST_ANSWER,
-    MAX_BYTES,
-    UNSUPPORTED,
     ChatMessage,
-    Clients,
     Completion,
     Draft,
+    Provider,
     Request,
     ToolCall,
-    connection_error,
-    error_for_status,
     error_text,
-    refuse_tools,
-    unsupported_parameter,
 )
-from llm_agents.scrubbing import NO_KEY
-from outgoing.client import async_options
 
 # At debug level these write prompts into the log.
 for name in ("anthropic", "httpx2", "httpcore2"):
     logging.getLogger(name).setLevel(logging.WARNING)
 
 UNREADABLE = "The provider's answer is not a message."
-CUT_OFF = "The answer was cut off."
 
 
-def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
-    return anthropic.AsyncAnthropic(
-        api_key=endpoint.secret() or NO_KEY,
-        base_url=endpoint.address,
-        max_retries=0,
-        http_client=anthropic.DefaultAsyncHttpxClient(**async_options(limits=limits, max_bytes=MAX_BYTES)),
-    )
+class Anthropic(Provider):
+    """Anthropic's protocol."""
 
+    sdk, base_error, unreadable = anthropic, anthropic.AnthropicError, UNREADABLE
 
-_CLIENTS = Clients(_client)
-
-
-class Anthropic:
-    """Calls one endpoint through the official SDK, with the SDK's own retries switched off."""
-
-    def __init__(self, endpoint: Endpoint):
-        self._endpoint = endpoint
-
-    async def complete(self, request: Request) -> Completion:
-        """Return one message, streamed if the request wants text as it comes."""
-        client = _CLIENTS.get(self._endpoint)
-        failure: ProviderError
-        try:
-            async with asyncio.timeout(request.timeout):
-                return await self._complete(client, request)
-        except ProviderError as error:
-            failure = error
-        except TimeoutError:
-            failure = TimedOut(f"No answer within {request.timeout:g} seconds.")
-        except anthropic.APIStatusError as error:
-            failure = _status_error(error, client.api_key)
-        except anthropic.APITimeoutError as error:
-            failure = _timeout_error(error, request)
-        except anthropic.APIConnectionError as error:
-            failure = connection_error(error)
-        except httpx2.HTTPError:
-            failure = Unavailable(CUT_OFF)
-        except (anthropic.AnthropicError, json.JSONDecodeError, UnicodeDecodeError):
-            failure = Unreadable(UNREADABLE)
-        except ValueError:
-            failure = Rejected("The request cannot be encoded as JSON.")
-        # Raised here and not above: the SDK's errors hold the request with its key and would be chained to this one.
-        raise failure
-
-    async def models(self) -> list[str]:
-        """Return the models that the endpoint lists.
-
-        Raises:
-            ProviderError: it does not list any.
-        """
-        try:
-            return [model.id async for model in _CLIENTS.get(self._endpoint).models.list()]
-        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, TypeError, AttributeError):
-            pass
-        raise Unreadable("The endpoint does not list its models.")
-
-    async def close(self) -> None:
-        """Close the endpoint's connections of the running event loop."""
-        await _CLIENTS.close(self._endpoint)
+    def make_client(self, **options: Any) -> anthropic.AsyncAnthropic:
+        return anthropic.AsyncAnthropic(**options)
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return the JSON object that a call sends."""
@@ -116,34 +51,23 @@ class Anthropic:
             **request.parameters,
         }
 
-    async def _complete(self, client: anthropic.AsyncAnthropic, request: Request) -> Completion:
-        """Ask, and ask again without the tool if the endpoint turns out not to support tools."""
-        refuse_tools(self._endpoint, request)
-        while True:
-            optional_parameters = self._optional_parameters(request)
-            try:
-                return await self._ask(client, request, "tool" if "structured" in optional_parameters else "none")
-            except anthropic.APIStatusError as error:
-                parameter = unsupported_parameter(error.status_code, error.body, optional_parameters)
-                if parameter is None:
-                    raise
-                UNSUPPORTED.add(self._endpoint, request.model, parameter)
-                if parameter == "tools":
-                    raise NoTools(f"Tools are not supported: {error_text(error.body, client.api_key)}") from None
-
     def _tools(self, request: Request) -> dict[str, Any]:
         if request.tools:
             return _several_tools(request)
-        return _forced_tool(request) if self._optional_parameters(request) else {}
+        return _forced_tool(request) if "structured" in self.optional_parameters(request) else {}
 
-    def _optional_parameters(self, request: Request) -> set[str]:
-        if request.tools:
-            return {"tools"}
-        enforced = request.schema is not None and self._endpoint.structured != "none"
-        supported = not UNSUPPORTED.contains(self._endpoint, request.model, "structured")
-        return {"structured"} if enforced and supported else set()
+    def enforcement(self, optional_parameters: set[str]) -> str:
+        return "tool" if "structured" in optional_parameters else "none"
 
-    async def _ask(self, client: anthropic.AsyncAnthropic, request: Request, enforcement: str) -> Completion:
+    def status_error(self, error: anthropic.APIStatusError, key: str | None) -> ProviderError:
+        """Return the error for a failure by status, or for one announced in a stream that began with 200."""
+        if error.status_code >= 300:
+            return super().status_error(error, key)
+        inner = error.body.get("error") if isinstance(error.body, dict) else None
+        kind = _IN_STREAM.get(inner.get("type", ""), Unavailable) if isinstance(inner, dict) else Unavailable
+        return kind(f"The provider failed while answering: {error_text(error.body, key)}")
+
+    async def ask(self, client: anthropic.AsyncAnthropic, request: Request, enforcement: str) -> Completion:
         body = self.body(request)
         body.pop("stream", None)
         common: dict[str, Any] = {
@@ -151,7 +75,7 @@ class Anthropic:
             "messages": [],  # Sent with the rest: the SDK walks all their parts, which costs more than the call.
             "max_tokens": body.pop("max_tokens"),
             "system": body.pop("system", anthropic.omit),
-            "timeout": anthropic.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
+            "timeout": self.timeout(request),
             "extra_body": body,
         }
         if request.on_text is None:
@@ -217,21 +141,6 @@ def _forced_tool(request: Request) -> dict[str, Any]:
 _IN_STREAM = {"rate_limit_error": RateLimited, "invalid_request_error": Rejected}
 
 
-def _status_error(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
-    """Return the error for a failure by status, or for one announced midway through a stream that began with 200."""
-    if error.status_code >= 300:
-        return error_for_status(error.status_code, error.body, key, error.response.headers)
-    inner = error.body.get("error") if isinstance(error.body, dict) else None
-    kind = _IN_STREAM.get(inner.get("type", ""), Unavailable) if isinstance(inner, dict) else Unavailable
-    return kind(f"The provider failed while answering: {error_text(error.body, key)}")
-
-
-def _timeout_error(error: anthropic.APITimeoutError, request: Request) -> ProviderError:
-    if isinstance(error.__cause__, httpx2.ConnectTimeout):
-        return Unavailable("The provider could not be reached.")
-    return TimedOut(f"No answer within {request.timeout:g} seconds.")
-
-
 def _input_tokens(usage: Any) -> tuple[int, int]:
     """Return (all tokens read, those from the cache): the API counts cache reads and writes separately."""
     cached = getattr(usage, "cache_read_input_tokens", None) or 0
@@ -268,7 +177,6 @@ async def _read_stream(
 ) -> Completion:
     """Read a stream to its end; one without its last event was cut off."""
     message: Any = None
-    output_tokens = stop = None
     ended = has_tool_use = False
     calls: dict[int, ToolCall] = {}
     async for event in stream:
@@ -277,24 +185,18 @@ async def _read_stream(
             match event.type:
                 case "message_start":
                     message = event.message
-                    message_id, model = message.id, message.model
-                    input_tokens, cached = _input_tokens(message.usage)
-                case "content_block_start":
-                    if event.content_block.type == "tool_use":
-                        has_tool_use = True
-                        calls[event.index] = ToolCall(event.content_block.id, event.content_block.name, "")
+                case "content_block_start" if event.content_block.type == "tool_use":
+                    has_tool_use = True
+                    calls[event.index] = ToolCall(event.content_block.id, event.content_block.name, "")
                 case "content_block_delta" if event.delta.type == "text_delta":
                     piece = event.delta.text
                 case "content_block_delta" if event.delta.type == "input_json_delta":
-                    tool_call = calls.get(event.index)
-                    if tools and tool_call is not None:
-                        calls[event.index] = replace(
-                            tool_call, arguments=tool_call.arguments + event.delta.partial_json
-                        )
-                    else:
-                        piece = event.delta.partial_json
+                    piece = event.delta.partial_json
+                    if tools and (call := calls.get(event.index)) is not None:
+                        calls[event.index], piece = replace(call, arguments=call.arguments + piece), None
                 case "message_delta":
-                    stop, output_tokens = event.delta.stop_reason or stop, event.usage.output_tokens
+                    message.stop_reason = event.delta.stop_reason or message.stop_reason
+                    message.usage.output_tokens = event.usage.output_tokens
                 case "message_stop":
                     ended = True
         except (AttributeError, TypeError):
@@ -304,16 +206,10 @@ async def _read_stream(
         raise Unreadable(UNREADABLE)
     if not ended:
         raise Unavailable(CUT_OFF)
-    return Completion(
+    return replace(
+        _completion(message, enforcement, tools=tools),
         text=draft.text or ("{}" if has_tool_use and not tools else ""),
-        model=model,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        request_id=stream.response.headers.get("request-id") or message_id,
-        stop=stop,
-        refused=stop == "refusal",
+        request_id=stream.response.headers.get("request-id") or message.id,
         first_text=draft.first,
-        structured=enforcement,
         calls=tuple(call for _index, call in sorted(calls.items())) if tools else (),
-        cached_tokens=cached,
     )

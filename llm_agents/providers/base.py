@@ -7,19 +7,29 @@ import email.utils
 import json
 import logging
 import re
-import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NotRequired, Protocol, TypedDict, TypeVar
-from weakref import WeakKeyDictionary
+from types import ModuleType
+from typing import Any, Literal, NotRequired, TypedDict
 
 import httpx2
 
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import NotConfigured, NoTools, ProviderError, RateLimited, Rejected, Unavailable, Unreadable
-from llm_agents.scrubbing import without_key
-from outgoing.client import AddressRefused, TooLarge
+from llm_agents.errors import (
+    NotConfigured,
+    NoTools,
+    ProviderError,
+    RateLimited,
+    Rejected,
+    TimedOut,
+    Unavailable,
+    Unreadable,
+)
+from llm_agents.per_loop import PerLoop
+from llm_agents.scrubbing import NO_KEY, without_key
+from outgoing.client import AddressRefused, TooLarge, async_options
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +37,8 @@ CONNECT_SECONDS = 5.0
 """Seconds to wait for a connection before an endpoint counts as unreachable."""
 MAX_BYTES = 64 * 2**20
 """Maximum bytes of an answer: a stream sends some hundred bytes for each token."""
+UNREACHABLE = "The provider could not be reached."
+CUT_OFF = "The answer was cut off."
 LONGEST_ANSWER: Mapping[str, int] = {"anthropic": 4_096, "openai": 16_384}
 """Tokens of the longest answer if no `max_tokens` is given, by protocol: sent to Anthropic's, which requires a limit,
 and assumed of OpenAI's, where each model has a limit of its own."""
@@ -119,86 +131,6 @@ class Completion:
     cached_tokens: int | None = None
 
 
-class Provider(Protocol):
-    """The interface to a provider of models."""
-
-    async def complete(self, request: Request) -> Completion:
-        """Ask once.
-
-        Raises:
-            ProviderError: no answer; the class says why.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Close the connections of the running event loop."""
-        ...
-
-
-class HttpProvider(Provider, Protocol):
-    """A provider that speaks a protocol over HTTP."""
-
-    async def models(self) -> list[str]:
-        """Return the models that the endpoint lists.
-
-        Raises:
-            ProviderError: it does not list any.
-        """
-        ...
-
-    def body(self, request: Request) -> dict[str, Any]:
-        """Return the JSON object that `complete` sends for this request."""
-        ...
-
-
-class Client(Protocol):
-    """What an SDK's client must support."""
-
-    async def close(self) -> None: ...
-
-
-T = TypeVar("T", bound=Client)
-
-
-class Clients(Generic[T]):
-    """One SDK client per endpoint and event loop: connections belong to the loop that opened them.
-
-    A client is replaced when its endpoint's address or key has changed.
-    """
-
-    def __init__(self, make: Callable[[Endpoint], T]):
-        self._make = make
-        self._lock = threading.Lock()
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, tuple[Any, T]]] = WeakKeyDictionary()
-
-    def get(self, endpoint: Endpoint) -> T:
-        """Return the running loop's client.
-
-        Raises:
-            NotConfigured: the endpoint's key is not set, or its address is invalid.
-        """
-        made_for = (endpoint.address, endpoint.secret(), endpoint.concurrency)
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            clients = self._loops.setdefault(loop, {})
-        cached = clients.get(endpoint.name)
-        if cached is None or cached[0] != made_for:
-            try:
-                client = self._make(endpoint)
-            except (ValueError, httpx2.InvalidURL):
-                raise NotConfigured(f"The address of endpoint “{endpoint.name}” is not a valid URL.") from None
-            cached = clients[endpoint.name] = (made_for, client)
-        return cached[1]
-
-    async def close(self, endpoint: Endpoint) -> None:
-        """Close the running loop's client of an endpoint."""
-        with self._lock:
-            clients = self._loops.get(asyncio.get_running_loop(), {})
-        cached = clients.pop(endpoint.name, None)
-        if cached is not None:
-            await cached[1].close()
-
-
 class Draft:
     """A streamed answer as it grows; errors in showing it do not affect it.
 
@@ -280,7 +212,7 @@ def connection_error(error: Exception) -> ProviderError:
         return NotConfigured(str(error.__cause__))
     if isinstance(error.__cause__, TooLarge):
         return Unreadable(str(error.__cause__))
-    return Unavailable("The provider could not be reached.")
+    return Unavailable(UNREACHABLE)
 
 
 def error_for_status(
@@ -325,3 +257,162 @@ def unsupported_parameter(status: int, body: object, parameters: set[str]) -> st
         return None
     text = str(body)
     return next((name for name, pattern in _PARAMETERS.items() if name in parameters and pattern.search(text)), None)
+
+
+# ---- calls -------------------------------------------------------------------------------------
+
+_CLIENTS = PerLoop[Any]()
+"""One SDK client for each endpoint and event loop, since connections belong to the loop that opened them."""
+
+
+class Provider(ABC):
+    """Calls one endpoint through its protocol's official SDK, with the SDK's own retries switched off.
+
+    Both SDKs come from one generator and name their errors alike.
+
+    Attributes:
+        sdk: the module.
+        base_error: the base of its errors.
+        unreadable: says that a response is not in the protocol's format.
+        optional: the parameters of a call that an endpoint may turn out not to support.
+    """
+
+    sdk: ModuleType
+    base_error: type[Exception]
+    unreadable: str
+    optional: tuple[str, ...] = ("tools", "structured")
+
+    def __init__(self, endpoint: Endpoint):
+        self._endpoint = endpoint
+
+    # ---- for each protocol -------------------------------------------------------------------------
+
+    @abstractmethod
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return the JSON object that `complete` sends for this request."""
+
+    @abstractmethod
+    def make_client(self, **options: Any) -> Any:
+        """Return the SDK's client."""
+
+    @abstractmethod
+    async def ask(self, client: Any, request: Request, enforcement: str) -> Completion:
+        """Ask once, with the request's schema enforced in this way."""
+
+    def status_error(self, error: Any, key: str | None) -> ProviderError:
+        """Return the error for a failure by status."""
+        return error_for_status(error.status_code, error.body, key, error.response.headers)
+
+    # ---- the same for all --------------------------------------------------------------------------
+
+    async def complete(self, request: Request) -> Completion:
+        """Ask once; the answer is streamed if the request wants text as it comes.
+
+        Raises:
+            ProviderError: no answer; the class says why.
+        """
+        client = self._client()
+        failure: ProviderError
+        try:
+            async with asyncio.timeout(request.timeout):
+                return await self._complete(client, request)
+        except ProviderError as error:
+            failure = error
+        except TimeoutError:
+            failure = TimedOut(f"No answer within {request.timeout:g} seconds.")
+        except self.sdk.APIStatusError as error:
+            failure = self.status_error(error, client.api_key)
+        except self.sdk.APITimeoutError as error:
+            if isinstance(error.__cause__, httpx2.ConnectTimeout):
+                failure = Unavailable(UNREACHABLE)
+            else:
+                failure = TimedOut(f"No answer within {request.timeout:g} seconds.")
+        except self.sdk.APIConnectionError as error:
+            failure = connection_error(error)
+        except self.sdk.APIResponseValidationError:
+            failure = Unreadable(self.unreadable)
+        except self.sdk.APIError as error:
+            failure = Unavailable(f"The provider failed while answering: {error_text(error.body, client.api_key)}")
+        except httpx2.HTTPError:
+            failure = Unavailable(CUT_OFF)
+        except (self.base_error, json.JSONDecodeError, UnicodeDecodeError):
+            failure = Unreadable(self.unreadable)
+        except ValueError:
+            failure = Rejected("The request cannot be encoded as JSON.")
+        # Raised here and not above: the SDK's errors hold the request with its key and would be chained to this one.
+        raise failure
+
+    async def models(self) -> list[str]:
+        """Return the models that the endpoint lists.
+
+        Raises:
+            ProviderError: it does not list any.
+        """
+        try:
+            return [model.id async for model in self._client().models.list()]
+        except (self.base_error, httpx2.HTTPError, ValueError, TypeError, AttributeError):
+            pass
+        raise Unreadable("The endpoint does not list its models.")
+
+    async def close(self) -> None:
+        """Close the endpoint's connections of the running event loop."""
+        client = _CLIENTS.pop(self._endpoint.name)
+        if client is not None:
+            await client.close()
+
+    def optional_parameters(self, request: Request) -> set[str]:
+        """Return the optional parameters of the call that the endpoint is not known not to support."""
+        applicable = {
+            "tools": bool(request.tools),
+            "structured": request.schema is not None and not request.tools and self._endpoint.structured != "none",
+            "stream_options": request.on_text is not None,
+        }
+        return {
+            name
+            for name in self.optional
+            if applicable[name] and not UNSUPPORTED.contains(self._endpoint, request.model, name)
+        }
+
+    def enforcement(self, optional_parameters: set[str]) -> str:
+        """Return how a schema is enforced."""
+        return self._endpoint.structured if "structured" in optional_parameters else "none"
+
+    def timeout(self, request: Request) -> Any:
+        return self.sdk.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout))
+
+    async def _complete(self, client: Any, request: Request) -> Completion:
+        """Ask, and ask again without each parameter that the endpoint turns out not to support."""
+        refuse_tools(self._endpoint, request)
+        while True:
+            optional_parameters = self.optional_parameters(request)
+            try:
+                return await self.ask(client, request, self.enforcement(optional_parameters))
+            except self.sdk.APIStatusError as error:
+                parameter = unsupported_parameter(error.status_code, error.body, optional_parameters)
+                if parameter is None:
+                    raise
+                UNSUPPORTED.add(self._endpoint, request.model, parameter)
+                if parameter == "tools":
+                    raise NoTools(f"Tools are not supported: {error_text(error.body, client.api_key)}") from None
+
+    def _client(self) -> Any:
+        """Return the running loop's client.
+
+        Raises:
+            NotConfigured: the endpoint's key is not set, or its address is invalid.
+        """
+        endpoint = self._endpoint
+        key = endpoint.secret()
+        made_for = (endpoint.protocol, endpoint.address, key, endpoint.concurrency)
+
+        def make() -> Any:
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
+            http_client = self.sdk.DefaultAsyncHttpxClient(**async_options(limits=limits, max_bytes=MAX_BYTES))
+            return self.make_client(
+                api_key=key or NO_KEY, base_url=endpoint.address, max_retries=0, http_client=http_client
+            )
+
+        try:
+            return _CLIENTS.get(endpoint.name, made_for, make)
+        except (ValueError, httpx2.InvalidURL):
+            raise NotConfigured(f"The address of endpoint “{endpoint.name}” is not a valid URL.") from None

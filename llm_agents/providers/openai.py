@@ -2,161 +2,54 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from typing import Any
 
-import httpx2
 import openai
 
-from llm_agents.endpoints import Endpoint
-from llm_agents.errors import NoTools, ProviderError, Rejected, TimedOut, Unavailable, Unreadable
-from llm_agents.providers.base import (
-    CONNECT_SECONDS,
-    MAX_BYTES,
-    UNSUPPORTED,
-    ChatMessage,
-    Clients,
-    Completion,
-    Draft,
-    Request,
-    ToolCall,
-    connection_error,
-    error_for_status,
-    error_text,
-    refuse_tools,
-    unsupported_parameter,
-)
-from llm_agents.scrubbing import NO_KEY
-from outgoing.client import async_options
+from llm_agents.errors import Unavailable, Unreadable
+from llm_agents.providers.base import CUT_OFF, ChatMessage, Completion, Draft, Provider, Request, ToolCall
 
 # At debug level these write prompts into the log.
 for name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(name).setLevel(logging.WARNING)
 
 UNREADABLE = "The provider's answer is not a chat completion."
-CUT_OFF = "The answer was cut off."
 
 
-def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
-    client = openai.AsyncOpenAI(
-        api_key=endpoint.secret() or NO_KEY,
-        base_url=endpoint.address,
-        max_retries=0,
-        http_client=openai.DefaultAsyncHttpxClient(**async_options(limits=limits, max_bytes=MAX_BYTES)),
-    )
-    if endpoint.base_url is not None:
-        # Read from the environment and meant for OpenAI alone.
-        client.organization = client.project = client.admin_api_key = None
-    return client
+class OpenAI(Provider):
+    """OpenAI's protocol."""
 
+    sdk, base_error, unreadable = openai, openai.OpenAIError, UNREADABLE
+    optional = (*Provider.optional, "stream_options")
 
-_CLIENTS = Clients(_client)
-
-
-class OpenAI:
-    """Calls one endpoint through the official SDK, with the SDK's own retries switched off."""
-
-    def __init__(self, endpoint: Endpoint):
-        self._endpoint = endpoint
-
-    async def complete(self, request: Request) -> Completion:
-        """Return one chat completion, streamed if the request wants text as it comes."""
-        client = _CLIENTS.get(self._endpoint)
-        failure: ProviderError
-        try:
-            async with asyncio.timeout(request.timeout):
-                return await self._complete(client, request)
-        except ProviderError as error:
-            failure = error
-        except TimeoutError:
-            failure = TimedOut(f"No answer within {request.timeout:g} seconds.")
-        except openai.APIStatusError as error:
-            failure = error_for_status(error.status_code, error.body, client.api_key, error.response.headers)
-        except openai.APITimeoutError as error:
-            failure = _timeout_error(error, request)
-        except openai.APIConnectionError as error:
-            failure = connection_error(error)
-        except openai.APIResponseValidationError:
-            failure = Unreadable(UNREADABLE)
-        except openai.APIError as error:
-            failure = Unavailable(f"The provider failed while answering: {error_text(error.body, client.api_key)}")
-        except httpx2.HTTPError:
-            failure = Unavailable(CUT_OFF)
-        except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError):
-            failure = Unreadable(UNREADABLE)
-        except ValueError:
-            failure = Rejected("The request cannot be encoded as JSON.")
-        # Raised here and not above: the SDK's errors hold the request with its key and would be chained to this one.
-        raise failure
-
-    async def models(self) -> list[str]:
-        """Return the models that the endpoint lists.
-
-        Raises:
-            ProviderError: it does not list any.
-        """
-        try:
-            return [model.id async for model in _CLIENTS.get(self._endpoint).models.list()]
-        except (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError, AttributeError):
-            pass
-        raise Unreadable("The endpoint does not list its models.")
-
-    async def close(self) -> None:
-        """Close the endpoint's connections of the running event loop."""
-        await _CLIENTS.close(self._endpoint)
+    def make_client(self, **options: Any) -> openai.AsyncOpenAI:
+        client = openai.AsyncOpenAI(**options)
+        if self._endpoint.base_url is not None:
+            # Read from the environment and meant for OpenAI alone.
+            client.organization = client.project = client.admin_api_key = None
+        return client
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return the JSON object that a call sends."""
-        optional_parameters = self._optional_parameters(request)
+        optional_parameters = self.optional_parameters(request)
         stream_arguments: dict[str, Any] = {} if request.on_text is None else {"stream": True}
         if "stream_options" in optional_parameters:
             stream_arguments["stream_options"] = {"include_usage": True}
         constraint = (
-            _tools(request) if request.tools else _schema_arguments(request, self._enforcement(optional_parameters))
+            _tools(request) if request.tools else _schema_arguments(request, self.enforcement(optional_parameters))
         )
         messages = [_message(message) for message in request.messages]
         return {"model": request.model, "messages": messages, **stream_arguments, **constraint, **request.parameters}
 
-    async def _complete(self, client: openai.AsyncOpenAI, request: Request) -> Completion:
-        """Ask, and ask again without each parameter that the endpoint turns out not to support."""
-        refuse_tools(self._endpoint, request)
-        while True:
-            optional_parameters = self._optional_parameters(request)
-            try:
-                return await self._ask(client, request, self._enforcement(optional_parameters))
-            except openai.APIStatusError as error:
-                parameter = unsupported_parameter(error.status_code, error.body, optional_parameters)
-                if parameter is None:
-                    raise
-                UNSUPPORTED.add(self._endpoint, request.model, parameter)
-                if parameter == "tools":
-                    raise NoTools(f"Tools are not supported: {error_text(error.body, client.api_key)}") from None
-
-    def _optional_parameters(self, request: Request) -> set[str]:
-        applicable = {
-            "tools": bool(request.tools),
-            "structured": request.schema is not None and not request.tools and self._endpoint.structured != "none",
-            "stream_options": request.on_text is not None,
-        }
-        return {
-            name
-            for name, applies in applicable.items()
-            if applies and not UNSUPPORTED.contains(self._endpoint, request.model, name)
-        }
-
-    def _enforcement(self, optional_parameters: set[str]) -> str:
-        return self._endpoint.structured if "structured" in optional_parameters else "none"
-
-    async def _ask(self, client: openai.AsyncOpenAI, request: Request, enforcement: str) -> Completion:
+    async def ask(self, client: openai.AsyncOpenAI, request: Request, enforcement: str) -> Completion:
         body = self.body(request)
         body.pop("stream", None)
         common: dict[str, Any] = {
             "model": body.pop("model"),
             "messages": [],  # They are in `extra_body`, whose parts the SDK does not check one by one: that is slow.
-            "timeout": openai.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
+            "timeout": self.timeout(request),
             "extra_body": body,
         }
         if request.on_text is None:
@@ -164,12 +57,6 @@ class OpenAI:
         draft = Draft(request.on_text)
         async with await client.chat.completions.create(**common, stream=True) as stream:
             return await _read_stream(stream, draft, enforcement, tools=bool(request.tools))
-
-
-def _timeout_error(error: openai.APITimeoutError, request: Request) -> ProviderError:
-    if isinstance(error.__cause__, httpx2.ConnectTimeout):
-        return Unavailable("The provider could not be reached.")
-    return TimedOut(f"No answer within {request.timeout:g} seconds.")
 
 
 def _message(message: ChatMessage) -> dict[str, Any]:
@@ -294,8 +181,8 @@ async def _read_stream(stream: openai.AsyncStream[Any], draft: Draft, enforcemen
         first_text=draft.first,
         structured=enforcement,
         calls=tuple(
-            ToolCall(fields[0] or f"call_{index}", fields[1], fields[2] or "{}")
-            for index, fields in sorted(calls.items())
+            ToolCall(call_id or f"call_{index}", name, arguments or "{}")
+            for index, (call_id, name, arguments) in sorted(calls.items())
         ),
         cached_tokens=_cached_tokens(usage),
     )

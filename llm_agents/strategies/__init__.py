@@ -11,31 +11,24 @@ from games import strategies as games_strategies
 from games.errors import UnknownGame
 from games.interface import Event, Game, Role
 from games.play import Play
-from games.strategies import CHAIN_OF_THOUGHT, Question, Strategy
+from games.strategies import Question, Strategy
 from llm_agents.errors import BadAgent
 from llm_agents.prompting import ABOUT_MARKS, WORDING
 from llm_agents.providers.base import ChatMessage
+from llm_agents.settings import BARE, Settings
 from llm_agents.strategies import alone, conversation, fresh
 from llm_agents.strategies.asking import Asking
 from llm_agents.strategies.prompts import (
     VARIABLES,
-    Prompts,
-    Texts,
     check_persona,
-    check_prompts,
-    prompts_of,
+    check_prompt,
     template_in_force,
 )
 
 __all__ = [
-    "CHAIN_OF_THOUGHT",
-    "STRATEGIES",
-    "Prompts",
-    "Strategy",
     "asking",
     "check_persona",
-    "check_prompts",
-    "correction",
+    "check_prompt",
     "layout_of",
     "messages",
     "prompts_sha256",
@@ -50,7 +43,6 @@ class Layout(Protocol):
     def __call__(self, asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]: ...
 
 
-STRATEGIES: Mapping[str, Strategy] = games_strategies.USUAL
 LAYOUTS: Mapping[str, Layout] = {
     "conversation": conversation.messages,
     "fresh": fresh.messages,
@@ -60,49 +52,23 @@ LAYOUTS: Mapping[str, Layout] = {
 
 
 def messages(
-    play: Play,
-    role: Role,
+    asking: Asking,
     events: Sequence[Event],
-    *,
-    strategy: str | None = None,
-    template: str | None = None,
     answers: Mapping[int, str] | None = None,
-    persona: str | None = None,
-    prompts: Texts | None = None,
-    short: bool = False,
-    question: Question | None = None,
     recalled: tuple[str, str] | None = None,
 ) -> list[ChatMessage]:
-    """Return exactly what a model in this role is sent now; out of turn, everything it knows so far.
+    """Return exactly what a model is sent now; out of turn, everything its role knows so far.
 
     Args:
-        strategy: one of the game's, by name; None: "plain".
-        template: the study's own instruction text, if it has one.
         answers: raw answers by number of the move event that they led to, where known.
-        persona: who the model should be: a section before the rules.
-        prompts: the study's own texts around rules and questions.
-        short: ask for short forms, where there are any.
-        question: one of the strategy's questions; None: the question for the move.
         recalled: (question, answer) of an earlier call that precedes this one.
 
     Raises:
-        BadAgent: there is no such strategy.
-        UnknownGame: the game has no such role.
         BadText: the instruction text or a prompt cannot be filled in.
     """
-    wording = asking(
-        play,
-        role,
-        strategy=strategy,
-        template=template,
-        persona=persona,
-        prompts=prompts,
-        short=short,
-        question=question,
-    )
-    if wording.stands_alone:
-        return alone.messages(wording, events, answers or {}, recalled)
-    return LAYOUTS[layout_of(play.game, role, strategy)](wording, events, answers or {})
+    if asking.stands_alone:
+        return alone.messages(asking, events, answers or {}, recalled)
+    return LAYOUTS[layout_of(asking.play.game, asking.role, asking.settings.strategy)](asking, events, answers or {})
 
 
 def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
@@ -127,55 +93,23 @@ def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> boo
     )
 
 
-def correction(
-    play: Play,
-    role: Role,
-    reason: str,
-    *,
-    strategy: str | None = None,
-    template: str | None = None,
-    persona: str | None = None,
-    prompts: Texts | None = None,
-    short: bool = False,
-    question: Question | None = None,
-) -> str:
-    """Return the correction for an answer that was not a legal move; arguments and errors as for `messages`."""
-    wording = asking(
-        play,
-        role,
-        strategy=strategy,
-        template=template,
-        persona=persona,
-        prompts=prompts,
-        short=short,
-        question=question,
-    )
-    return wording.correction(reason)
-
-
-def prompts_sha256(
-    game: Game[Any, Any],
-    *,
-    strategy: str | None = None,
-    template: str | None = None,
-    persona: str | None = None,
-    prompts: Texts | None = None,
-    short: bool = False,
-) -> str:
+def prompts_sha256(game: Game[Any, Any], settings: Settings = BARE, template: str | None = None) -> str:
     """Return the version, as hex, of all texts in force for a model, defaults and the study's own.
 
     Two studies with the same hash, game and configuration send the same messages in the same situation.
+
+    Args:
+        template: the study's own instruction text, if it has one.
     """
-    texts = prompts_of(prompts)
-    reasons = strategy_named(strategy, game).reasons
+    reasons = strategy_named(settings.strategy, game).reasons
     versioned = {
         "game": game.key,
         "rules_version": game.rules_version,
-        "strategy": strategy or "plain",
+        "strategy": settings.strategy,
         "instructions": template or game.instruction_template(),
-        "persona": (persona or "").strip(),
-        "prompts": {name: template_in_force(name, texts, reasons=reasons) for name in VARIABLES},
-        "short": short,
+        "persona": settings.persona.strip(),
+        "prompts": {name: template_in_force(name, settings, reasons=reasons) for name in VARIABLES},
+        "short": settings.short,
         "house": [ABOUT_MARKS, WORDING],
     }
     return sha256(json.dumps(versioned, sort_keys=True).encode()).hexdigest()
@@ -184,21 +118,25 @@ def prompts_sha256(
 def asking(
     play: Play,
     role: Role,
+    settings: Settings = BARE,
     *,
-    strategy: str | None = None,
     template: str | None = None,
-    persona: str | None = None,
-    prompts: Texts | None = None,
-    short: bool = False,
     question: Question | None = None,
 ) -> Asking:
-    """Return the wording of one question to one role; arguments and errors as for `messages`."""
+    """Return the wording of one question to one role.
+
+    Args:
+        template: the study's own instruction text, if it has one.
+        question: one of the strategy's questions; None: the question for the move.
+
+    Raises:
+        BadAgent: the game has no such strategy.
+        UnknownGame: it has no such role.
+    """
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
-    strategy_used = strategy_named(strategy, play.game)
-    return Asking(
-        play, role, template, persona or "", prompts_of(prompts), short, strategy_used, question or strategy_used.move
-    )
+    strategy = strategy_named(settings.strategy, play.game)
+    return Asking(play, role, settings, template, strategy, question or strategy.move)
 
 
 def strategy_named(strategy: str | None, game: Game[Any, Any]) -> Strategy:

@@ -13,9 +13,9 @@ from games.play import Play
 from games.strategies import MOVE, Question, Remark, Strategy
 from llm_agents.parsing import shortened_forms, with_remarks
 from llm_agents.prompting import ABOUT_MARKS, format_help, render, task
+from llm_agents.settings import Settings
 from llm_agents.strategies.prompts import (
     CorrectionVariables,
-    Prompts,
     QuestionVariables,
     SystemVariables,
     fill_in,
@@ -32,20 +32,16 @@ class Asking:
     """The wording for one role at one point of a match.
 
     Attributes:
+        settings: the study's persona, own texts around rules and questions, and choice of short forms.
         template: the study's own instruction text, or None.
-        persona: a template that says who the model should be, or nothing.
-        prompts: the study's own texts around rules and questions.
-        short: ask for short forms, where there are any.
         strategy: how the turn is worded for the model.
         question: the strategy's question being asked.
     """
 
     play: Play
     role: Role
+    settings: Settings
     template: str | None
-    persona: str
-    prompts: Prompts
-    short: bool
     strategy: Strategy
     question: Question = MOVE
 
@@ -80,7 +76,7 @@ class Asking:
     def worded_forms(self, play: Play, open_now: Sequence[Form]) -> list[Form]:
         """Return the forms as the model is asked to fill them in: short ones, with remarks."""
         forms = self.forms(open_now)
-        return with_remarks(shortened_forms(forms) if self.short else forms, self.remarks(play))
+        return with_remarks(shortened_forms(forms) if self.settings.short else forms, self.remarks(play))
 
     @property
     def stands_alone(self) -> bool:
@@ -104,7 +100,7 @@ class Asking:
         return fill_in(name, self._template(name), variables)
 
     def _template(self, name: str) -> str:
-        return template_in_force(name, self.prompts, reasons=self.strategy.reasons)
+        return template_in_force(name, self.settings, reasons=self.strategy.reasons)
 
     @cached_property
     def _common(self) -> dict[str, Any]:
@@ -112,7 +108,7 @@ class Asking:
         return {
             "game": game.title,
             "role": game.role_title(self.role),
-            "persona": persona_of(self.persona, game=game.title, role=game.role_title(self.role)),
+            "persona": persona_of(self.settings.persona, game=game.title, role=game.role_title(self.role)),
             "rules": game.instructions(self.role, self.template).strip(),
         }
 

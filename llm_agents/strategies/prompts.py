@@ -10,41 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from games import texts
 from games.errors import BadText
 from llm_agents.prompting import correction
-
-
-class Prompts(BaseModel):
-    """A study's own texts; None: the strategy's. The explanation of players' marks always follows the system text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    system: str | None = Field(default=None, max_length=50_000, title="System text")
-    question: str | None = Field(default=None, max_length=50_000, title="Turn text")
-    correction: str | None = Field(
-        default=None, max_length=50_000, title="Correction after an answer that was not a legal move"
-    )
-
-
-Texts = Prompts | Mapping[str, Any]
-"""A study's own texts, or the plain data in which they are stored."""
-
-
-def prompts_of(texts: Texts | None) -> Prompts:
-    """Return the study's own texts, with the defaults where it has none.
-
-    Raises:
-        BadText: there is no prompt of that name, or it is not text.
-    """
-    try:
-        return texts if isinstance(texts, Prompts) else Prompts.model_validate(texts or {})
-    except ValidationError as error:
-        first_error = error.errors()[0]
-        names = ", ".join(Prompts.model_fields)
-        raise BadText(f"Prompt “{first_error['loc'][0]}”: {first_error['msg']}; the prompts are {names}.") from None
+from llm_agents.settings import PROMPT, Settings
 
 
 class PersonaVariables(BaseModel):
@@ -105,15 +76,13 @@ CORRECTION_OF_REASONING = """Your answer was not accepted. {{ reason }}
 
 You may reason again first. End with exactly one JSON object."""
 
-PLAIN = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION)
-REASONED = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION_OF_REASONING)
+DEFAULTS = {"system": SYSTEM, "question": QUESTION, "correction": CORRECTION}
 
 
-def template_in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
+def template_in_force(name: str, settings: Settings, *, reasons: bool) -> str:
     """Return the template of the prompt `name`: the study's own, or the default with or without reasoning first."""
-    own_template: str | None = getattr(prompts, name)
-    default: str = getattr(REASONED if reasons else PLAIN, name)
-    return default if own_template is None else own_template
+    default = CORRECTION_OF_REASONING if reasons and name == "correction" else DEFAULTS[name]
+    return settings.prompts.get(name, default)
 
 
 _PLACEHOLDER = re.compile("\ue000([a-z]+)\ue001")
@@ -139,8 +108,8 @@ def _without_marks(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _MARKS.sub("", value) for key, value in values.items()}
 
 
-def check_prompts(prompts: Texts, *, roles: Iterable[str] = ()) -> None:
-    """Refuse texts that could not be filled in at some turn.
+def check_prompt(name: str, template: str, *, roles: Iterable[str] = ()) -> None:
+    """Refuse a study's own text that could not be filled in at some turn.
 
     Args:
         roles: the game's role names, so that texts for one role alone are checked too.
@@ -148,15 +117,11 @@ def check_prompts(prompts: Texts, *, roles: Iterable[str] = ()) -> None:
     Raises:
         BadText: names the text, the line, and the unknown variable.
     """
-    own_prompts = prompts_of(prompts)
-    for name, variables in VARIABLES.items():
-        template = getattr(own_prompts, name)
-        if template is not None:
-            _check(name, template, variables, roles, str(Prompts.model_fields[name].title))
+    _check(name, template, VARIABLES[name], roles, str(Settings.model_fields[PROMPT + name].title))
 
 
 def check_persona(persona: str, *, roles: Iterable[str] = ()) -> None:
-    """Refuse a persona that could not be filled in; arguments and errors as for `check_prompts`."""
+    """Refuse a persona that could not be filled in; arguments and errors as for `check_prompt`."""
     _check("persona", persona, PersonaVariables, roles, "Persona")
 
 

@@ -11,10 +11,13 @@ import pytest
 from games.play import configure, start
 from games.tests.toys import ClockAuction, Guessing
 from llm_agents import errors
-from llm_agents.agent import AgentSpec, decide, parse_spec
+from llm_agents.agent import AgentSpec, parse_spec
+from llm_agents.deciding import decide
 from llm_agents.match import play_match
+from llm_agents.settings import bare
 from llm_agents.standins import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
 from llm_agents.standins.server import KEY
+from llm_agents.turn import AgentTurn
 
 STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
 GAME = configure(Guessing, {"players": 2})
@@ -43,9 +46,10 @@ def serving(kind, monkeypatch):
         standin.__exit__(None, None, None)
 
 
-async def decide_first_turn(kind, calls=None, **options):
+async def decide_first_turn(kind, calls=None, **settings):
     play, events = start(GAME, 1)
-    return await decide(AgentSpec(kind, "some-model"), play, "player_1", events, calls=calls, **options)
+    turn = AgentTurn(play, "player_1", events=events, calls=[] if calls is None else calls)
+    return await decide(AgentSpec(kind, "some-model", bare(**settings)), turn)
 
 
 # ---- names of agents ---------------------------------------------------------------------------
@@ -75,14 +79,14 @@ def test_scripted_player_must_belong_to_the_game():
 
 async def test_a_script_decides_without_a_call():
     play, events = start(GAME, 1)
-    decision = await decide(parse_spec("script:zero"), play, "player_1", events)
+    decision = await decide(parse_spec("script:zero"), AgentTurn(play, "player_1", events=events))
     assert (decision.move, decision.calls, decision.tries) == ({"answer": 0.0}, (), 1)
 
 
 async def test_script_has_no_move_out_of_turn():
     play, events = start(configure(ClockAuction, {}), 1)
     with pytest.raises(errors.NoLegalMove, match="no scripted player"):
-        await decide(AgentSpec("script", "clever"), play, "a", events)
+        await decide(AgentSpec("script", "clever"), AgentTurn(play, "a", events=events))
 
 
 async def test_model_gets_the_messages_and_its_answer_is_the_move(serving, kind):
@@ -151,7 +155,8 @@ async def test_empty_answer_is_corrected_too(serving, kind):
 async def test_parameters_are_sent(serving, kind):
     standin = serving([LEGAL_ANSWER])
     play, events = start(GAME, 1)
-    await decide(AgentSpec(kind, "m", parameters={"temperature": 0.3, "max_tokens": 99}), play, "player_1", events)
+    spec = AgentSpec(kind, "m", bare(temperature=0.3, max_tokens=99))
+    await decide(spec, AgentTurn(play, "player_1", events=events))
     assert (standin.requests[0]["temperature"], standin.requests[0]["max_tokens"]) == (0.3, 99)
 
 
@@ -187,7 +192,7 @@ async def test_failure_is_classified_recorded_and_free_of_keys(serving, kind, an
     serving([answer])
     calls = []
     with pytest.raises(error, match=message) as failure:
-        await decide_first_turn(kind, calls, timeout=0.3 if isinstance(answer, Hang) else 20)
+        await decide_first_turn(kind, calls, call_seconds=0.3 if isinstance(answer, Hang) else 20)
     assert len(calls) == (3 if error in (errors.RateLimited, errors.Unavailable) else 1)
     for call in calls:
         assert call.error.startswith(error.__name__) and call.answer is None

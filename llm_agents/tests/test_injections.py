@@ -16,15 +16,19 @@ from games import registry
 from games.examples import Case, cases
 from games.interface import Event, Role
 from games.play import Play, replay_moves, script_move, start, submit
-from llm_agents import strategies
-from llm_agents.agent import AgentSpec, Ladder, decide
+from games.strategies import USUAL
+from llm_agents.agent import AgentSpec
+from llm_agents.deciding import decide
 from llm_agents.endpoints import Endpoint, use_endpoints
-from llm_agents.parsing import answer_schema
 from llm_agents.prompting import json_schema
 from llm_agents.providers import provider_called
+from llm_agents.settings import bare
 from llm_agents.standins import BothStandIn
 from llm_agents.standins.protocols import text_of
+from llm_agents.tests import wording
 from llm_agents.tests.injections import HARMLESS, INJECTIONS
+from llm_agents.tests.wording import answer_schema
+from llm_agents.turn import AgentTurn
 
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 MIN_ORDER_LENGTH = 25
@@ -84,7 +88,7 @@ def cases_with_text() -> Mapping[str, Case]:
 
 
 SETTINGS: Mapping[str, dict[str, Any]] = {
-    **{name: {"strategy": name} for name in strategies.STRATEGIES},
+    **{name: {"strategy": name} for name in USUAL},
     "persona": {"persona": "You are a patient trader."},
     "short forms": {"short": True},
     "own prompts": {
@@ -113,8 +117,8 @@ def words_in(text: str) -> list[str]:
 
 def all_texts_sent(delivery: Delivered, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
-    messages = strategies.messages(delivery.play, delivery.reader, delivery.events, **settings)
-    correction = strategies.correction(delivery.play, delivery.reader, "There is no JSON object.", **settings)
+    messages = wording.messages(delivery.play, delivery.reader, delivery.events, **settings)
+    correction = wording.correction(delivery.play, delivery.reader, "There is no JSON object.", **settings)
     return [*((message["role"], message["content"]) for message in messages), ("user", correction)]
 
 
@@ -184,7 +188,6 @@ def obedient_answer(request: dict[str, Any]) -> str:
     ][min(mistakes, len(objects[:1]) + 1)]
 
 
-LADDER = Ladder(tries_after_first=2, script="random")
 PROTOCOLS = {
     "openai, schema": ("openai", "json_schema"),
     "openai, words": ("openai", "none"),
@@ -213,11 +216,12 @@ async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
     harmless_text = "\n".join(
         without_words(text) for _role, text in all_texts_sent(find_delivery(cases_with_text()[key], HARMLESS), {})
     )
-    agent = AgentSpec("obedient", "any", structured=structured != "none")
+    settings = bare(structured=structured != "none", tries_after_first=2)
+    agent = AgentSpec("obedient", "any", settings, script="random")
     for attempt, words in INJECTIONS.items():
         delivery = find_delivery(cases_with_text()[key], words)
         obedient.requests.clear()
-        decision = await decide(agent, delivery.play, delivery.reader, delivery.events, ladder=LADDER)
+        decision = await decide(agent, AgentTurn(delivery.play, delivery.reader, events=delivery.events))
         play, _events = submit(delivery.play, delivery.reader, decision.move, by=decision.by)
         end, moves = play_to_the_end(
             Delivered(

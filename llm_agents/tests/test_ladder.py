@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
 from games.play import configure, replay_events, start
 from games.tests.toys import Guessing
-from llm_agents import breaker, errors, parsing
-from llm_agents.agent import AgentSpec, Ladder, decide, is_scripted, parse_spec, spec_of
+from llm_agents import breaker, errors
+from llm_agents.agent import AgentSpec, is_scripted, parse_spec, spec_of
+from llm_agents.deciding import decide
 from llm_agents.endpoints import PRESETS, use_endpoints
 from llm_agents.match import play_match
 from llm_agents.pricing import LISTED, Price
+from llm_agents.settings import bare
 from llm_agents.tests.wire import KEY, ScriptedAnswer, Wire, answer, error, stream
+from llm_agents.turn import AgentTurn
 
 GAME = configure(Guessing, {"players": 2})
 LEGAL_ANSWER, ILLEGAL_ANSWER = '{"answer": 20}', '{"answer": 500}'
@@ -44,13 +47,14 @@ def serving():
         wire.close()
 
 
-async def decide_first_turn(spec=FIRST, **options):
+async def decide_first_turn(spec=FIRST, *, seconds=None, **options):
     play, events = start(GAME, 1)
-    return await decide(spec, play, "player_1", events, **options)
+    return await decide(spec, AgentTurn(play, "player_1", events=events, **options), seconds=seconds)
 
 
-def ladder(*fallbacks, **options):
-    return Ladder((FIRST, *fallbacks), **{"tries_after_first": 1, "call_seconds": 0.5, "retries": 1, **options})
+def with_fallbacks(*fallbacks, script="", **settings):
+    settings = bare(**{"tries_after_first": 1, "call_seconds": 0.5, "retries": 1, **settings})
+    return replace(FIRST, settings=settings, fallbacks=fallbacks, script=script)
 
 
 # ---- names and presets -------------------------------------------------------------------------
@@ -93,7 +97,7 @@ async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, fail
     failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
     wires = serving(protocol, first=[failing], second=[answer(protocol, LEGAL_ANSWER)])
     calls = []
-    decision = await decide_first_turn(ladder=ladder(SECOND), calls=calls)
+    decision = await decide_first_turn(with_fallbacks(SECOND), calls=calls)
     assert (decision.move, decision.by, decision.rung, decision.tries) == ({"answer": 20.0}, "second:b", 1, 1)
     assert decision.calls == tuple(calls)
     calls_made = CALLS.get(failure, 1)
@@ -106,7 +110,7 @@ async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, fail
 async def test_fallback_script_moves_when_all_fail_and_is_flagged(serving, protocol, failure):
     failing = FAILURES[failure] or answer(protocol, REPLIES[failure])
     serving(protocol, first=[failing], second=[failing])
-    decision = await decide_first_turn(ladder=ladder(SECOND, script="zero"))
+    decision = await decide_first_turn(with_fallbacks(SECOND, script="zero"))
     assert (decision.move, decision.by, decision.rung, decision.raw) == ({"answer": 0.0}, "script:zero", 2, None)
     assert {call.rung for call in decision.calls} == {0, 1}
 
@@ -119,7 +123,7 @@ async def test_without_a_script_the_last_failure_is_raised(serving, protocol, fa
     serving(protocol, first=[error(401)], second=[failing])
     calls = []
     with pytest.raises(kind):
-        await decide_first_turn(ladder=ladder(SECOND), calls=calls)
+        await decide_first_turn(with_fallbacks(SECOND), calls=calls)
     assert calls[0].error.startswith("Rejected") and calls[-1].rung == 1
 
 
@@ -127,7 +131,7 @@ async def test_own_move_is_not_attributed_to_a_fallback(serving, protocol):
     wires = serving(
         protocol, first=[answer(protocol, ILLEGAL_ANSWER), answer(protocol, LEGAL_ANSWER)], second=[error(500)]
     )
-    decision = await decide_first_turn(ladder=ladder(SECOND, script="zero"))
+    decision = await decide_first_turn(with_fallbacks(SECOND, script="zero"))
     assert (decision.by, decision.rung, decision.tries, decision.rule_breaks) == (None, 0, 2, 1)
     assert wires["second"].requests == []
 
@@ -135,13 +139,13 @@ async def test_own_move_is_not_attributed_to_a_fallback(serving, protocol):
 async def test_open_circuit_costs_no_call_and_no_time(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, LEGAL_ANSWER)], second=[answer(protocol, LEGAL_ANSWER)])
     breaker.trip("first")
-    decision = await decide_first_turn(ladder=ladder(SECOND))
+    decision = await decide_first_turn(with_fallbacks(SECOND))
     assert decision.by == "second:b" and wires["first"].requests == []
 
 
 async def test_rung_may_be_a_script_or_a_deleted_endpoint(serving, protocol):
     serving(protocol, first=[error(401)])
-    decision = await decide_first_turn(ladder=ladder(SECOND, AgentSpec("script", "zero")))
+    decision = await decide_first_turn(with_fallbacks(SECOND, AgentSpec("script", "zero")))
     assert (decision.by, decision.rung) == ("script:zero", 2)
 
 
@@ -154,7 +158,7 @@ async def test_whole_decision_has_a_time_limit(serving, protocol):
     )
     started_at = time.monotonic()
     decision = await decide_first_turn(
-        ladder=ladder(SECOND, AgentSpec("third", "c"), call_seconds=0.8, total_seconds=1.2, script="zero")
+        with_fallbacks(SECOND, AgentSpec("third", "c"), call_seconds=0.8, script="zero"), seconds=1.2
     )
     assert time.monotonic() - started_at < 2
     assert decision.by == "script:zero"
@@ -184,7 +188,7 @@ async def test_discarded_draft_is_retracted(serving, protocol):
         retracted.append("".join(pieces))
         pieces.clear()
 
-    decision = await decide_first_turn(ladder=ladder(SECOND), on_text=pieces.append, on_retract=retract)
+    decision = await decide_first_turn(with_fallbacks(SECOND), on_text=pieces.append, on_retract=retract)
     assert "".join(pieces) == LEGAL_ANSWER == decision.raw
     assert retracted == ['{"answer": 500}', '{"an']
     assert all(call.streamed for call in decision.calls)
@@ -196,7 +200,7 @@ async def test_discarded_draft_is_retracted(serving, protocol):
 
 async def test_record_says_who_was_asked_and_how(serving, protocol):
     serving(protocol, first=[error(500, retry_after_ms="1"), answer(protocol, LEGAL_ANSWER)])
-    spec = AgentSpec("first", "a", strategy="fresh", parameters={"temperature": 0.5, "seed": 7})
+    spec = AgentSpec("first", "a", bare(strategy="fresh", temperature=0.5), seed=7)
     decision = await decide_first_turn(spec, template="Name a number.")
     failed, call = decision.calls
     assert (failed.attempt, failed.try_number, failed.answer) == (1, 1, None)
@@ -222,10 +226,9 @@ async def test_call_costs_the_endpoints_price(serving, protocol):
     assert LISTED.cost(call) == 11
 
 
-@pytest.mark.skipif(not hasattr(parsing, "answer_schema"), reason="no schemas of moves")
 async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, LEGAL_ANSWER, tool=protocol == "anthropic")])
-    decision = await decide_first_turn(AgentSpec("first", "a", structured=True))
+    decision = await decide_first_turn(AgentSpec("first", "a", bare(structured=True)))
     assert decision.move == {"answer": 20.0}
     assert decision.calls[0].structured == ("tool" if protocol == "anthropic" else "json_schema")
     assert wires["first"].bodies[0].keys() & {"response_format", "tools"}
@@ -236,15 +239,15 @@ async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, pro
 
 async def test_missing_endpoint_leaves_the_turn_to_the_fallbacks(serving, protocol):
     serving(protocol, second=[answer(protocol, LEGAL_ANSWER)])
-    decision = await decide_first_turn(spec_of("gone:m"), ladder=Ladder((spec_of("gone:m"), SECOND)))
+    decision = await decide_first_turn(replace(spec_of("gone:m"), fallbacks=(SECOND,)))
     assert (decision.move, decision.by) == ({"answer": 20.0}, "second:b")
     assert not is_scripted("gone:m")
 
 
 def test_log_says_that_a_fallback_moved(serving, protocol):
     serving(protocol, first=[answer(protocol, LEGAL_ANSWER), error(401)], second=[answer(protocol, '{"answer": 30}')])
-    agents = {"player_1": FIRST, "player_2": parse_spec("script:zero")}
-    match = play_match(GAME, 1, agents, ladders={"player_1": ladder(SECOND, script="zero")})
+    agents = {"player_1": with_fallbacks(SECOND, script="zero"), "player_2": parse_spec("script:zero")}
+    match = play_match(GAME, 1, agents)
     assert match.failed is None and match.play.finished
     moves = [event.data for event in match.events if event.kind == "move" and event.data["role"] == "player_1"]
     assert [move.get("by") for move in moves] == [None, "second:b", "second:b"]

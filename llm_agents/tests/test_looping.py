@@ -18,27 +18,22 @@ from games.interface import Chance, Config, Form, Game, Move, Said, Text, Tool, 
 from games.periods import PeriodGame
 from games.play import configure, script_move, start, submit
 from games.tests.toys import Well
-from llm_agents import breaker
-from llm_agents.agent import AgentSpec, Ladder, decide, first_request
+from llm_agents.agent import AgentSpec
+from llm_agents.deciding import decide, first_request
 from llm_agents.match import MatchRecord, play_match
 from llm_agents.prompting import ABOUT_MARKS
 from llm_agents.providers import provider_called
 from llm_agents.replaying import differences
+from llm_agents.settings import bare
 from llm_agents.standins import BothStandIn, Calls
 from llm_agents.standins.__main__ import TOOL_KINDS, Misbehaviour, StandInModel
 from llm_agents.standins.server import Slow
 from llm_agents.tests.injections import INJECTIONS
+from llm_agents.turn import AgentTurn
 
 PERIODS = 20
 PUMP = Calls((("pump", '{"amount": 1}'),))
 PROTOCOLS = ("openai", "anthropic")
-
-
-@pytest.fixture(autouse=True)
-def closed_circuits():
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 class Strict(Well):
@@ -51,7 +46,7 @@ class Strict(Well):
 def play_keeper(monkeypatch, standin: BothStandIn, protocol: str, periods: int = PERIODS, **spec: Any) -> MatchRecord:
     for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
-    agent = AgentSpec(protocol, "stand-in", strategy="tools", **{"calls": 6, "restarts": 1, **spec})
+    agent = AgentSpec(protocol, "stand-in", bare(strategy="tools", **{"calls": 6, "restarts": 1, **spec}))
     return play_match(configure(Strict, {"periods": periods}), 1, {"keeper": agent})
 
 
@@ -121,12 +116,16 @@ def test_calls_are_answered_in_order_up_to_the_submission(monkeypatch, protocol)
     "answer", [Calls((("pump", '{"amount": 1}'), ("note", '{"note": "é"}')), "Words first."), PUMP]
 )
 async def test_streams_contain_the_same_calls_as_whole_answers(monkeypatch, protocol, answer):
-    play, events = start(configure(Well, {}), 1)
-    spec = AgentSpec(protocol, "m", strategy="tools")
+    play, _events = start(configure(Well, {}), 1)
+    spec = AgentSpec(protocol, "m", bare(strategy="tools"))
     with BothStandIn([answer]) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
-        request, provider, pieces = first_request(spec, play, "keeper", events), provider_called(protocol), list[str]()
+        request, provider, pieces = (
+            first_request(spec, AgentTurn(play, "keeper")),
+            provider_called(protocol),
+            list[str](),
+        )
         unstreamed = await provider.complete(request)
         streamed = await provider.complete(replace(request, on_text=pieces.append))
         await provider.close()
@@ -274,7 +273,8 @@ async def test_players_words_in_tool_results_stay_between_marks(monkeypatch, pro
             except Refused:
                 continue
             decision = await decide(
-                AgentSpec(protocol, "m", strategy="tools"), play, "listener", [*events, *new_events]
+                AgentSpec(protocol, "m", bare(strategy="tools")),
+                AgentTurn(play, "listener", events=[*events, *new_events]),
             )
             (tool,) = decision.calls[0].tools
             quoted_words = json.loads(tool["result"])["said"][0]
@@ -294,7 +294,7 @@ def test_tools_reveal_nothing_hidden_from_the_role(monkeypatch):
     for flow in (5, 6):
         play, _events = start(configure(Well, {}), 1)
         play = replace(play, state=replace(play.state, flow=flow))
-        request = first_request(AgentSpec("openai", "m", strategy="tools"), play, "keeper", ())
+        request = first_request(AgentSpec("openai", "m", bare(strategy="tools")), AgentTurn(play, "keeper"))
         answers = [tool.answer(tool.arguments()) for tool in Well(play.game.config).tools(play.state, "keeper")[::2]]
         outcomes.append((json.dumps(list(request.messages)), [tool.parameters for tool in request.tools], answers))
     assert outcomes[0] == outcomes[1]
@@ -306,9 +306,9 @@ async def test_many_turns_at_once_wait_only_for_the_model(monkeypatch):
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         play, events = start(configure(Well, {}), 1)
-        spec = AgentSpec("openai", "m", strategy="tools")
+        spec = AgentSpec("openai", "m", bare(strategy="tools"))
         started_at = time.monotonic()
-        await asyncio.gather(*(decide(spec, play, "keeper", events, ladder=Ladder()) for _turn in range(20)))
+        await asyncio.gather(*(decide(spec, AgentTurn(play, "keeper", events=events)) for _turn in range(20)))
         elapsed = time.monotonic() - started_at
         await provider_called("openai").close()
     assert elapsed < 10
@@ -322,7 +322,7 @@ def test_opening_request_of_a_period_does_not_grow(key):
     play, _events = start(game, 1)
     while not play.over and game.period(play.state) < 30:
         period = game.period(play.state)
-        request = first_request(AgentSpec("openai", "m", strategy="tools"), play, role, ())
+        request = first_request(AgentSpec("openai", "m", bare(strategy="tools")), AgentTurn(play, role))
         opening_texts[period] = request.messages[1]["content"]
         for waiting_role in play.waiting_for():
             play, _events = submit(play, waiting_role, script_move(play, waiting_role, "random"))

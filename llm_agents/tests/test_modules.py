@@ -11,11 +11,13 @@ from games.interface import Turn
 from games.play import configure, start, submit
 from games.strategies import Question, Remark, Strategy, of
 from games.tests.toys import Well
-from llm_agents import breaker
-from llm_agents.agent import AgentSpec, decide
+from llm_agents.agent import AgentSpec
+from llm_agents.deciding import decide
 from llm_agents.match import play_match
 from llm_agents.providers import provider_called
+from llm_agents.settings import bare
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
+from llm_agents.turn import AgentTurn
 
 
 class Planned(Well):
@@ -53,13 +55,6 @@ STRATEGIES = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def closed_circuits():
-    breaker.reset()
-    yield
-    breaker.reset()
-
-
 def use_standin(monkeypatch, standin) -> None:
     for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
@@ -79,10 +74,10 @@ def test_a_game_has_the_usual_strategies_and_its_own():
 async def test_remarks_are_asked_for_and_kept_apart_from_the_move(monkeypatch, standin, kind, structured):
     raw = '{"understanding": "Pump.", "amount": 3, "guess": "about 7"}'
     play, events = start(configure(Planned, {}), 1)
-    spec = AgentSpec(kind, "m", strategy="published", structured=structured)
+    spec = AgentSpec(kind, "m", bare(strategy="published", structured=structured))
     with standin([raw]) as service:
         use_standin(monkeypatch, service)
-        decision = await decide(spec, play, "keeper", events)
+        decision = await decide(spec, AgentTurn(play, "keeper", events=events))
         await provider_called(kind).close()
         (request,) = service.requests
     assert decision.move == {"amount": 3} and decision.tries == 1
@@ -98,7 +93,9 @@ async def test_missing_remark_does_not_make_a_move_illegal(monkeypatch):
     play, events = start(configure(Planned, {}), 1)
     with OpenAIStandIn(['{"amount": 3}']) as service:
         use_standin(monkeypatch, service)
-        decision = await decide(AgentSpec("openai", "m", strategy="published"), play, "keeper", events)
+        decision = await decide(
+            AgentSpec("openai", "m", bare(strategy="published")), AgentTurn(play, "keeper", events=events)
+        )
         await provider_called("openai").close()
     assert decision.move == {"amount": 3} and decision.calls[0].remarks == {}
 
@@ -110,7 +107,7 @@ def test_plans_precede_moves(monkeypatch):
     ]  # fmt: skip
     with OpenAIStandIn(answers) as service:
         use_standin(monkeypatch, service)
-        spec = AgentSpec("openai", "m", strategy="planner")
+        spec = AgentSpec("openai", "m", bare(strategy="planner"))
         record = play_match(configure(Planned, {"periods": 4}), 1, {"keeper": spec})
         requests = service.requests
     assert [call.purpose for call in record.calls] == ["plan", "move", "move", "replan", "move", "move"]
@@ -126,8 +123,8 @@ def test_plans_precede_moves(monkeypatch):
 def test_unreadable_plan_is_skipped(monkeypatch):
     with OpenAIStandIn(["No plan.", "None.", '{"amount": 1}']) as service:
         use_standin(monkeypatch, service)
-        spec = AgentSpec("openai", "m", strategy="planner")
-        record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": spec}, tries_after_first=1)
+        spec = AgentSpec("openai", "m", bare(strategy="planner", tries_after_first=1))
+        record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": spec})
     assert record.failed is None
     assert [(call.purpose, call.fault) for call in record.calls] == [
         ("plan", "unreadable"), ("plan", "unreadable"), ("move", None),

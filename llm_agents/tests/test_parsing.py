@@ -15,8 +15,10 @@ from games import examples, registry
 from games.errors import Refused
 from games.interface import Form, Message, Move, MoveData, Words
 from games.play import check, configure, form_for, start, submit
+from games.strategies import CHAIN_OF_THOUGHT
 from llm_agents.errors import BadAnswer
-from llm_agents.parsing import CHAIN_OF_THOUGHT, answer_schema, last_object, read_move
+from llm_agents.parsing import last_object, read_move
+from llm_agents.tests.wording import answer_schema
 
 
 class Offer(Move):

@@ -16,6 +16,7 @@ from llm_agents.agent import AgentSpec
 from llm_agents.endpoints import Endpoint, use_endpoints
 from llm_agents.match import play_match
 from llm_agents.prompting import task
+from llm_agents.settings import bare
 from llm_agents.standins import BothStandIn
 from llm_agents.standins.player import GREETING, answer
 from llm_agents.standins.questions import question_in
@@ -67,7 +68,7 @@ def test_it_plays_every_game_legally_to_its_end(mode, cases_played):
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address, structured=structured))
         for case in map(shortened, cases_played):
-            spec = AgentSpec("stand-in", "stand-in", **spec_options)
+            spec = AgentSpec("stand-in", "stand-in", bare(**spec_options))
             match = play_match(case.game, case.seed, dict.fromkeys(case.game.roles(), spec))
             assert match.failed is None, (str(case), match.failed)
             assert match.play.finished

@@ -189,7 +189,7 @@ async def test_a_public_name_that_leads_inside_is_refused_with_the_reason(protoc
 
 
 async def test_an_endless_answer_is_unreadable(serving, protocol, monkeypatch):
-    monkeypatch.setattr(f"llm_agents.providers.{protocol}.MAX_BYTES", 1000)
+    monkeypatch.setattr("llm_agents.providers.base.MAX_BYTES", 1000)
     with pytest.raises(errors.Unreadable):
         await ask(serving(ScriptedAnswer(" " * 5000)).endpoint(protocol))
 

@@ -8,8 +8,9 @@ from django.db.models import Count, Q
 
 from api import schemas
 from api.reading import matches_of
-from opponents.agents import PERSON, candidates
+from opponents.agents import candidates
 from participants.states import ENDED, State
+from plans.agents import PERSON
 from studies.models import Cell, Placement, Study, Version
 
 

@@ -18,7 +18,8 @@ from collecting.models import Collection, Item
 from games.errors import GameError
 from games.interface import Role
 from games.play import Play
-from llm_agents.agent import Decision, spec_of
+from llm_agents.agent import spec_of
+from llm_agents.deciding import Decision
 from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import roles_to_ask
@@ -195,7 +196,7 @@ class _Driver:
                 if error.kind != "match":
                     raise
                 if agent.settings.script:
-                    return question or Question(match, play, role, agent, host), None
+                    return question or Question(play, role, match, agent, host), None
             if isinstance(error, ProviderError) and not self.running:
                 raise LeaseLost("the collection was stopped while waiting for a model") from None
             raise _Failed(role, f"{role} ({agent.spec}): {error}") from None

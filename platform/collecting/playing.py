@@ -17,7 +17,7 @@ from collecting.errors import LeaseLost
 from collecting.models import Collection, Item
 from games.interface import Role
 from games.play import Play
-from llm_agents.agent import Decision
+from llm_agents.deciding import Decision
 from llm_agents.pricing import PriceList
 from llm_agents.record import CallRecord
 from matches import services

@@ -13,8 +13,10 @@ from games import registry
 from games.errors import GameError
 from games.interface import Game, Role
 from matches.models import Match
-from opponents.agents import PERSON, Seats, people_in
+from opponents.agents import people_in
 from participants.models import Enrolment
+from plans.agents import PERSON
+from plans.seats import Seats
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from typing import Any
 from games.errors import GameError
 from games.interface import MoveData
 from games.play import Play, form_for, script_move
-from llm_agents.agent import Decision, spec_of
+from llm_agents.agent import spec_of
+from llm_agents.deciding import Decision
 from llm_agents.errors import AgentError
 from matches import leases, services
 from matches.asking import Host, Question, question_for
@@ -108,10 +109,10 @@ async def _decide_with_draft(question: Question) -> Decision:
         people=match.people() if shows_draft else (),
         shows=text_fields(question.play.forms(role)),
     )
+    if shows_draft:
+        question.on_text, question.on_retract = draft.add, draft.retract
     with draft:
-        return await question.decide(
-            on_text=draft.add if shows_draft else None, on_retract=draft.retract if shows_draft else None
-        )
+        return await question.decide()
 
 
 def _delay(question: Question, outcome: Decision | Exception) -> float:
@@ -174,7 +175,7 @@ class _Thinking:
                 raise AgentError("the turn was started too often")
             question = question_for(match, play, self._role, self._agent, host, template=template)
         except (AgentError, GameError) as failure:
-            return self._conclude(lease, Question(match, play, self._role, self._agent, host), failure)
+            return self._conclude(lease, Question(play, self._role, match, self._agent, host), failure)
         return self._decide(lease, question)
 
     async def _decide(self, lease: Lease, question: Question) -> None:

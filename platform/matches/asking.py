@@ -13,15 +13,17 @@ from functools import partial
 
 from django.db import transaction
 
-from games.interface import Event, MoveData, Role
+from games.interface import MoveData, Role
 from games.play import Play
 from games.strategies import Purpose
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec, Decision, decide
+from llm_agents.agent import AgentSpec
 from llm_agents.calling import Policy
+from llm_agents.deciding import Decision, decide
 from llm_agents.pricing import PriceList
 from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
+from llm_agents.turn import AgentTurn
 from matches import services
 from matches.models import Match
 from matches.writers import Writers
@@ -48,45 +50,30 @@ class Host:
     budget: Callable[[], Decimal | None] = lambda: None
     on_calls: Callable[[Sequence[CallRecord]], None] | None = None
     on_note: Callable[[int], None] | None = None
-    still_wanted: Callable[[], bool] | None = None
+    still_wanted: Callable[[], bool] = lambda: True
 
 
 @dataclass
-class Question:
+class Question(AgentTurn):
     """A question to an agent at an open turn, with its calls.
 
-    It also implements the hooks of the agent's decision (`llm_agents.hooks`).
-
     Attributes:
-        play: the current play, updated after each note of the agent.
         events: the match's log so far, if the question uses it.
-        answers: the role's earlier raw answers, by the number of the resulting move.
-        template: instructions that replace the game's own.
-        calls: every model call made for it, in order.
         played_call: key of the stored call whose answer is the move; None if no model's is.
     """
 
     match: Match
-    play: Play
-    role: Role
     agent: Agent
     host: Host
-    template: str | None = None
-    events: list[Event] = field(default_factory=list)
-    answers: dict[int, str] = field(default_factory=dict)
-    calls: list[CallRecord] = field(default_factory=list)
-    played_call: int | None = None
-    _stored: int = 0
-    _reserved_for: Payer | None = None
+    played_call: int | None = field(default=None, init=False)
+    _reserved_for: Payer | None = field(default=None, init=False)
 
     @property
     def answering(self) -> int:
         """The number of the event that opened the turn, or of the note after which it continued."""
         return self.play.opened[self.role]
 
-    async def decide(
-        self, *, on_text: Callable[[str], None] | None = None, on_retract: Callable[[], None] | None = None
-    ) -> Decision:
+    async def decide(self) -> Decision:
         """Return the decision of the agent or its fallback; calls are stored even if it fails.
 
         Raises:
@@ -94,24 +81,9 @@ class Question:
         """
         settings = self.agent.settings
         try:
-            return await decide(
-                settings.spec(self.agent.spec),
-                self.play,
-                self.role,
-                self.events,
-                calls=self.calls,
-                template=self.template,
-                prompts=settings.prompts,
-                answers=self.answers,
-                ladder=settings.ladder(self.agent.spec),
-                on_text=on_text,
-                on_retract=on_retract,
-                hooks=self,
-                still_wanted=self.host.still_wanted,
-            )
+            return await decide(settings.spec(self.agent.spec), self, seconds=settings.limit_seconds)
         finally:
-            if self._stored < len(self.calls):
-                await self.store(self.calls[self._stored :])
+            await self.store_calls()
             if self._reserved_for is not None:
                 await self.host.writers.retry(release, self._reserved_for)
 
@@ -129,7 +101,7 @@ class Question:
             mark_played(self.played_call)
         return result
 
-    # ---- hooks of a decision ------------------------------------
+    # ---- for the decision ----------------------------------------------------------------------
 
     async def reserve(self, agent: AgentSpec, request: Request, policy: Policy) -> None:
         """Reserve what the call may cost, waiting while other calls occupy what is left.
@@ -143,13 +115,12 @@ class Question:
         payer = Payer(self.match.uid, self.role, self.answering, self.match.budget_of)
         price = self.host.prices().largest(str(agent), request)
         reserving = partial(self.host.writers.retry, reserve, price, caps=caps, payer=payer, seconds=policy.longest())
-        await reserve_when_free(reserving, seconds=policy.remaining(), still_wanted=self.host.still_wanted)
+        await reserve_when_free(reserving, seconds=policy.remaining(), still_wanted=self.still_wanted)
         self._reserved_for = payer
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
         played_call = await self.host.writers.retry(self._store, list(calls))
-        self._stored += len(calls)
         self._reserved_for = None
         self.played_call = played_call or self.played_call
 
@@ -173,8 +144,7 @@ class Question:
         Raises:
             Stale, Refused: nothing was changed.
         """
-        self.play = await self.host.writers.retry(self._note, move)
-        return self.play
+        return await self.host.writers.retry(self._note, move)
 
     @transaction.atomic
     def _note(self, move: MoveData) -> Play:
@@ -187,6 +157,9 @@ class Question:
         """Return the role's latest answered call of these purposes in this match."""
         return await self.host.writers.retry(latest_call, self.match.uid, self.role, purposes)
 
+    def still_wanted(self) -> bool:
+        return self.host.still_wanted()
+
 
 def question_for(
     match: Match, play: Play, role: Role, agent: Agent, host: Host, *, template: str | None = None
@@ -196,9 +169,8 @@ def question_for(
     Raises:
         BadAgent: there is no such agent.
     """
-    question = Question(match, play, role, agent, host, template)
-    spec = agent.settings.spec(agent.spec)
-    reads_log = not spec.scripted and strategies.reads_the_log(play.game, role, spec.strategy)
+    question = Question(play, role, match, agent, host, template=template)
+    reads_log = not agent.scripted and strategies.reads_the_log(play.game, role, agent.settings.strategy)
     if reads_log or match.paced or agent.settings.appears == "delayed":
         question.events = match.log()
     if reads_log:

@@ -13,6 +13,9 @@ import threading
 import time
 from collections.abc import Collection
 from types import TracebackType
+from typing import Any
+
+from pydantic_core import from_json
 
 from games.interface import MESSAGE_LIMIT
 from matches import channels
@@ -23,235 +26,60 @@ INTERVAL = 1 / 15
 SEND_SECONDS = 2.0
 """Seconds that sending one message may take."""
 
-_SPACE = " \t\n\r"
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
-_ESCAPED = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_HEX = frozenset("0123456789abcdefABCDEF")
-_UNREADABLE = "\ufffd"
+_FAULT = re.compile(r"(.+) at line 1 column (\d+)")
+_UNREADABLE = "\ufffd".encode()
 
 
 class AnswerParser:
     """Parses an answer while it is written; gives the text so far of the fields `shows` in its last JSON object.
 
-    Strings are read as by a strict JSON parser. Text that turns out not to be an object is skipped without
-    searching it for nested objects: this can show less than the answer contains, but never more.
+    Text that turns out not to be an object is skipped without searching it for nested objects: this can show less
+    than the answer contains, but never more.
     """
 
     def __init__(self, shows: Collection[str]):
         self._shows = frozenset(shows)
-        self._texts: dict[str, _String] = {}
-        self._complete: dict[str, _String] = {}
-        self._depth = 0
-        self._key = ""
-        self._string = _String()
-        self._escaped = False
-        self._read = self._outside
+        self._unread = b""
+        self._complete: dict[str, Any] = {}
+        self._current: dict[str, Any] = {}
 
     @property
     def text(self) -> str | None:
         """Return the text so far, up to a message's limit; None before it begins."""
-        if not self._texts:
-            return None
-        return "\n\n".join(string.text for string in self._texts.values())[:MESSAGE_LIMIT]
+        texts = [text for key, text in self._current.items() if key in self._shows and isinstance(text, str)]
+        return "\n\n".join(texts)[:MESSAGE_LIMIT] if texts else None
 
     def feed(self, chunk: str) -> None:
         """Parse the next part."""
-        index = 0
-        while index < len(chunk):
-            index = self._read(chunk, index)
+        # On one line, the column of a fault is its position; a tab is wherever JSON allows and forbids a line break.
+        self._unread += chunk.encode(errors="replace").replace(b"\n", b"\t")
+        while (start := self._unread.find(b"{")) >= 0:
+            self._unread = self._unread[start:]
+            if not self._read_object():
+                return
+        self._unread = b""
 
-    # Each of the following reads from `index` and returns where to continue.
-
-    def _outside(self, chunk: str, index: int) -> int:
-        start = chunk.find("{", index)
-        if start < 0:
-            return len(chunk)
-        self._texts = {}
-        self._read = self._first_key
-        return start + 1
-
-    def _first_key(self, chunk: str, index: int) -> int:
-        if chunk[index] == "}":
-            return self._finish(index)
-        return self._next_key(chunk, index)
-
-    def _next_key(self, chunk: str, index: int) -> int:
-        if chunk[index] in _SPACE:
-            return index + 1
-        if chunk[index] != '"':
-            return self._abandon(index)
-        self._string = _String()
-        self._read = self._key_text
-        return index + 1
-
-    def _key_text(self, chunk: str, index: int) -> int:
-        index = self._string.feed(chunk, index)
-        if self._string.broken:
-            return self._abandon(index)
-        if self._string.closed:
-            self._key = self._string.text
-            self._read = self._colon
-        return index
-
-    def _colon(self, chunk: str, index: int) -> int:
-        if chunk[index] in _SPACE:
-            return index + 1
-        if chunk[index] != ":":
-            return self._abandon(index)
-        self._texts.pop(self._key, None)
-        self._read = self._value
-        return index + 1
-
-    def _value(self, chunk: str, index: int) -> int:
-        character = chunk[index]
-        if character in _SPACE:
-            return index + 1
-        if character == '"':
-            self._string = _String()
-            if self._key in self._shows:
-                self._texts[self._key] = self._string
-            self._read = self._value_text
-            return index + 1
-        if character in "{[":
-            self._depth = 1
-            self._escaped = False
-            self._read = self._nested
-            return index + 1
-        if character in ",}:]":
-            return self._abandon(index)
-        self._read = self._literal
-        return index + 1
-
-    def _value_text(self, chunk: str, index: int) -> int:
-        index = self._string.feed(chunk, index)
-        if self._string.broken:
-            return self._abandon(index)
-        if self._string.closed:
-            self._read = self._after_value
-        return index
-
-    def _literal(self, chunk: str, index: int) -> int:
-        """Read a number, true, false or null."""
-        character = chunk[index]
-        if character in '"{[:]':
-            return self._abandon(index)
-        if character in ",}" or character in _SPACE:
-            self._read = self._after_value
-            return index
-        return index + 1
-
-    def _nested(self, chunk: str, index: int) -> int:
-        character = chunk[index]
-        if character == '"':
-            self._read = self._nested_text
-        elif character in "{[":
-            self._depth += 1
-        elif character in "}]":
-            self._depth -= 1
-            if self._depth == 0:
-                self._read = self._after_value
-        return index + 1
-
-    def _nested_text(self, chunk: str, index: int) -> int:
-        if self._escaped:
-            self._escaped = False
-        elif chunk[index] == "\\":
-            self._escaped = True
-        elif chunk[index] == '"':
-            self._read = self._nested
-        return index + 1
-
-    def _after_value(self, chunk: str, index: int) -> int:
-        character = chunk[index]
-        if character in _SPACE:
-            return index + 1
-        if character == ",":
-            self._read = self._next_key
-            return index + 1
-        return self._finish(index) if character == "}" else self._abandon(index)
-
-    def _finish(self, index: int) -> int:
-        self._complete = self._texts
-        self._read = self._outside
-        return index + 1
-
-    def _abandon(self, index: int) -> int:
-        """Abandon what turned out not to be an object; the one before it counts."""
-        self._texts = self._complete
-        self._read = self._outside
-        return index
-
-
-class _String:
-    """Parses a JSON string after its opening quotation mark."""
-
-    def __init__(self) -> None:
-        self.closed = False
-        self.broken = False
-        self._parts: list[str] = []
-        self._length = 0
-        self._escape = ""
-        self._half = ""
-
-    @property
-    def text(self) -> str:
-        """Return the text so far without an incomplete escape, cut at a message's limit."""
-        return "".join(self._parts)
-
-    def feed(self, chunk: str, index: int) -> int:
-        """Read the string from `index`; return where it ended."""
-        while index < len(chunk) and not self.closed and not self.broken:
-            if self._escape:
-                self._unescape(chunk[index])
-                index += 1
-            elif plain := _PLAIN.match(chunk, index):
-                self._add(plain[0])
-                index = plain.end()
-            else:
-                character = chunk[index]
-                index += 1
-                if character == "\\":
-                    self._escape = character
-                elif character == '"':
-                    self._add("")
-                    self.closed = True
-                else:
-                    self.broken = True
-        return index
-
-    def _unescape(self, character: str) -> None:
-        self._escape += character
-        if len(self._escape) == 2:
-            if character in _ESCAPED:
-                self._escape = ""
-                self._add(_ESCAPED[character])
-            elif character != "u":
-                self.broken = True
-        elif character not in _HEX:
-            self.broken = True
-        elif len(self._escape) == 6:
-            unit = int(self._escape[2:], 16)
-            self._escape = ""
-            self._add_unit(unit)
-
-    def _add_unit(self, unit: int) -> None:
-        """Add a UTF-16 unit; characters beyond the first plane consist of two."""
-        if self._half and 0xDC00 <= unit <= 0xDFFF:
-            high, self._half = ord(self._half), ""
-            self._add(chr(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00)))
-        elif 0xD800 <= unit <= 0xDBFF:
-            self._add("")
-            self._half = chr(unit)
-        else:
-            self._add(_UNREADABLE if 0xDC00 <= unit <= 0xDFFF else chr(unit))
-
-    def _add(self, text: str) -> None:
-        if self._half:
-            self._half, text = "", _UNREADABLE + text
-        text = text[: max(0, MESSAGE_LIMIT - self._length)]
-        if text:
-            self._parts.append(text)
-            self._length += len(text)
+    def _read_object(self) -> bool:
+        """Read the object with which the unread text begins; return whether there is more to read."""
+        try:
+            self._complete = self._current = from_json(self._unread)
+            self._unread = b""
+            return True
+        except ValueError as error:
+            fault, column = _FAULT.fullmatch(str(error)).groups()  # type: ignore[union-attr]
+        end = int(column) - 1
+        if fault.startswith("EOF"):
+            self._current = from_json(self._unread, allow_partial="trailing-strings")
+            return False
+        if fault.endswith("hex escape"):  # half of a character
+            half = self._unread.lower().rindex(b"\\ud", 0, end)
+            self._unread = self._unread[:half] + _UNREADABLE + self._unread[half + 6 :]
+            return True
+        if fault == "trailing characters":
+            self._complete = from_json(self._unread[:end])
+        self._current = self._complete
+        self._unread = self._unread[max(1, end) :]
+        return True
 
 
 class Draft:

@@ -27,11 +27,12 @@ from matches.change import Change
 from matches.errors import Stale
 from matches.models import Match, Seat, cache_players, line_up_in
 from matches.turns import OpenTurn
-from opponents.agents import NO_ANSWER_SUFFIX, Agent, Seats, draw_lineup
+from opponents.agents import NO_ANSWER_SUFFIX, Agent, draw_lineup
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from plans.asking import DEFAULT, AgentSettings
+from plans.seats import Seats
 
 ON_TIMEOUT = "end"
 """What happens when a participant's time is up, or when a participant leaves a match with others.

@@ -7,31 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from games.interface import Game, Json, Role
 from games.words import gettext as _
 from llm_agents.agent import BY_RULES, is_scripted, parse_spec
 from llm_agents.errors import AgentError
 from opponents.endpoints import refresh_if_old
+from plans.agents import MAX_SECONDS, PERSON
 from plans.asking import DEFAULT, AgentSettings, settings_of
-
-PERSON = "person"
-"""Marks a seat for a person in a line-up."""
-RESERVED = frozenset({PERSON, "people", "human"})
-"""Labels that no agent may have."""
-MAX_LABEL_LENGTH = 200
-MAX_SECONDS = 3600
-Seats = Mapping[Role, str | Sequence[str]]
-"""A line-up. Each seat is `PERSON`, an agent's label, or a list of labels from which each match draws one."""
-
-_LABEL = re.compile(r"[\w][\w .:/@+-]*")
+from plans.seats import Seats
 
 
 class Agent(BaseModel):
@@ -97,49 +87,13 @@ class Agent(BaseModel):
         return {**problems, **self.settings.check(game)}
 
 
-def label_problem(label: str) -> str:
-    """Return why an agent cannot have this label; empty if it can."""
-    if not label or len(label) > MAX_LABEL_LENGTH or not _LABEL.fullmatch(label) or label != label.strip():
-        return _(
-            "Use letters, digits, spaces and . : / @ + - _ for a name, starting with a letter or digit, such as gpt-4o."
-        )
-    if label.lower() in RESERVED:
-        return _("“{label}” is reserved for participants. Choose another name.").format(label=label)
-    return ""
-
-
-def parse_agents(data: Mapping[str, Json], *, default: AgentSettings = DEFAULT) -> dict[str, Agent]:
+def parse_agents(data: Mapping[str, Json]) -> dict[str, Agent]:
     """Return agents by label, parsed from plain data.
 
-    Args:
-        default: the settings for agents that have none of their own.
-
     Raises:
-        ValueError: a label or an agent is invalid; the message names it.
+        ValueError: an agent is invalid.
     """
-    for label in data:
-        if problem := label_problem(label):
-            raise ValueError(f"{label}: {problem}")
-    return {label: _parse_agent(label, agent_data, default) for label, agent_data in data.items()}
-
-
-def _parse_agent(label: str, data: Json, default: AgentSettings) -> Agent:
-    """Parse one agent; raise ValueError if it is invalid."""
-    try:
-        if not isinstance(data, Mapping) or not isinstance(data.get("settings") or {}, Mapping):
-            return Agent.model_validate(data)
-        own_settings = data.get("settings") or {}
-        if own_settings and default is not DEFAULT:
-            own_settings = {**_dump(default), **own_settings}
-        settings = settings_of(own_settings) if own_settings else default
-        return Agent.model_validate({**data, "settings": settings})
-    except ValidationError as error:
-        name, problem = _first_error(error)
-        raise ValueError(agent_problem(label, problem, name)) from None
-
-
-def _dump(settings: AgentSettings) -> dict[str, Any]:
-    return settings.model_dump(mode="json")
+    return {label: Agent.model_validate(agent) for label, agent in data.items()}
 
 
 def problems_in(agents: Mapping[str, Agent], game: Game[Any, Any]) -> list[str]:
@@ -156,12 +110,6 @@ def agent_problem(label: str, problem: str, name: str = "") -> str:
     setting = AgentSettings.model_fields.get(name)
     message = f"{setting.title or name}: {problem}" if setting else problem
     return _("Agent “{label}”: {problem}").format(label=label, problem=message)
-
-
-def _first_error(error: ValidationError) -> tuple[str, str]:
-    """Return the first error: the field's name and the reason."""
-    problem = error.errors()[0]
-    return str(next(iter(problem["loc"]), "")), problem["msg"].removeprefix("Value error, ")
 
 
 NO_ANSWER_SUFFIX = ":away"

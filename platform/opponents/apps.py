@@ -9,11 +9,11 @@ class OpponentsConfig(AppConfig):
     verbose_name = _("opponents")
 
     def ready(self) -> None:
-        from opponents import circuits, endpoints, following, spending
+        from opponents import circuits, endpoints, spending
 
         spending.cap_per_day()
         endpoints.use_stored_endpoints()
         circuits.share_changes()
         for signal in (post_save, post_delete):
-            signal.connect(following.expire_memory, sender="opponents.Endpoint")
-        request_started.connect(following.refresh_for_admin_page)
+            signal.connect(endpoints.expire_memory, sender="opponents.Endpoint")
+        request_started.connect(endpoints.refresh_for_admin_page)

@@ -8,57 +8,32 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import connection
 from django.utils import timezone
 
-from llm_agents import breaker
-from llm_agents.breaker import State
+from llm_agents.breaker import BREAKERS, PAUSE_SECONDS, State
 from opponents.models import Circuit
 
 log = logging.getLogger(__name__)
 
-PAUSE = timedelta(seconds=15)
-"""How long `llm_agents.breaker` pauses an endpoint."""
-
-
-@dataclass
-class _ChangeTimes:
-    """When each circuit last opened or closed in this process."""
-
-    opened: dict[str, datetime] = field(default_factory=dict)
-    closed: dict[str, datetime] = field(default_factory=dict)
-
-    def note(self, name: str, *, is_open: bool, at: datetime) -> None:
-        current, previous = (self.opened, self.closed) if is_open else (self.closed, self.opened)
-        current[name] = at
-        previous.pop(name, None)
-
-
-_changes = _ChangeTimes()
+PAUSE = timedelta(seconds=PAUSE_SECONDS)
 _writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="circuits")
 
 
 def share_changes() -> None:
     """Record every circuit that opens or closes in this process from now on."""
-    breaker.on_change(_changed)
+    BREAKERS.on_change(_changed)
 
 
 def apply_changes() -> None:
-    """Apply the changes that other processes recorded after this process's own last change."""
+    """Apply the changes that other processes recorded after the last one known to this process."""
     now = timezone.now()
     for circuit in Circuit.objects.all():
-        name = circuit.endpoint
-        if circuit.open_until is not None and circuit.open_until > now:
-            closed_at = _changes.closed.get(name)
-            if breaker.state(name) != "open" and (closed_at is None or closed_at < circuit.changed_at):
-                breaker.trip(name, (circuit.open_until - now).total_seconds())
-                _changes.note(name, is_open=True, at=circuit.changed_at)
-        elif circuit.open_until is None and name in _changes.opened and _changes.opened[name] < circuit.changed_at:
-            breaker.reset(name)
-            _changes.note(name, is_open=False, at=circuit.changed_at)
+        if circuit.open_until is None or circuit.open_until > now:
+            seconds = 0.0 if circuit.open_until is None else (circuit.open_until - now).total_seconds()
+            BREAKERS.learn(circuit.endpoint, seconds, circuit.changed_at.timestamp())
 
 
 def write(name: str, state: State, changed_at: datetime) -> None:
@@ -79,16 +54,8 @@ def wait_until_written() -> None:
     _writer.submit(lambda: None).result()
 
 
-def forget() -> None:
-    """Forget all changes in this process, as if it had just started."""
-    _changes.opened.clear()
-    _changes.closed.clear()
-
-
 def _changed(name: str, state: State) -> None:
-    changed_at = timezone.now()
-    _changes.note(name, is_open=state == "open", at=changed_at)
-    _writer.submit(_write_and_disconnect, name, state, changed_at).add_done_callback(_log_failure)
+    _writer.submit(_write_and_disconnect, name, state, timezone.now()).add_done_callback(_log_failure)
 
 
 def _write_and_disconnect(name: str, state: State, changed_at: datetime) -> None:

@@ -14,9 +14,12 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import Error as DatabaseFailure
+from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from llm_agents import endpoints as agent_endpoints
@@ -151,6 +154,20 @@ def refresh_if_old(*specs: str) -> bool:
         return False
     MEMORY.read()
     return True
+
+
+def expire_memory(**_signal: Any) -> None:
+    """Mark memory as outdated when an endpoint is saved or deleted in this process."""
+    transaction.on_commit(MEMORY.expire)
+
+
+def refresh_for_admin_page(
+    environ: Mapping[str, Any] | None = None, scope: Mapping[str, Any] | None = None, **_signal: Any
+) -> None:
+    """Refresh memory before an admin page is rendered, since it may list agents."""
+    path = environ.get("PATH_INFO", "") if environ is not None else (scope or {}).get("path", "")
+    if path.startswith(reverse("admin:index")):
+        refresh_if_old()
 
 
 def use_stored_endpoints() -> None:

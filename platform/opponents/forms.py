@@ -133,16 +133,8 @@ def preset_values(preset: str) -> dict[str, Any]:
     values = PRESETS.get(preset)
     if values is None:
         return {}
-    return {
-        "name": values.name,
-        "title": values.title,
-        "protocol": values.protocol,
-        "base_url": values.base_url or "",
-        "key_variable": values.key_variable or "",
-        "structured": values.structured,
-        "tools": values.tools,
-        "concurrency": values.concurrency,
-    }
+    names = ("name", "title", "protocol", "base_url", "key_variable", "structured", "tools", "concurrency")
+    return {name: "" if getattr(values, name) is None else getattr(values, name) for name in names}
 
 
 class TryForm(forms.Form):

@@ -15,7 +15,7 @@ from games.interface import Move
 from llm_agents.calling import Policy
 from llm_agents.errors import AgentError
 from llm_agents.judging import Inquiry, inquire
-from llm_agents.providers.base import Provider, Request
+from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
 from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
@@ -53,7 +53,6 @@ def judge(
     budget_of: str,
     on_verdict: Callable[[Verdict], None] | None = None,
     at_once: int = 8,
-    provider: Provider | None = None,
 ) -> list[Verdict]:
     """Ask a model about each case, `at_once` at a time.
 
@@ -66,7 +65,7 @@ def judge(
             both are saved or neither is.
     """
     refresh_if_old(agent.spec)
-    return async_to_sync(_judge)(agent, cases, budget_of, on_verdict, at_once, provider)
+    return async_to_sync(_judge)(agent, cases, budget_of, on_verdict, at_once)
 
 
 async def _judge(
@@ -75,10 +74,9 @@ async def _judge(
     budget_of: str,
     on_verdict: Callable[[Verdict], None] | None,
     at_once: int,
-    provider: Provider | None,
 ) -> list[Verdict]:
     slots = asyncio.Semaphore(at_once)
-    judging = _Judge(agent, budget_of, on_verdict, provider)
+    judging = _Judge(agent, budget_of, on_verdict)
 
     async def ask(case: Case) -> Verdict:
         async with slots:
@@ -88,10 +86,8 @@ async def _judge(
 
 
 class _Judge:
-    def __init__(
-        self, agent: Agent, budget_of: str, on_verdict: Callable[[Verdict], None] | None, provider: Provider | None
-    ):
-        self._agent, self._budget_of, self._on_verdict, self._provider = agent, budget_of, on_verdict, provider
+    def __init__(self, agent: Agent, budget_of: str, on_verdict: Callable[[Verdict], None] | None):
+        self._agent, self._budget_of, self._on_verdict = agent, budget_of, on_verdict
 
     async def verdict(self, case: Case) -> Verdict:
         """Return the verdict; a model's failure is recorded in it, not raised."""
@@ -109,9 +105,6 @@ class _Judge:
                 case.inquiry,
                 keep=keep,
                 reserve=partial(self._reserve, case),
-                tries_after_first=settings.tries_after_first,
-                policy=Policy(settings.call_seconds, settings.retries),
-                provider=self._provider,
             )
             verdict = Verdict(case, answer)
         except AgentError as failure:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterable, Mapping
 
 from django.core.cache import cache
@@ -14,8 +12,8 @@ from llm_agents.agent import is_scripted, spec_of
 from llm_agents.endpoints import PRESETS, Endpoint, endpoint, endpoint_exists
 from llm_agents.errors import AgentError
 from llm_agents.pricing import PRICES
-from llm_agents.providers import provider_of
 from opponents.agents import Agent, agent_problem
+from opponents.apart import answer_from
 from opponents.endpoints import MEMORY
 
 TIMEOUT_SECONDS = 4.0
@@ -82,23 +80,8 @@ def listed_models(name: str) -> list[str]:
 
 @sensitive_variables()
 def _fetched(endpoint: Endpoint) -> list[str]:
-    models: list[str] = []
-    thread = threading.Thread(target=_ask, args=(endpoint, models), name="listing", daemon=True)
-    thread.start()
-    thread.join(TIMEOUT_SECONDS + 1)
-    return sorted(models)[:MAX_MODELS]
-
-
-@sensitive_variables()
-def _ask(endpoint: Endpoint, models: list[str]) -> None:
-    async def ask() -> Iterable[str]:
-        provider = provider_of(endpoint)
-        try:
-            return await asyncio.wait_for(provider.models(), TIMEOUT_SECONDS)
-        finally:
-            await provider.close()
-
     try:
-        models += [model for model in asyncio.run(ask()) if isinstance(model, str) and 0 < len(model) <= 150]
-    except (AgentError, TimeoutError):
-        return
+        models = answer_from(endpoint, lambda provider: provider.models(), seconds=TIMEOUT_SECONDS)
+    except AgentError:
+        return []
+    return sorted(model for model in models if isinstance(model, str) and 0 < len(model) <= 150)[:MAX_MODELS]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import time
 from dataclasses import dataclass, replace
 
@@ -12,12 +10,14 @@ from django.views.decorators.debug import sensitive_variables
 
 from llm_agents.breaker import BREAKERS
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import AgentError, NoTools, ProviderError, TimedOut
-from llm_agents.providers import provider_of
+from llm_agents.errors import AgentError, NoTools, ProviderError
 from llm_agents.providers.base import Completion, OfferedTool, Provider, Request
 from llm_agents.scrubbing import without_key
+from opponents.apart import answer_from
 
 SECONDS = 20.0
+MARGIN_SECONDS = 0.5
+"""How much longer the whole test may take than its two questions."""
 DEFAULT_MAX_TOKENS = 64
 QUESTION = "Reply with the single word: ready"
 
@@ -50,17 +50,18 @@ def try_out(endpoint: Endpoint, model: str, *, seconds: float = SECONDS) -> Tria
 
     An answer closes the endpoint's circuit.
     """
-    outcome: list[tuple[Completion, bool | None] | Exception] = []
     started_at = time.monotonic()
-    thread = threading.Thread(target=_ask, args=(endpoint, model, seconds, outcome), name="trying", daemon=True)
-    thread.start()
-    thread.join(seconds + 1)
+    try:
+        completion, tools = answer_from(
+            replace(endpoint, structured="none", tools=True),
+            lambda provider: _answer(provider, endpoint, model, seconds),
+            seconds=seconds + MARGIN_SECONDS,
+        )
+    except Exception as failure:  # noqa: BLE001 - any failure is shown to the user who started the test
+        elapsed = time.monotonic() - started_at
+        return Trial(elapsed, model=model, problem=_without_key(_error_message(failure), endpoint))
     elapsed = time.monotonic() - started_at
-    result = outcome[0] if outcome else TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds))
-    if isinstance(result, Exception):
-        return Trial(elapsed, model=model, problem=_without_key(_error_message(result), endpoint))
     BREAKERS.succeeded(endpoint.name)
-    completion, tools = result
     return Trial(
         elapsed,
         tools=tools,
@@ -78,31 +79,15 @@ def _error_message(failure: Exception) -> str:
     return _("The call failed: {kind}.").format(kind=type(failure).__name__)
 
 
-@sensitive_variables()
-def _ask(
-    endpoint: Endpoint, model: str, seconds: float, outcome: list[tuple[Completion, bool | None] | Exception]
-) -> None:
-    try:
-        outcome.append(asyncio.run(_answer(endpoint, model, seconds)))
-    except Exception as failure:  # noqa: BLE001 - any failure is shown to the user who started the test
-        outcome.append(failure)
-
-
-async def _answer(endpoint: Endpoint, model: str, seconds: float) -> tuple[Completion, bool | None]:
+async def _answer(provider: Provider, endpoint: Endpoint, model: str, seconds: float) -> tuple[Completion, bool | None]:
     """Return the model's answer and whether it supports tools, both within `seconds`."""
     started_at = time.monotonic()
     is_openai = endpoint.protocol == "openai" and endpoint.base_url is None
     limit = {"max_completion_tokens" if is_openai else "max_tokens": DEFAULT_MAX_TOKENS}
     request = Request(model, [{"role": "user", "content": QUESTION}], limit, seconds)
-    provider = provider_of(replace(endpoint, structured="none", tools=True))
-    try:
-        completion = await asyncio.wait_for(provider.complete(request), seconds)
-        remaining = max(0.1, seconds - (time.monotonic() - started_at))
-        return completion, await _supports_tools(provider, replace(request, timeout=remaining))
-    except TimeoutError:
-        raise TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds)) from None
-    finally:
-        await provider.close()
+    completion = await provider.complete(request)
+    remaining = max(0.1, seconds - (time.monotonic() - started_at))
+    return completion, await _supports_tools(provider, replace(request, timeout=remaining))
 
 
 async def _supports_tools(provider: Provider, request: Request) -> bool | None:

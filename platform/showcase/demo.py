@@ -16,9 +16,9 @@ from games import grids, registry
 from games.interface import Game, Json
 from games.play import configure
 from matches.models import Match
-from opponents.agents import PERSON
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
+from plans.agents import PERSON
 from plans.starting import plan_for
 from showcase import watching
 from showcase.local_model import LOCAL, LOCAL_MODEL, LOCAL_SETTINGS

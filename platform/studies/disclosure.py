@@ -17,8 +17,9 @@ from llm_agents.agent import is_scripted
 from matches.change import agent_seconds
 from matches.disclosing import Discloses, listed
 from matches.models import Seat
-from opponents.agents import PERSON, Agent
+from opponents.agents import Agent
 from participants.models import Enrolment
+from plans.agents import PERSON
 
 TOLD, MIXED, NOTHING = "told", "either", "nothing"
 """Participants were told before consenting who the others are, only that they may be people or programs, or nothing."""

@@ -16,12 +16,13 @@ from games.errors import BadText
 from games.interface import Game, Role
 from matches.disclosing import Discloses, shows_names
 from matches.models import Match
-from opponents.agents import Agent, Seats, labels_in, people_in
+from opponents.agents import Agent, labels_in, people_in
 from plans import stages
 from plans.checking import matches_of
 from plans.pay import least_of
 from plans.plan import Plan
 from plans.reading import BadPlan, Reader, reader_of
+from plans.seats import Seats
 from plans.stages import DEFAULT_TEXT
 from plans.varying import level_key
 from studies import disclosure, texts

@@ -16,13 +16,16 @@ from games.interface import Event, Json, Role
 from games.play import Play, configure, script_move, start, submit
 from games.words import Amounts
 from llm_agents import strategies
-from llm_agents.agent import first_request, wording
+from llm_agents.deciding import first_request
 from llm_agents.endpoints import endpoint
 from llm_agents.parsing.objects import NO_OBJECT
 from llm_agents.providers import provider_of
+from llm_agents.settings import PROMPT
+from llm_agents.turn import AgentTurn
 from matches.screens import render_screen
-from opponents.agents import PERSON, Agent, labels_in
+from opponents.agents import Agent, labels_in
 from participants.markdown import to_html
+from plans.agents import PERSON
 from plans.plan import Document
 from plans.reading import Reader, reader_of
 from plans.stages import DEFAULT_TEXT, Block, Game, Stage
@@ -213,12 +216,11 @@ def preview(source: PreviewSource, selection: Selection) -> Preview:
     question = min(selection.question, len(turns))
     play, events = turns[question - 1]
     agent = situation.agents[selection.agent]
-    spec = agent.settings.spec(agent.spec)
     return Preview(
         chosen=replace(selection, question=question),
         situation=situation,
         role_title=str(game.role_title(selection.role)),
-        sent=None if spec.scripted else _sent(situation, agent, play, selection.role, events),
+        sent=None if agent.scripted else _sent(situation, agent, play, selection.role, events),
         questions=len(turns),
         screen=render_screen(play, selection.role),
         instructions=to_html(game.instructions(selection.role, situation.instructions or None)),
@@ -245,27 +247,22 @@ def _sent(situation: Situation, agent: Agent, play: Play, role: Role, events: Se
     settings, template = agent.settings, situation.instructions or None
     spec = settings.spec(agent.spec)
     target = endpoint(spec.kind)
-    request = first_request(
-        spec,
-        play,
-        role,
-        events,
-        template=template,
-        prompts=settings.prompts,
-        on_text=_ignore if settings.appears == "typed" else None,
+    turn = AgentTurn(
+        play, role, events=events, template=template, on_text=_ignore if settings.appears == "typed" else None
     )
-    body = provider_of(target).body(request)
-    wording_options = wording(spec, template=template, prompts=settings.prompts)
+    body = provider_of(target).body(first_request(spec, turn))
     messages = _messages(body)
-    default_request = first_request(replace(spec, persona=None), play, role, events)
+    default_texts = dict.fromkeys(("persona", *(PROMPT + name for name in settings.prompts)), "")
+    default_spec = replace(spec, settings=settings.model_copy(update=default_texts))
+    default_request = first_request(default_spec, AgentTurn(play, role, events=events))
     return Sent(
         endpoint=target.name,
         protocol=target.protocol,
         body=body,
         messages=messages,
         others={key: value for key, value in body.items() if key not in ("messages", "system")},
-        correction=strategies.correction(play, role, f"{NO_OBJECT}.", **wording_options),
-        sha256=strategies.prompts_sha256(play.game, **wording_options),
+        correction=strategies.asking(play, role, settings, template=template).correction(f"{NO_OBJECT}."),
+        sha256=strategies.prompts_sha256(play.game, settings, template),
         tokens=math.ceil(sum(len(text) for _role, text in messages) / CHARACTERS_PER_TOKEN),
         difference=list(_difference(_messages(provider_of(target).body(default_request)), messages)),
     )

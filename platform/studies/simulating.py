@@ -19,8 +19,9 @@ from games.interface import Event, Game, Json, Role
 from games.play import Play
 from games.words import Amounts
 from llm_agents import strategies
-from llm_agents.agent import wording
-from opponents.agents import PERSON, Agent, Seats, candidates, draw_lineup, labels_in, people_in
+from opponents.agents import Agent, candidates, draw_lineup, labels_in, people_in
+from plans.agents import PERSON
+from plans.seats import Seats
 
 MAX_MOVES = 3000
 """Maximum number of moves in one match."""
@@ -214,17 +215,13 @@ def _use(
     agent: Agent, role: Role, turns: Sequence[tuple[Play, int]], log: Sequence[Event], template: str | None
 ) -> ModelUse:
     """Return a model's estimated use at these turns, given as the play and the number of events before it."""
-    spec = agent.settings.spec(agent.spec)
-    wording_options = wording(spec, template=template, prompts=agent.settings.prompts)
-    characters = [
-        sum(
-            len(message["content"]) for message in strategies.messages(play, role, log[:event_count], **wording_options)
-        )
-        for play, event_count in turns[:: -(-len(turns) // MAX_MEASURED_CALLS)]
-    ]
+    characters = []
+    for play, event_count in turns[:: -(-len(turns) // MAX_MEASURED_CALLS)]:
+        asking = strategies.asking(play, role, agent.settings, template=template)
+        characters.append(sum(len(message["content"]) for message in strategies.messages(asking, log[:event_count])))
     game = turns[0][0].game
     calls = len(turns) * _calls_per_turn(game, role, agent)
-    answer = REASONING_TOKENS if strategies.strategy_named(spec.strategy, game).reasons else ANSWER_TOKENS
+    answer = REASONING_TOKENS if strategies.strategy_named(agent.settings.strategy, game).reasons else ANSWER_TOKENS
     return ModelUse(
         calls=calls,
         read=int(mean(characters) * calls / CHARACTERS_PER_TOKEN),
@@ -235,7 +232,7 @@ def _use(
 
 def _calls_per_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
     """Return the number of calls per move: from the strategy's modules, or EconEvals' rule for models with tools."""
-    strategy = agent.settings.spec(agent.spec).strategy
+    strategy = agent.settings.strategy
     if strategies.layout_of(game, role, strategy) == "tools":
         return CALLS_WITH_TOOLS
     return 1 + len(strategies.strategy_named(strategy, game).modules)

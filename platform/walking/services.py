@@ -16,12 +16,12 @@ from games import registry
 from games.errors import GameError
 from games.interface import Role
 from matches.models import Match
-from opponents.agents import PERSON
 from participants.models import Enrolment
 from participants.services import expiry_after
 from piloting.enrolling import without_delays
 from piloting.errors import Stuck
 from piloting.person import Interrupted, Person
+from plans.agents import PERSON
 from plans.reading import BadPlan, Fault
 from studies.journeys import steps_of
 from studies.launching import draft_version

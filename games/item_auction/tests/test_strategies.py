@@ -9,9 +9,10 @@ import pytest
 from games.item_auction.rules import ItemAuction
 from games.play import configure
 from llm_agents import breaker
-from llm_agents.agent import AgentSpec, Ladder
+from llm_agents.agent import AgentSpec
 from llm_agents.endpoints import Endpoint, use_endpoints
 from llm_agents.match import play_match
+from llm_agents.settings import bare
 from llm_agents.standins import BothStandIn
 from llm_agents.standins.player import answer
 
@@ -28,16 +29,16 @@ def reset_breaker():
 
 def auction_record(strategy: str, reply, *, tries_after_first: int = 3, left_out: tuple[str, ...] = (), **config):
     """Return the record of an auction of p1, with this strategy, against the rule bidder, and the requests."""
+    settings = bare(strategy=strategy, left_out=left_out, tries_after_first=tries_after_first)
     with BothStandIn(reply) as standin:
         use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
         record = play_match(
             configure(ItemAuction, {**CONFIG, "rule_limit": 1, **config}),
             1,
             {
-                "p1": AgentSpec("stand-in", "stand-in", strategy=strategy, left_out=left_out),
+                "p1": AgentSpec("stand-in", "stand-in", settings, fallbacks=(AgentSpec("script", "withdraw"),)),
                 "p2": AgentSpec("script", "rule"),
             },
-            ladders={"p1": Ladder((AgentSpec("script", "withdraw"),), tries_after_first=tries_after_first)},
         )
         return record, [request["messages"] for request in standin.requests]
 
@@ -154,7 +155,7 @@ def test_stand_in_bids_from_its_requests_alone(protocol, strategy):
     with BothStandIn(lambda request: answer(request, seed=5, prose=True), keeps_requests=False) as standin:
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address))
-        spec = AgentSpec("stand-in", "stand-in", strategy=strategy)
+        spec = AgentSpec("stand-in", "stand-in", bare(strategy=strategy))
         record = play_match(configure(ItemAuction, CONFIG), 2, dict.fromkeys(("p1", "p2"), spec))
     assert record.failed is None
     assert (record.play.metrics()["p1_belief_claims"] > 0) == (strategy != "plain")

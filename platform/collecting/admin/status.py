@@ -24,7 +24,7 @@ from games.errors import GameError, UnknownGame
 from games.ratings import Rating
 from llm_agents.agent import is_scripted
 from llm_agents.pricing import Price, PriceList
-from llm_agents.strategies import Prompts
+from llm_agents.settings import PROMPT
 from matches.forms import fields_of
 from matches.models import Match, Seat
 from opponents.agents import Agent
@@ -464,7 +464,7 @@ def _model_settings(settings: AgentSettings) -> list[tuple[str, str]]:
         (_("Fallback script"), settings.script),
         (_("Spend per match"), "" if settings.cap_match is None else dollars(settings.caps().per_match or Decimal(0))),
     ]
-    own_texts = [str(Prompts.model_fields[name].title).lower() for name in settings.prompts]
+    own_texts = [str(AgentSettings.model_fields[PROMPT + name].title).lower() for name in settings.prompts]
     own_texts += [_("persona")] if settings.persona else []
     facts.append((_("Own texts"), ", ".join(own_texts)))
     return [(title, value) for title, value in facts if value]

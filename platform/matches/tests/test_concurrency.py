@@ -95,9 +95,9 @@ def test_only_one_of_many_workers_answers_a_slow_agents_turn(monkeypatch):
     answered_turns = []
     original_decide = asking.decide
 
-    def decide(spec, play, role, events, **options):
-        answered_turns.append(play.opened[role])
-        return original_decide(spec, play, role, events, **options)
+    def decide(spec, turn, **options):
+        answered_turns.append(turn.play.opened[turn.role])
+        return original_decide(spec, turn, **options)
 
     monkeypatch.setattr(asking, "decide", decide)
     at_once(8, lambda i: agents.answer_turn(match_uid=match.uid, role="bob", answering=2))

@@ -8,7 +8,8 @@ import pytest
 
 from games import registry, strategies
 from games.play import configure, start, submit
-from llm_agents.strategies import messages
+from llm_agents.settings import bare
+from llm_agents.strategies import asking, messages
 from matches.screens import render_screen
 
 RUNS = 5
@@ -41,7 +42,7 @@ class TestDepth:
         play, events, answers = runs[-1]
         for name in strategies.of(play.game):
             for role in ("p1", "p2"):
-                prompt = messages(play, role, events, strategy=name, answers=answers)
+                prompt = messages(asking(play, role, bare(strategy=name)), events, answers)
                 text = "\n".join(message["content"] for message in prompt)
                 assert "77.125" not in text, name
                 assert text.count("13.5") >= min(depth, 1), "the last run is included, unless the depth is 0"

@@ -20,6 +20,7 @@ from games.examples import cases
 from games.play import Play, configure, form_for, script_move, start
 from llm_agents import breaker, strategies
 from llm_agents.prompting import ABOUT_MARKS
+from llm_agents.settings import bare
 from llm_agents.standins import KEY, AnthropicStandIn, Drip, Echo, OpenAIStandIn
 from llm_agents.standins.player import answer
 from llm_agents.standins.protocols import text_of
@@ -147,7 +148,8 @@ def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
 
 def visible_to(play: Play, match: Match, role: str) -> str:
     """Return what a model in the participant's role would be sent: the rules, the view and the question."""
-    conversations = [strategies.messages(play, role, match.log(), strategy=name) for name in ("plain", "fresh")]
+    askings = [strategies.asking(play, role, bare(strategy=name)) for name in ("plain", "fresh")]
+    conversations = [strategies.messages(asking, match.log()) for asking in askings]
     return "\n".join(message["content"] for conversation in conversations for message in conversation)
 
 

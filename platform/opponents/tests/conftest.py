@@ -20,5 +20,4 @@ def fresh_process(monkeypatch: pytest.MonkeyPatch):
     use_endpoints(MEMORY.get)
     yield
     circuits.wait_until_written()
-    circuits.forget()
     breaker.reset()

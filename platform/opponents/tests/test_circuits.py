@@ -101,7 +101,15 @@ def test_late_writes_do_not_undo_newer_ones():
 @pytest.mark.django_db
 def test_earlier_success_does_not_close_a_later_failure():
     write("ours", "closed", timezone.now() - SECOND)
-    circuits._changes.note("ours", is_open=True, at=timezone.now())
     breaker.trip("ours")
     apply_changes()
+    assert breaker.state("ours") == "open"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_recorded_success_does_not_forget_later_failures():
+    write("ours", "closed", timezone.now() - SECOND)
+    for _ in range(5):
+        BREAKERS.failed("ours")
+        apply_changes()
     assert breaker.state("ours") == "open"

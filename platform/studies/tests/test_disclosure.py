@@ -15,9 +15,9 @@ from games import registry
 from games.play import script_move
 from matches.models import Match, Seat
 from matches.services import Player, open_match
-from opponents.agents import PERSON
 from participants.models import Enrolment
 from participants.services import expiry_after
+from plans.agents import PERSON
 from studies.disclosure import disclosure_of, late_disclosure
 from studies.enrolling import steps_of
 from studies.models import Placement

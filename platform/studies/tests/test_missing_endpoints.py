@@ -44,7 +44,7 @@ def administrator(client: Client) -> User:
 
 
 def study_with(spec: str = "lab:m", **fields) -> Study:
-    return launched_study(agents=[spec], **fields)
+    return launched_study(agents=spec, **fields)
 
 
 def collection_with(spec: str = "lab:m", slug: str = "alone") -> Collection:

@@ -108,7 +108,7 @@ def test_linear_rule_example_uses_its_rate():
 
 
 def test_quiz_with_several_questions_says_so():
-    contest = {"game": "beauty_contest", "roles": ["p1"], "agents": ["script:random"]}
+    contest = {"game": "beauty_contest", "roles": ["p1"], "agents": "script:random"}
     visitor = arrived_visitor(**contest, config={"players": 2, "runs": 1})
     assert "play one game, and answer a few questions about it" in text_of(visitor.see())
     visitor.walk_to("match")

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from games.play import replay_moves
-from llm_agents.strategies import messages
+from llm_agents.strategies import asking, messages
 from matches.management.arguments import (
     MoveFile,
     StandaloneCommand,
@@ -43,7 +43,7 @@ class Command(StandaloneCommand):
         with as_command_error():
             play, events = replay_moves(game, seed or 0, move_file.moves)
             if options["form"] == "prompt":
-                prompt = messages(play, role, events)
+                prompt = messages(asking(play, role), events)
                 self.stdout.write("\n\n".join(f"[{message['role']}]\n{message['content']}" for message in prompt))
                 return
             from matches.screens import render_screen
