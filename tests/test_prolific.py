@@ -234,7 +234,7 @@ def test_twenty_workers_reach_every_state(stack, page: Page, browser: Browser, s
             worker.leave()
         if ending == "returned":
             standin.market.give_back(worker.submission.id)
-    standin.misbehave("error", "submissions/$")
+    standin.misbehave("refused", "submissions/$")
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     refresh_until_answered(stack, page, slug)
     reached = {name: worker.state for name, worker in workers.items()}

@@ -117,6 +117,9 @@ class Service(ABC):
         return self
 
     def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._server.close()
 
     def misbehave(

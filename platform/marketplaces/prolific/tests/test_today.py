@@ -222,10 +222,10 @@ class TestDynamicPayment:
         with pytest.raises(NotPossible, match="without pay"):
             deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
 
-    @pytest.mark.parametrize("kind", ["drop_after", "error_after", "drop", "error", "throttle", "nonsense"])
+    @pytest.mark.parametrize("kind", ["lost", "refused-late", "cut", "refused", "rate", "garbage"])
     def test_partial_payment_with_lost_answer_is_made_once(self, desk, leaver, kind):
         desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
-        if kind in ("drop_after", "error_after"):
+        if kind in ("lost", "refused-late"):
             deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
         else:
             with pytest.raises(MarketplaceError):
