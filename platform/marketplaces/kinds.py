@@ -26,6 +26,10 @@ class MarketplaceError(Exception):
     """
 
 
+class Unclear(MarketplaceError):
+    """Raised without an answer, or for an invalid one: whether the request took effect is unknown."""
+
+
 class NotPossible(Exception):
     """Raised for an action that is not possible; the text says why and what to do. Nothing was changed."""
 

@@ -13,13 +13,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import MarketplaceError
+from marketplaces.kinds import MarketplaceError, Unclear
 from marketplaces.models import Account
 from marketplaces.mturk import fees
-from marketplaces.mturk.arriving import KEY
-from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
-from marketplaces.mturk.errors import RETRYABLE_CODES, Refused, Unclear
-from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.client import RETRYABLE_CODES, AssignmentNow, Refused, Requester, requester_of
+from marketplaces.mturk.models import KEY, Assignment, Hit
 from participants.models import Enrolment
 from payouts import payers
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Rejection, Unreachable
@@ -27,12 +25,6 @@ from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMeth
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
 """Maximum length of a message to a worker, in characters."""
-
-
-def declare() -> None:
-    """Register Mechanical Turk's payment method."""
-    method = PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=rejection_of)
-    payers.register(KEY, method)
 
 
 def rejection_of(person: Enrolment) -> Rejection:
@@ -267,3 +259,8 @@ def _reachable() -> Iterator[None]:
         if refusal.code in RETRYABLE_CODES:
             raise Unreachable(str(refusal)) from None
         raise
+
+
+payers.register(
+    KEY, PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=rejection_of)
+)

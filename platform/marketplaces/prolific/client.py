@@ -15,7 +15,7 @@ import httpx2
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from marketplaces.kinds import MarketplaceError
+from marketplaces.kinds import MarketplaceError, Unclear
 from marketplaces.models import Account, credentials_of
 from outgoing.client import AddressRefused, ask
 
@@ -46,10 +46,6 @@ class Refused(MarketplaceError):
 
 class NotThere(Refused):
     """The object does not exist on Prolific, or the account has no access to it."""
-
-
-class Unclear(MarketplaceError):
-    """There was no response, or an invalid one: the request may have taken effect."""
 
 
 class Client:

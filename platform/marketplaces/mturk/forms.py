@@ -8,8 +8,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminTextareaWidget,
@@ -19,111 +19,85 @@ from unfold.widgets import (
 
 from marketplaces.kinds import NotPossible
 from marketplaces.mturk import deciding, publishing
-from marketplaces.mturk.publishing import TaskRequest
-from marketplaces.offers import listing_of
+from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
 
 MOST_ASSIGNMENTS = 10_000
-MINUTE, HOUR, DAY = 60, 3600, 24 * 3600
+MINUTE, DAY = 60, 24 * 3600
 
 
 def _number(label: Any, least: int, most: int, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label,
-        min_value=least,
-        max_value=most,
-        required=required,
-        help_text=help_text,
-        widget=UnfoldAdminIntegerFieldWidget(attrs={"min": least, "max": most}),
-    )
+    widget = UnfoldAdminIntegerFieldWidget(attrs={"min": least, "max": most})
+    limits = {"min_value": least, "max_value": most}
+    return forms.IntegerField(label=label, **limits, required=required, help_text=help_text, widget=widget)
+
+
+def _text(label: Any, longest: int, help_text: Any, *, required: bool = True, widget: Any = None) -> forms.CharField:
+    widget = widget or UnfoldAdminTextInputWidget
+    return forms.CharField(label=label, max_length=longest, required=required, help_text=help_text, widget=widget)
 
 
 class TaskForm(forms.Form):
     """Form for publishing a task. It has no field for the reward, which is the study's base pay."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
-    title = forms.CharField(
-        label=gettext_lazy("Title"),
-        max_length=128,
-        widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("Shown in the list of tasks. Say what workers will do and how long it takes."),
-    )
-    description = forms.CharField(
-        label=gettext_lazy("Description"),
-        max_length=2000,
+    title = _text(_("Title"), 128, _("Shown in the list of tasks. Say what workers will do and how long it takes."))
+    description = _text(
+        _("Description"),
+        2000,
+        _("Mention that workers can earn a bonus and that the task is an experiment."),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text=gettext_lazy("Mention that workers can earn a bonus and that the task is an experiment."),
     )
-    keywords = forms.CharField(
-        label=gettext_lazy("Keywords"),
-        max_length=1000,
-        required=False,
-        widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("Comma-separated."),
-    )
+    keywords = _text(_("Keywords"), 1000, _("Comma-separated."), required=False)
     assignments = _number(
-        gettext_lazy("Assignments"),
+        _("Assignments"),
         1,
         MOST_ASSIGNMENTS,
-        gettext_lazy(
+        _(
             "How many people can do the task. With 10 or more assignments, Mechanical Turk charges 40% of the rewards "
             "instead of 20%."
         ),
     )
-    days = _number(gettext_lazy("Available for (days)"), 1, 30)
+    days = _number(_("Available for (days)"), 1, 30)
     minutes = _number(
-        gettext_lazy("Time limit (minutes)"),
+        _("Time limit (minutes)"),
         5,
         24 * 60,
-        gettext_lazy("From accepting the task to submitting it. At least the study's own time limit."),
+        _("From accepting the task to submitting it. At least the study's own time limit."),
     )
     approval_days = _number(
-        gettext_lazy("Automatic approval after (days)"),
+        _("Automatic approval after (days)"),
         1,
         30,
-        gettext_lazy(
-            "Counted from submission. Mechanical Turk then approves and pays every assignment that you have not "
-            "decided."
-        ),
+        _("From submission. Mechanical Turk then approves and pays every assignment that you have not decided."),
     )
     approved_percent = _number(
-        gettext_lazy("Minimum approval rate (percent)"),
-        0,
-        100,
-        gettext_lazy("Leave empty for no minimum."),
-        required=False,
+        _("Minimum approval rate (percent)"), 0, 100, _("Leave empty for no minimum."), required=False
     )
     approved_number = _number(
-        gettext_lazy("Minimum number of approved tasks"),
-        0,
-        100_000,
-        gettext_lazy("Leave empty for no minimum."),
-        required=False,
+        _("Minimum number of approved tasks"), 0, 100_000, _("Leave empty for no minimum."), required=False
     )
-    countries = forms.CharField(
-        label=gettext_lazy("Countries"),
+    countries = _text(
+        _("Countries"),
+        200,
+        _("Two-letter codes, comma-separated, such as US, GB. Leave empty for any country."),
         required=False,
-        max_length=200,
-        widget=UnfoldAdminTextInputWidget,
-        help_text=gettext_lazy("Two-letter codes, comma-separated, such as US, GB. Leave empty for any country."),
     )
     hides_from_unrested = forms.BooleanField(
-        label=gettext_lazy("Hide from recent participants"),
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
+        label=_("Hide from recent participants"), required=False, widget=UnfoldBooleanSwitchWidget
     )
     frame_height = _number(
-        gettext_lazy("Frame height (pixels)"),
+        _("Frame height (pixels)"),
         0,
         3000,
-        gettext_lazy("0 fits the frame to the worker's window, which also works on phones."),
+        _("0 fits the frame to the worker's window, which also works on phones."),
     )
 
     groups = (
-        (gettext_lazy("What workers see"), ("title", "description", "keywords")),
-        (gettext_lazy("Number and duration"), ("assignments", "days", "minutes", "approval_days")),
+        (_("What workers see"), ("title", "description", "keywords")),
+        (_("Number and duration"), ("assignments", "days", "minutes", "approval_days")),
         (
-            gettext_lazy("Who may take part"),
+            _("Who may take part"),
             ("approved_percent", "approved_number", "countries", "hides_from_unrested", "frame_height"),
         ),
     )
@@ -134,7 +108,7 @@ class TaskForm(forms.Form):
         self._least_minutes = version.plan.minutes
         self._rest_hours = study.entry_rules().rest_hours
         if self._rest_hours:
-            self.fields["hides_from_unrested"].help_text = _(
+            self.fields["hides_from_unrested"].help_text = gettext(
                 "The study requires {hours} hours between two plays of this game. Mechanical Turk then hides the task "
                 "from workers who played more recently. The study refuses them in any case."
             ).format(hours=self._rest_hours)
@@ -145,12 +119,12 @@ class TaskForm(forms.Form):
     def prefilled(cls, study: Study, version: Version) -> TaskForm:
         """Return the form with its initial values."""
         listing = listing_of(study, version)
-        open_assignments = publishing.open_places(version) - publishing.available_assignments(study)
+        open_assignments = open_places(version) - publishing.available_assignments(study)
         initial = {
             "token": uuid.uuid4(),
             "title": listing.title,
             "description": listing.description,
-            "keywords": _("experiment, study, game, bonus"),
+            "keywords": gettext("experiment, study, game, bonus"),
             "assignments": max(1, open_assignments),
             "days": 3,
             "minutes": version.plan.minutes,
@@ -170,60 +144,54 @@ class TaskForm(forms.Form):
         codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
         invalid = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
         if invalid:
-            raise ValidationError(_("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
+            raise ValidationError(gettext("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
         return ", ".join(dict.fromkeys(codes))
 
     def clean_minutes(self) -> int:
         minutes: int = self.cleaned_data["minutes"]
         if minutes < self._least_minutes:
             raise ValidationError(
-                _(
+                gettext(
                     "The study itself allows {minutes} minutes. With a shorter limit, workers could not submit in time."
                 ).format(minutes=self._least_minutes)
             )
         return minutes
 
-    def task_request(self) -> TaskRequest:
-        """Return the requested task."""
+    def task(self) -> dict[str, Any]:
+        """Return the requested task as fields of `models.Hit`."""
         entered = self.cleaned_data
-        demands: dict[str, Any] = {
-            name: entered[name] for name in ("approved_percent", "approved_number") if entered.get(name)
-        }
+        demands = {name: entered[name] for name in ("approved_percent", "approved_number") if entered.get(name)}
         if entered["countries"]:
             demands["countries"] = entered["countries"].split(", ")
         if entered.get("hides_from_unrested"):
             demands["rest_hours"] = self._rest_hours
-        return TaskRequest(
-            title=entered["title"],
-            description=entered["description"],
-            keywords=entered["keywords"],
-            assignments=entered["assignments"],
-            lifetime=entered["days"] * DAY,
-            duration=entered["minutes"] * MINUTE,
-            auto_approval=entered["approval_days"] * DAY,
-            frame_height=entered["frame_height"],
-            demands=demands,
-        )
+        return {
+            **{name: entered[name] for name in ("title", "description", "keywords", "assignments", "frame_height")},
+            "lifetime": entered["days"] * DAY,
+            "duration": entered["minutes"] * MINUTE,
+            "auto_approval": entered["approval_days"] * DAY,
+            "demands": demands,
+        }
 
 
 class ExtendForm(forms.Form):
     """Form for the number of assignments to add to a task."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
-    number = _number(gettext_lazy("Additional assignments"), 1, MOST_ASSIGNMENTS)
+    number = _number(_("Additional assignments"), 1, MOST_ASSIGNMENTS)
 
 
 class ProlongForm(forms.Form):
     """Form for the number of hours for which a task stays available from now on."""
 
-    hours = _number(gettext_lazy("Hours from now"), 1, 30 * 24)
+    hours = _number(_("Hours from now"), 1, 30 * 24)
 
 
 class RejectForm(forms.Form):
     """Form for the reason for rejecting an assignment."""
 
     reason = forms.CharField(
-        label=gettext_lazy("Reason (shown to the worker)"),
+        label=_("Reason (shown to the worker)"),
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "maxlength": deciding.LONGEST_REASON}),
     )
