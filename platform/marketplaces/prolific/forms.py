@@ -176,14 +176,11 @@ class ReturnForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if not self.errors and not self.chosen_reasons():
+        entered = [*cleaned.get("reasons", []), cleaned.get("other", "")]
+        reasons = [str(reason) for reason in entered if reason]
+        if not self.errors and not reasons:
             self.add_error("reasons", _("Choose a reason or write your own."))
-        return cleaned
-
-    def chosen_reasons(self) -> list[str]:
-        """Return the reasons as the participant reads them."""
-        reasons = [*self.cleaned_data.get("reasons", []), self.cleaned_data.get("other", "")]
-        return [str(reason) for reason in reasons if reason]
+        return {"reasons": reasons}
 
 
 class PartForm(forms.Form):
