@@ -69,7 +69,7 @@ class Act:
 
     Attributes:
         title: what it does, as the heading of its page and in the audit log; "{person}" is the participant.
-        does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
+        does: does it; may return a message instead of `done`, which may contain the form's values in braces. Raises MarketplaceError, NotPossible.
         explains: the consequences, in sentences for its page; None if its button acts at once.
         button: the text of the button on its page; default: the title.
         log: its entry in the audit log, written after it succeeded; None: no entry.
@@ -194,7 +194,7 @@ class Desk(Base):
             try:
                 if act.log_first:
                     record()
-                message = act.does(replace(given, record=record)) or str(act.done).format(person=person)
+                message = act.does(replace(given, record=record)) or str(act.done).format(person=person, **given.values)
             except Unclear as error:
                 problem = _("{reason} It is unknown whether this took effect. It is safe to try again.")
                 problem = problem.format(reason=error)

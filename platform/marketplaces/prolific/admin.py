@@ -76,11 +76,6 @@ def _about_person(given: Given) -> dict[str, Any]:
     return {"person": given.person.pseudonym, **{name: clean(value) for name, value in given.values.items()}}
 
 
-def _add_places(given: Given) -> str:
-    publishing.set_places(given.target, given.values["places"])
-    return _("The study now has {places} places.").format(places=given.values["places"])
-
-
 def _subscribe(given: Given) -> None:
     own_address = given.request.build_absolute_uri(reverse("prolific_hook", args=[PLACEHOLDER_UID]))
     hooks.subscribe(given.target, address=own_address.removesuffix(f"{PLACEHOLDER_UID}/"))
@@ -321,7 +316,8 @@ class PublicationAdmin(Desk, PartAdmin):
         ),
         "places": Act(
             gettext_lazy("more places"),
-            _add_places,
+            lambda given: publishing.set_places(given.target, given.values["places"]),
+            gettext_lazy("The study now has {places} places."),
             log=Action.CHANGED,
             details=_offered,
             form=PlacesForm,
@@ -409,7 +405,7 @@ class PublicationAdmin(Desk, PartAdmin):
         "pay_part": Act(
             gettext_lazy("Pay {person} part of the reward"),
             lambda given: deciding.pay_part(given.target, given.person, **given.values, record=given.record),
-            gettext_lazy("Prolific pays {person} part of the reward."),
+            gettext_lazy("Prolific pays {person} {percent} percent of the reward."),
             explains=lambda publication, _person: [
                 _(
                     "Prolific completes their submission and pays them this percentage of {amount} {currency}. This "

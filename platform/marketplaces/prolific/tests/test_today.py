@@ -253,7 +253,7 @@ class TestDynamicPayment:
     def test_owner_makes_a_partial_payment_on_the_page(self, desk, leaver, admin_client):
         page = f"/admin/prolific/publication/{desk.publication.pk}/"
         assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
-        address = f"{page}pay-part/{leaver.person.pk}/"
+        address = f"{page}pay_part/{leaver.person.pk}/"
         assert "percent" in admin_client.get(address).content.decode()
         response = admin_client.post(address, {**self.PAYMENT, "sure": "on"}, follow=True)
         assert "25 percent of the reward" in text_of(response) and "partially paid 1" in text_of(response)
