@@ -69,7 +69,8 @@ class Act:
 
     Attributes:
         title: what it does, as the heading of its page and in the audit log; "{person}" is the participant.
-        does: does it; may return a message instead of `done`, which may contain the form's values in braces. Raises MarketplaceError, NotPossible.
+        does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
+        done: the message afterwards, which may contain the form's values in braces.
         explains: the consequences, in sentences for its page; None if its button acts at once.
         button: the text of the button on its page; default: the title.
         log: its entry in the audit log, written after it succeeded; None: no entry.

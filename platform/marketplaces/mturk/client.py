@@ -321,6 +321,11 @@ def requester_of(account: Account) -> Requester:
     return Requester(_client(account.base_address, credentials[KEY_ID], credentials[SECRET]))
 
 
+def check(account: Account) -> str:
+    """Return a sentence that states the account's balance."""
+    return _("The account works. Balance: ${balance}.").format(balance=f"{requester_of(account).balance():,.2f}")
+
+
 @lru_cache(maxsize=32)
 @sensitive_variables()
 def _client(address: str, key_id: str, secret: str) -> Any:

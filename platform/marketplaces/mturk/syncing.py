@@ -30,7 +30,7 @@ GRACE = timedelta(minutes=5)
 """Extra time before an unsubmitted assignment counts as abandoned, because clocks differ."""
 
 
-def sync_study(recruitment: Recruitment) -> None:
+def sync(recruitment: Recruitment) -> None:
     """Sync all of a study's tasks with mTurk.
 
     Raises:

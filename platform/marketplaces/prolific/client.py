@@ -321,3 +321,20 @@ def client_of(account: Account) -> Client:
     if not credentials or not credentials.get("token") or not account.base_address:
         raise Refused(_("The account “{title}” has no token yet: enter one on its page.").format(title=account))
     return Client(account.base_address, credentials["token"])
+
+
+def check(account: Account) -> str:
+    """Return a message that the token is valid, with the balances that can be spent; it names no one. Raise
+    MarketplaceError.
+    """
+    client = client_of(account)
+    client.me()
+    workspaces = client.workspaces()
+    if not workspaces:
+        return _("Prolific accepts the token, but it belongs to no workspace.")
+    balances = []
+    for workspace in workspaces:
+        amount, currency = client.balance(text_of(workspace, "id"))
+        title = workspace.get("title")
+        balances.append(_("“{title}” has {amount} {currency}").format(title=title, amount=amount, currency=currency))
+    return _("Prolific accepts the token. Balance: {balances}.").format(balances="; ".join(balances))

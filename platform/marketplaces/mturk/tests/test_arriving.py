@@ -11,7 +11,7 @@ from django.utils import timezone
 from exports.tests import building
 from marketplaces.models import Account
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.syncing import sync_study
+from marketplaces.mturk.syncing import sync
 from participants.models import Enrolment
 from participants.services import end
 from participants.states import ENDINGS, State
@@ -63,7 +63,7 @@ class TestArriving:
 
     def test_assignment_submitted_by_another_worker_is_refused(self, staged):
         _person, assignment = staged.work_through(staged.published(), "AWORKERONE")
-        sync_study(staged.recruitment)
+        sync(staged.recruitment)
         answer = staged.follow(staged.link(assignment, workerId="AFORGER"))
         assert answer.status_code == 403
         assert "submitted already" in heading_of(answer)

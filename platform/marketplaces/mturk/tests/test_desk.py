@@ -18,7 +18,7 @@ from exports.tests import building
 from llm_agents.standins.kit import Fault
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.models import Assignment, Hit, Qualification
-from marketplaces.mturk.syncing import sync_study
+from marketplaces.mturk.syncing import sync
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow, Posting
 from payouts.posting import locked, post
@@ -304,7 +304,7 @@ class TestDeciding:
     @pytest.fixture
     def submitted(self, staged) -> Assignment:
         staged.work_through(staged.published(), "AWORKERONE")
-        sync_study(staged.recruitment)
+        sync(staged.recruitment)
         return Assignment.objects.get()
 
     def test_rejection_is_confirmed_first_and_gives_the_reason(self, staged, owner, submitted):
@@ -354,7 +354,7 @@ class TestDeciding:
         rows = pay_all(staged)
         assert {row.state for row in rows} == {LedgerRow.State.CONFIRMED}
         assert (assignment.status, len(staged.market.bonuses)) == ("Approved", 1)
-        sync_study(staged.recruitment)
+        sync(staged.recruitment)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.CONFIRMED}
         assert not books.check(staged.study.slug)
         assert Record.objects.filter(action="rejection_taken_back").count() == 1
