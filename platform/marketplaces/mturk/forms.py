@@ -10,13 +10,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
-)
 
+from marketplaces.fields import number, switch, text
 from marketplaces.kinds import NotPossible
 from marketplaces.mturk import deciding, publishing
 from marketplaces.offers import listing_of, open_places
@@ -26,30 +21,19 @@ MOST_ASSIGNMENTS = 10_000
 MINUTE, DAY = 60, 24 * 3600
 
 
-def _number(label: Any, least: int, most: int, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
-    widget = UnfoldAdminIntegerFieldWidget(attrs={"min": least, "max": most})
-    limits = {"min_value": least, "max_value": most}
-    return forms.IntegerField(label=label, **limits, required=required, help_text=help_text, widget=widget)
-
-
-def _text(label: Any, longest: int, help_text: Any, *, required: bool = True, widget: Any = None) -> forms.CharField:
-    widget = widget or UnfoldAdminTextInputWidget
-    return forms.CharField(label=label, max_length=longest, required=required, help_text=help_text, widget=widget)
-
-
 class TaskForm(forms.Form):
     """Form for publishing a task. It has no field for the reward, which is the study's base pay."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
-    title = _text(_("Title"), 128, _("Shown in the list of tasks. Say what workers will do and how long it takes."))
-    description = _text(
+    title = text(_("Title"), 128, _("Shown in the list of tasks. Say what workers will do and how long it takes."))
+    description = text(
         _("Description"),
         2000,
         _("Mention that workers can earn a bonus and that the task is an experiment."),
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        rows=3,
     )
-    keywords = _text(_("Keywords"), 1000, _("Comma-separated."), required=False)
-    assignments = _number(
+    keywords = text(_("Keywords"), 1000, _("Comma-separated."), required=False)
+    assignments = number(
         _("Assignments"),
         1,
         MOST_ASSIGNMENTS,
@@ -58,35 +42,33 @@ class TaskForm(forms.Form):
             "instead of 20%."
         ),
     )
-    days = _number(_("Available for (days)"), 1, 30)
-    minutes = _number(
+    days = number(_("Available for (days)"), 1, 30)
+    minutes = number(
         _("Time limit (minutes)"),
         5,
         24 * 60,
         _("From accepting the task to submitting it. At least the study's own time limit."),
     )
-    approval_days = _number(
+    approval_days = number(
         _("Automatic approval after (days)"),
         1,
         30,
         _("From submission. Mechanical Turk then approves and pays every assignment that you have not decided."),
     )
-    approved_percent = _number(
+    approved_percent = number(
         _("Minimum approval rate (percent)"), 0, 100, _("Leave empty for no minimum."), required=False
     )
-    approved_number = _number(
+    approved_number = number(
         _("Minimum number of approved tasks"), 0, 100_000, _("Leave empty for no minimum."), required=False
     )
-    countries = _text(
+    countries = text(
         _("Countries"),
         200,
         _("Two-letter codes, comma-separated, such as US, GB. Leave empty for any country."),
         required=False,
     )
-    hides_from_unrested = forms.BooleanField(
-        label=_("Hide from recent participants"), required=False, widget=UnfoldBooleanSwitchWidget
-    )
-    frame_height = _number(
+    hides_from_unrested = switch(_("Hide from recent participants"))
+    frame_height = number(
         _("Frame height (pixels)"),
         0,
         3000,
@@ -178,23 +160,19 @@ class ExtendForm(forms.Form):
     """Form for the number of assignments to add to a task."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
-    number = _number(_("Additional assignments"), 1, MOST_ASSIGNMENTS)
+    number = number(_("Additional assignments"), 1, MOST_ASSIGNMENTS)
 
 
 class ProlongForm(forms.Form):
     """Form for the number of hours for which a task stays available from now on."""
 
-    hours = _number(_("Hours from now"), 1, 30 * 24)
+    hours = number(_("Hours from now"), 1, 30 * 24)
 
 
 class RejectForm(forms.Form):
     """Form for the reason for rejecting an assignment."""
 
-    reason = forms.CharField(
-        label=_("Reason (shown to the worker)"),
-        required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "maxlength": deciding.LONGEST_REASON}),
-    )
+    reason = text(_("Reason (shown to the worker)"), 10_000, rows=4, required=False)
 
     def clean_reason(self) -> str:
         reason: str = self.cleaned_data["reason"]

@@ -183,7 +183,7 @@ class PublicationAdmin(Desk, PartAdmin):
     def _create_draft(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
-            publication = publishing.create_draft(study, form.offer(), address=address)
+            publication = publishing.create_draft(study, address=address, **form.cleaned_data)
         except (NotPossible, MarketplaceError) as reason:
             existing = Publication.objects.filter(study=study).first()
             if existing is None:

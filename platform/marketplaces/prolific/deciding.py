@@ -12,8 +12,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from marketplaces import rejecting
-from marketplaces.kinds import MarketplaceError, NotPossible
-from marketplaces.prolific.client import Client, Unclear, client_of
+from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
+from marketplaces.prolific.client import Client, client_of
 from marketplaces.prolific.codes import PARTIAL_PAYMENT
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication
@@ -149,14 +149,15 @@ def reject(
     """
     client, session, _current = _awaiting_review(publication, person)
     record()
-    try:
-        client.reject(session, message=message, category=category)
-    except Unclear:
-        if normalised_status(client.submission(session)["status"]) != REJECTED:
-            raise
-    with transaction.atomic():
-        publication.submissions.filter(enrolment=person).update(status=REJECTED)
-        rejecting.write_off_rejected(person, kind=KIND, reason=message, user=user)
+    rejecting.reject(
+        person,
+        kind=KIND,
+        reason=message,
+        user=user,
+        ask=lambda: client.reject(session, message=message, category=category),
+        is_rejected=lambda: normalised_status(client.submission(session)["status"]) == REJECTED,
+        mark=lambda: publication.submissions.filter(enrolment=person).update(status=REJECTED),
+    )
 
 
 def ask_return(
