@@ -45,11 +45,13 @@ class Fault(StrEnum):
     GARBAGE_LATE = "garbage-late"
     GARBLED = "garbled"
     """It takes effect, and the answer's data have the wrong structure."""
+    SILENT = "silent"
+    """Without effect, the connection stays open for `seconds` and then closes without an answer."""
     TWICE = "twice"
     """It arrives and takes effect twice; the second answer is sent."""
 
 
-WITHOUT_EFFECT = frozenset({Fault.CUT, Fault.REFUSED, Fault.RATE, Fault.GARBAGE})
+WITHOUT_EFFECT = frozenset({Fault.CUT, Fault.SILENT, Fault.REFUSED, Fault.RATE, Fault.GARBAGE})
 
 
 @dataclass(frozen=True)
@@ -151,9 +153,9 @@ class Service(ABC):
         with self.lock:
             for _time in range(0 if fault in WITHOUT_EFFECT else 2 if fault is Fault.TWICE else 1):
                 reply = self.answer(request)
-        if planned and fault is Fault.SLOW:
+        if planned and fault in (Fault.SLOW, Fault.SILENT):
             await asyncio.sleep(planned.seconds)
-        if fault in (Fault.CUT, Fault.LOST):
+        if fault in (Fault.CUT, Fault.LOST, Fault.SILENT):
             answer.drop()
             return
         if fault in (Fault.REFUSED, Fault.RATE, Fault.REFUSED_LATE):
