@@ -71,7 +71,7 @@ class Act:
         title: what it does, as the heading of its page and in the audit log; "{person}" is the participant.
         does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
         done: the message afterwards, which may contain the form's values in braces.
-        explains: the consequences, in sentences for its page; None if its button acts at once.
+        explains: the consequences, for its page; None if its button acts at once.
         button: the text of the button on its page; default: the title.
         log: its entry in the audit log, written after it succeeded; None: no entry.
         log_first: write the entry before the request, because the request's outcome may remain unknown.
@@ -88,7 +88,7 @@ class Act:
     title: Text
     does: Callable[[Given], str | None]
     done: Text = ""
-    explains: Callable[[Any, Any], Sequence[str]] | None = None
+    explains: Text | Callable[[Any], str] | None = None
     button: Text = ""
     log: Action | None = None
     log_first: bool = False
@@ -225,12 +225,12 @@ class Desk(Base):
         self, request: HttpRequest, act: Act, target: Any, person: Enrolment | None, form: Any, problem: str
     ) -> HttpResponse:
         """Return the page that asks for confirmation; its button posts to the page's own address."""
-        assert act.explains is not None
+        explanation = act.explains(target) if callable(act.explains) else str(act.explains)
         back, title = self.back_of(target), str(act.title).format(person=person)
         context = {
             "study": target.study, "desk": back, "back": back, "button": act.button or title,
             "about": self.about_of(target, person), "form": form, "harmful": act.harmful, "problem": problem,
-            "sentences": [text for text in (*act.explains(target, person), *self.facts_of(target)) if text],
+            "sentences": [explanation, *self.facts_of(target)],
             "warnings": [text for text in self.warnings_of(person) if text],
         }  # fmt: skip
         return self.page(request, "admin/marketplaces/ask.html", title, context)

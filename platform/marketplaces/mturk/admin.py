@@ -6,7 +6,7 @@ Tasks and assignments change only through actions, each of which asks for confir
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -50,14 +50,17 @@ def _unordered(hit: Hit) -> str:
     return "" if hit.state == Hit.State.ORDERED else _("This task's status is known by now.")
 
 
-def _price(hit: Hit, _person: Any) -> Sequence[str]:
+def _price(hit: Hit) -> str:
     each = hit.reward + fees.reward_fee(hit.reward, assignments=hit.assignments)
-    return [
-        _(
-            "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with fewer "
-            "than 10 assignments can never have 10 or more."
-        ).format(each=each)
-    ]
+    return _(
+        "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with fewer than "
+        "10 assignments can never have 10 or more."
+    ).format(each=each)
+
+
+def _on_task(title: Any, does: Callable[[Given], None], done: Any, explains: Any, log: Action, **more: Any) -> Act:
+    """Return an action on a task that mTurk has; its entry comes first, because its outcome may remain unknown."""
+    return Act(title, does, done, explains=explains, log=log, log_first=True, hindrance=_unconfirmed, **more)
 
 
 def _send(given: Given) -> str:
@@ -91,62 +94,46 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     readonly_fields = fields
     acts = {
         "again": Act(
-            gettext_lazy("Send the order again"),
-            _send,
-            log=Action.PUBLISHED,
-            log_first=True,
-            hindrance=_unordered,
+            gettext_lazy("Send the order again"), _send, log=Action.PUBLISHED, log_first=True, hindrance=_unordered
         ),
-        "extend": Act(
+        "extend": _on_task(
             gettext_lazy("More assignments"),
             lambda given: publishing.extend(given.target, **given.values),
             gettext_lazy("More people can do the task now."),
-            explains=_price,
+            _price,
+            Action.EXTENDED,
             button=gettext_lazy("Add assignments"),
-            log=Action.EXTENDED,
-            log_first=True,
             form=ExtendForm,
             initial=lambda: {"token": uuid.uuid4()},
-            hindrance=_unconfirmed,
         ),
-        "prolong": Act(
+        "prolong": _on_task(
             gettext_lazy("Extend the deadline"),
             lambda given: publishing.offer_for(given.target, hours=given.values["hours"]),
             gettext_lazy("The new deadline is saved."),
-            explains=lambda hit, _person: [_("The task stays available for this many hours from now.")],
+            gettext_lazy("The task stays available for this many hours from now."),
+            Action.EXTENDED,
             button=gettext_lazy("Set the deadline"),
-            log=Action.EXTENDED,
-            log_first=True,
             form=ProlongForm,
             initial=lambda: {"hours": 72},
-            hindrance=_unconfirmed,
         ),
-        "expire": Act(
+        "expire": _on_task(
             gettext_lazy("End the task"),
             lambda given: publishing.expire(given.target),
             gettext_lazy("The task has ended: no more workers can accept it."),
-            explains=lambda hit, _person: [
-                _("No more workers can find or accept the task. Workers who have already accepted it can finish.")
-            ],
-            log=Action.EXPIRED,
-            log_first=True,
-            hindrance=_unconfirmed,
+            gettext_lazy("No more workers can find or accept the task. Those who have accepted it can finish."),
+            Action.EXPIRED,
         ),
-        "dispose": Act(
+        "dispose": _on_task(
             gettext_lazy("Delete on Mechanical Turk"),
             lambda given: publishing.delete(given.target),
             gettext_lazy("Deleted on Mechanical Turk. The task remains listed here."),
-            explains=lambda hit, _person: [
-                _(
-                    "Mechanical Turk deletes the task: rejected assignments can no longer be approved, and Parley gets "
-                    "no more updates about it. Only a task that has ended and whose assignments are all decided can be "
-                    "deleted. Mechanical Turk deletes tasks automatically after 120 days."
-                )
-            ],
-            log=Action.DELETED,
-            log_first=True,
+            gettext_lazy(
+                "Mechanical Turk deletes the task: rejected assignments can no longer be approved, and Parley gets no "
+                "more updates about it. Only a task that has ended and whose assignments are all decided can be "
+                "deleted. Mechanical Turk deletes tasks automatically after 120 days."
+            ),
+            Action.DELETED,
             role=Role.OWNER,
-            hindrance=_unconfirmed,
         ),
     }
 
@@ -295,13 +282,11 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
             gettext_lazy("Reject an assignment"),
             _reject,
             gettext_lazy("Rejected. The worker sees your reason."),
-            explains=lambda assignment, _person: [
-                _(
-                    "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, "
-                    "which limits the work they can get. Reject only work that was clearly not done. A failed "
-                    "attention check alone is not a sufficient reason."
-                )
-            ],
+            explains=gettext_lazy(
+                "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, which "
+                "limits the work they can get. Reject only work that was clearly not done. A failed attention check "
+                "alone is not a sufficient reason."
+            ),
             button=gettext_lazy("Reject"),
             log=Action.REJECTED,
             log_itself=True,
@@ -317,13 +302,11 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 "Rejection undone: the payments that were written off are due again. To pay them, approve them on the "
                 "page “Pay”."
             ),
-            explains=lambda assignment, _person: [
-                _(
-                    "The payments that were written off become due again. When you approve them on the page “Pay”, "
-                    "Parley asks Mechanical Turk to approve the rejected assignment, which also corrects the worker's "
-                    "approval rate."
-                )
-            ],
+            explains=gettext_lazy(
+                "The payments that were written off become due again. When you approve them on the page “Pay”, Parley "
+                "asks Mechanical Turk to approve the rejected assignment, which also corrects the worker's approval "
+                "rate."
+            ),
             log=Action.REJECTION_TAKEN_BACK,
             log_itself=True,
             role=Role.OWNER,

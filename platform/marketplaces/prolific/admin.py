@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -85,6 +85,18 @@ def _find(given: Given) -> None:
     """Look for a study whose creation was never confirmed."""
     if not given.target.is_there and not publishing.find_created(given.target):
         raise NotPossible(_("The study is not on Prolific: no draft was created. Create it again."))
+
+
+def _on_study(title: Any, act: Callable[[Publication], None], done: Any, log: Action | None = None, **more: Any) -> Act:
+    """Return an action on a study that Prolific has."""
+    options = {"hindrance": _not_there, "details": _offered, **more}
+    return Act(title, lambda given: act(given.target), done, log=log, **options)
+
+
+def _on_submission(title: Any, does: Callable[[Given], None], done: Any, **more: Any) -> Act:
+    """Return an owner's decision about one participant's submission."""
+    common = {"who": deciding.reviewable, "nobody": _NOT_REVIEWABLE, "details": _about_person, "role": Role.OWNER}
+    return Act(title, does, done, log_itself=True, **{**common, **more})
 
 
 @admin.register(Publication)
@@ -276,43 +288,34 @@ class PublicationAdmin(Desk, PartAdmin):
         return _page_of(publication)
 
     acts: Mapping[str, Act] = {
-        "publish": Act(
+        "publish": _on_study(
             gettext_lazy("publish"),
-            lambda given: publishing.publish(given.target),
+            publishing.publish,
             gettext_lazy("Published: participants can now see the study on Prolific."),
-            log=Action.LAUNCHED,
-            details=_offered,
+            Action.LAUNCHED,
             hindrance=_published_before,
             page=publish_page,
         ),
-        "pause": Act(
+        "pause": _on_study(
             gettext_lazy("pause"),
-            lambda given: publishing.pause(given.target),
-            gettext_lazy(
-                "Paused: no new participants can start on Prolific. Participants who have started can finish."
-            ),
-            log=Action.PAUSED,
-            details=_offered,
+            publishing.pause,
+            gettext_lazy("Paused: no new participants can start on Prolific. Those who have started can finish."),
+            Action.PAUSED,
             spends=False,
-            hindrance=_not_there,
         ),
-        "resume": Act(
+        "resume": _on_study(
             gettext_lazy("resume"),
-            lambda given: publishing.resume(given.target),
+            publishing.resume,
             gettext_lazy("Resumed: new participants can start again."),
-            log=Action.RESUMED,
-            details=_offered,
-            hindrance=_not_there,
+            Action.RESUMED,
         ),
-        "stop": Act(
+        "stop": _on_study(
             gettext_lazy("stop"),
-            lambda given: publishing.stop(given.target),
+            publishing.stop,
             gettext_lazy("Stopped: no new participants can start on Prolific."),
-            log=Action.STOPPED,
-            details=_offered,
+            Action.STOPPED,
             role=Role.OWNER,
             spends=False,
-            hindrance=_not_there,
         ),
         "places": Act(
             gettext_lazy("more places"),
@@ -331,28 +334,18 @@ class PublicationAdmin(Desk, PartAdmin):
             details=_offered,
             hindrance=_not_there,
         ),
-        "find": Act(
-            gettext_lazy("find"),
-            _find,
-            gettext_lazy("Found: the draft is on Prolific."),
-            spends=False,
+        "find": Act(gettext_lazy("find"), _find, gettext_lazy("Found: the draft is on Prolific."), spends=False),
+        "refresh": _on_study(
+            gettext_lazy("refresh"), publishing.refresh, gettext_lazy("Updated from Prolific."), spends=False
         ),
-        "refresh": Act(
-            gettext_lazy("refresh"),
-            lambda given: publishing.refresh(given.target),
-            gettext_lazy("Updated from Prolific."),
-            spends=False,
-            hindrance=_not_there,
-        ),
-        "forget": Act(
+        "forget": _on_study(
             gettext_lazy("start over"),
-            lambda given: publishing.forget(given.target),
+            publishing.forget,
             gettext_lazy("The deleted draft was removed here. You can create a new one."),
             role=Role.OWNER,
             spends=False,
-            hindrance=_not_there,
         ),
-        "reject": Act(
+        "reject": _on_submission(
             gettext_lazy("Reject the submission of {person}"),
             lambda given: deciding.reject(
                 given.target,
@@ -363,63 +356,41 @@ class PublicationAdmin(Desk, PartAdmin):
                 record=given.record,
             ),
             gettext_lazy("Rejected: {person}."),
-            explains=lambda publication, _person: [
-                _(
-                    "Participants are not paid for a rejected submission, and a rejection counts against them on "
-                    "Prolific. Payments that are due to them are written off. If you ask them to return their "
-                    "submission instead, that does not count against them."
-                )
-            ],
+            explains=gettext_lazy(
+                "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
+                "Payments that are due to them are written off. If you ask them to return their submission instead, "
+                "that does not count against them."
+            ),
             button=gettext_lazy("Reject"),
             log=Action.REJECTED,
-            log_itself=True,
-            details=_about_person,
-            who=deciding.reviewable,
-            nobody=_NOT_REVIEWABLE,
             form=RejectForm,
-            role=Role.OWNER,
             harmful=True,
         ),
-        "ask_return": Act(
+        "ask_return": _on_submission(
             gettext_lazy("Ask {person} to return their submission"),
-            lambda given: deciding.ask_return(
-                given.target, given.person, reasons=given.values["reasons"], record=given.record
-            ),
+            lambda given: deciding.ask_return(given.target, given.person, **given.values, record=given.record),
             gettext_lazy("Prolific has asked {person} to return their submission."),
-            explains=lambda publication, _person: [
-                _(
-                    "Prolific sends them your reasons. If they return their submission, they are not paid, it does not "
-                    "count against them, and their place is free again. If they decline, approve or reject the "
-                    "submission."
-                )
-            ],
+            explains=gettext_lazy(
+                "Prolific sends them your reasons. If they return their submission, they are not paid, it does not "
+                "count against them, and their place is free again. If they decline, approve or reject the submission."
+            ),
             button=gettext_lazy("Send request"),
             log=Action.RETURN_ASKED,
-            log_itself=True,
-            details=_about_person,
-            who=deciding.reviewable,
-            nobody=_NOT_REVIEWABLE,
             form=ReturnForm,
-            role=Role.OWNER,
         ),
-        "pay_part": Act(
+        "pay_part": _on_submission(
             gettext_lazy("Pay {person} part of the reward"),
             lambda given: deciding.pay_part(given.target, given.person, **given.values, record=given.record),
             gettext_lazy("Prolific pays {person} {percent} percent of the reward."),
-            explains=lambda publication, _person: [
-                _(
-                    "Prolific completes their submission and pays them this percentage of {amount} {currency}. This "
-                    "can't be undone. The ledger records the payment as paid elsewhere."
-                ).format(amount=publication.reward, currency=publication.currency)
-            ],
+            explains=lambda publication: _(
+                "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't "
+                "be undone. The ledger records the payment as paid elsewhere."
+            ).format(amount=publication.reward, currency=publication.currency),
             button=gettext_lazy("Pay"),
             log=Action.CHANGED,
-            log_itself=True,
-            details=_about_person,
             who=deciding.payable_in_part,
             nobody=gettext_lazy("This participant cannot, or can no longer, be paid part of the reward."),
             form=PartForm,
-            role=Role.OWNER,
         ),
     }
 
