@@ -29,16 +29,16 @@ LEAST_PERCENT, MOST_PERCENT = 8, 99
 """Limits of Prolific's dynamic payment in percent of the reward (from its command-line tool, read on 2026-11-22)."""
 
 
+def _ended_with(publication: Publication, status: str) -> dict[int, Enrolment]:
+    """Return the participants who ended here and whose submissions have this status, as last reported, by key."""
+    submissions = publication.submissions.select_related("enrolment").filter(status=status, enrolment__isnull=False)
+    people = [submission.enrolment for submission in submissions if submission.enrolment is not None]
+    return {person.pk: person for person in people if person.ended}
+
+
 def reviewable(publication: Publication) -> dict[int, Enrolment]:
     """Return the participants whose submissions await review, as last reported, by key."""
-    submissions = publication.submissions.select_related("enrolment").filter(
-        status=AWAITING_REVIEW, enrolment__isnull=False
-    )
-    return {
-        submission.enrolment.pk: submission.enrolment
-        for submission in submissions
-        if submission.enrolment is not None and submission.enrolment.ended
-    }
+    return _ended_with(publication, AWAITING_REVIEW)
 
 
 def without_return_request(publication: Publication) -> set[int]:
@@ -53,16 +53,9 @@ def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
     """Return participants who ended early without base pay and have not submitted, by key; none without dynamic
     payment.
     """
-    if not publication.pays_parts:
-        return {}
-    submissions = publication.submissions.select_related("enrolment").filter(status=ACTIVE, enrolment__isnull=False)
-    ended = {
-        submission.enrolment.pk: submission.enrolment
-        for submission in submissions
-        if submission.enrolment is not None and submission.enrolment.ended
-    }
-    paid = LedgerRow.objects.filter(enrolment__in=ended).values_list("enrolment", flat=True)
-    return {key: person for key, person in ended.items() if key not in set(paid)}
+    ended = _ended_with(publication, ACTIVE) if publication.pays_parts else {}
+    paid = set(LedgerRow.objects.filter(enrolment__in=ended).values_list("enrolment", flat=True))
+    return {key: person for key, person in ended.items() if key not in paid}
 
 
 def pay_part(
