@@ -258,8 +258,8 @@ def test_twenty_workers_reach_every_state(stack, page: Page, browser: Browser, s
     ledger = pay(stack, slug)
     check_paid(stack, standin, slug, ledger)
     finished = 2 + list(reached.values()).count("completed")
-    # Completed, opponent failed and partner left: base and bonus; failed quiz and no partner: base.
-    assert len(standin.market.paid) == 2 * (finished + 2) + 2
+    # Completed, opponent failed, partner left and our outage: base and bonus; failed quiz and no partner: base.
+    assert len(standin.market.paid) == 2 * (finished + 3) + 2
     check_dataset(stack, standin, slug, tmp_path / "dataset", completed=finished)
     check_logs(stack, standin)
 
