@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.models import KEY
 from participants.models import Enrolment
 from participants.states import State
 from payouts import books

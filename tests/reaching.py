@@ -28,6 +28,8 @@ OPPONENT_DELAY = 600.0
 """Seconds that the second version's opponent takes for a move; longer than any test."""
 GROUP_STATES = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED, State.OUR_OUTAGE)
 """States that take several people or an outage; these tests set them directly."""
+REACHABLE = tuple(state for state in State if state != State.FAILED_COMPREHENSION)
+"""All states but the one that takes questions about the rules, which these studies do not have."""
 SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
 """States that participants reach only in the second version."""
 _QUESTION = {

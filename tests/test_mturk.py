@@ -13,13 +13,14 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
-from marketplaces.mturk.standin import Misbehaviour, StandIn
+from llm_agents.standins.kit import Fault
+from marketplaces.mturk.standin import StandIn
 from marketplaces.mturk.standin.market import Assignment
 from marketplaces.mturk.standin.server import KEY_ID, SECRET
 from participants.states import State
 from tests import walking
 from tests.photographs import PHONE
-from tests.reaching import GROUP_STATES
+from tests.reaching import GROUP_STATES, REACHABLE
 from tests.researching import sign_in
 
 pytestmark = pytest.mark.browser
@@ -92,7 +93,7 @@ class Researcher:
         page.goto(f"{self.stack.url}/admin/marketplaces/account/add/")
         page.locator("[name=title]").fill(title)
         page.locator("select[name=kind]").select_option("mturk")
-        page.locator("[name=address]").fill(self.standin.url)
+        page.locator("[name=address]").fill(self.standin.address)
         page.locator("button[name=_save], input[name=_save]").first.click()
         page.locator("[name=credential_access_key_id]").fill(KEY_ID)
         page.locator("[name=credential_secret_access_key]").fill(SECRET)
@@ -159,7 +160,7 @@ class Worker:
 
     def find(self) -> Frame:
         """Identify as this worker, find the task and open its preview; return the frame."""
-        self.page.goto(self.standin.url)
+        self.page.goto(self.standin.address)
         self.page.get_by_label("Worker ID").fill(self.name)
         self.page.get_by_role("button", name="See the tasks").click()
         self.page.get_by_role("link", name="Preview").first.click()
@@ -215,7 +216,7 @@ def open_link(assignment: Assignment, standin: StandIn, **changes: str) -> httpx
         "assignmentId": assignment.id,
         "hitId": assignment.hit.id,
         "workerId": assignment.worker,
-        "turkSubmitTo": standin.url,
+        "turkSubmitTo": standin.address,
     }
     return httpx.get(f"{assignment.hit.address}?{urlencode({**link, **changes})}", timeout=60)
 
@@ -322,14 +323,14 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     for name, state in SECOND_VERSION_WORKERS.items():
         take_part(name, state)
 
-    standin.misbehave("GetHIT", *[Misbehaviour.DOWN] * 10)
+    standin.misbehave(Fault.CUT, "GetHIT", times=10)
     researcher.open()
     researcher.page.get_by_role("button", name="Refresh now").click()
     expect(researcher.page.get_by_text("is not responding properly").first).to_be_visible(timeout=SLOW_MACHINE)
     standin.behave()
     researcher.refresh()
     states = stack.call("tests.mturk.await_drop_out", researcher.slug)
-    single_player_states = [str(state) for state in State if state not in GROUP_STATES]
+    single_player_states = [str(state) for state in REACHABLE if state not in GROUP_STATES]
     assert states == {**dict.fromkeys(single_player_states, 1), "completed": 6}
     assert sum(states.values()) == 20
     screens = {name: httpx.get(f"{stack.url}{path}", timeout=60) for name, path in paths.items()}

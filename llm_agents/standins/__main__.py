@@ -6,7 +6,6 @@ Usage: python -m llm_agents.standins [--port N] [--seed N] [--delay SLOW_SECONDS
 from __future__ import annotations
 
 import argparse
-import errno
 import signal
 import threading
 from collections import Counter
@@ -14,13 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llm_agents.standins.kit import on_free_port
 from llm_agents.standins.misbehaviours import Answer, Calls, Slow, misbehaviours_by_name, tool_kinds
 from llm_agents.standins.player import answer, fingerprint, tool_misbehaviours
 from llm_agents.standins.server import BothStandIn
 
 PORT = 8900
-PORTS_TRIED = 50
-"""Ports to try, starting with the requested one."""
 SLOW_SECONDS = 2.0
 """Delay of slow misbehaviours if none is given."""
 MODELS = ("stand-in",)
@@ -73,13 +71,9 @@ def serve(answers: Callable[[dict[str, Any]], Answer], port: int) -> BothStandIn
     Raises:
         OSError: none is free.
     """
-    for candidate in range(port, min(port + PORTS_TRIED, 65536)):
-        try:
-            return BothStandIn(answers, models=MODELS, tokens=_tokens, keeps_requests=False, port=candidate)
-        except OSError as failure:
-            if failure.errno not in (errno.EADDRINUSE, errno.EACCES):
-                raise
-    raise OSError(errno.EADDRINUSE, f"No free port from {port} on.")
+    return on_free_port(
+        lambda free: BothStandIn(answers, models=MODELS, tokens=_tokens, keeps_requests=False, port=free), port
+    )
 
 
 def _tokens(request: Any, text: str) -> tuple[int, int]:

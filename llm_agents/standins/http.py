@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl
 
 LISTEN_BACKLOG = 4096
 """Length of the listen queue: hundreds of connections arrive at once."""
@@ -18,12 +19,19 @@ MAX_HEADER_BYTES = 64 * 1024
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """One request; header names are in lower case."""
+    """One request; header names are in lower case, the query is as it arrived."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: bytes
+    query: str = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields of the query, and of the form if one was posted; the last of several values counts."""
+        form = self.body.decode(errors="replace") if self.method == "POST" else ""
+        return dict(parse_qsl(self.query, keep_blank_values=True) + parse_qsl(form, keep_blank_values=True))
 
 
 class HttpAnswer:
@@ -150,4 +158,5 @@ class HttpServer:
         except (ValueError, asyncio.LimitOverrunError):
             await answer.send(HTTPStatus.BAD_REQUEST, {"connection": "close"}, b"")
             return None
-        return HttpRequest(method, path.partition("?")[0], headers, await reader.readexactly(length))
+        path, _mark, query = path.partition("?")
+        return HttpRequest(method, path, headers, await reader.readexactly(length), query)

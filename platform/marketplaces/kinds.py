@@ -6,12 +6,12 @@ how participants are paid, and a stand-in server for tests and rehearsals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from django.utils.functional import Promise
 
@@ -24,6 +24,10 @@ class MarketplaceError(Exception):
 
     Researchers read the text, which contains no key and no participant's name.
     """
+
+
+class Unclear(MarketplaceError):
+    """Raised without an answer, or for an invalid one: whether the request took effect is unknown."""
 
 
 class NotPossible(Exception):
@@ -48,38 +52,37 @@ class Listed:
     model: str
 
 
-@dataclass(frozen=True)
-class Recruiting:
-    """What opening, pausing and closing a study does at a marketplace (`studies.recruiting.Recruiter`).
+class Recruiting(Protocol):
+    """What opening, pausing and closing a study does there: a folder's module `recruiting`.
 
-    Attributes:
-        state: the study's state there as last reported.
-        due: what is done there when the study gets a status, as a sentence; "" if nothing.
-        follow: does it, and returns the outcome. Raises MarketplaceError, NotPossible.
-        places: the number of places offered there; None before publishing.
-        add_places: offers more places, and returns the outcome. Raises MarketplaceError, NotPossible.
+    The functions that act raise MarketplaceError or NotPossible, and return the outcome.
     """
 
-    state: Callable[[Recruitment], str]
-    due: Callable[[Recruitment, str], str]
-    follow: Callable[[Recruitment, str], str]
-    places: Callable[[Recruitment], int | None]
-    add_places: Callable[[Recruitment, int], str]
+    def state(self, recruitment: Recruitment) -> str:
+        """Return the study's state there as last reported."""
+
+    def due(self, recruitment: Recruitment, status: str) -> str:
+        """Return what is done there when the study gets a status, as a sentence; "" if nothing."""
+
+    def follow(self, recruitment: Recruitment, status: str) -> str:
+        """Do what is due."""
+
+    def places(self, recruitment: Recruitment) -> int | None:
+        """Return the number of places offered there; None before publishing."""
+
+    def add_places(self, recruitment: Recruitment, number: int) -> str:
+        """Offer more places."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One marketplace.
+    """One marketplace; what it does is in its folder's modules, which need the models.
 
     Attributes:
         key: the folder's name and `Identity.recruiter`.
         credentials: what an account needs to sign in.
         addresses: the API's address for each place ("production", "sandbox") that the marketplace has;
             for a rehearsal, the researcher enters the stand-in server's address.
-        check: calls the API with this account; returns a sentence, for example with the balance. Raises
-            MarketplaceError.
-        load_recruiting: returns `recruiting`, which needs the models.
-        sync: fetches the status of one study's participants from the marketplace. Raises MarketplaceError.
         desk: the URL name of the page on which a study recruits there, which takes the study's key; "" for none.
         listed: the entry in the sidebar.
         frames: the sites that frame participants' pages.
@@ -89,9 +92,6 @@ class Kind:
     title: str | Promise
     credentials: tuple[Credential, ...]
     addresses: Mapping[str, str]
-    check: Callable[[Account], str]
-    sync: Callable[[Recruitment], None]
-    load_recruiting: Callable[[], Recruiting]
     desk: str = ""
     listed: Listed | None = None
     frames: tuple[str, ...] = ()
@@ -99,7 +99,16 @@ class Kind:
     @property
     def recruiting(self) -> Recruiting:
         """What opening, pausing and closing a study does there."""
-        return self.load_recruiting()
+        return cast("Recruiting", import_module(f"marketplaces.{self.key}.recruiting"))
+
+    def check(self, account: Account) -> str:
+        """Call the API with this account; return a sentence, for example with the balance. Raise MarketplaceError."""
+        sentence: str = import_module(f"marketplaces.{self.key}.client").check(account)
+        return sentence
+
+    def sync(self, recruitment: Recruitment) -> None:
+        """Fetch the status of one study's participants from the marketplace. Raise MarketplaceError."""
+        import_module(f"marketplaces.{self.key}.syncing").sync(recruitment)
 
 
 @cache

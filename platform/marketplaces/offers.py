@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from marketplaces.kinds import NotPossible
 from plans.pay import PayRule
 from plans.plan import Listing
-from studies.models import Study, Version
+from studies.models import Cell, Placement, Study, Version
 
 
 def listing_of(study: Study, version: Version) -> Listing:
@@ -18,6 +19,14 @@ def listing_of(study: Study, version: Version) -> Listing:
         description=listing.description
         or _("In this study you make decisions in a game. Its first page says what you can earn."),
     )
+
+
+def open_places(version: Version) -> int:
+    """Return the number of free places in a launched version."""
+    held = Count("placements", filter=Q(placements__released_at=None))
+    cells = Cell.objects.filter(version=version).annotate(held=held)
+    before_draw = Placement.objects.filter(version=version, cell=None, released_at=None).count()
+    return max(0, sum(max(0, cell.places - cell.held) for cell in cells) - before_draw)
 
 
 def pay_of(version: Version) -> PayRule:

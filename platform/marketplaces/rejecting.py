@@ -7,13 +7,15 @@ whose answer was lost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.db import transaction
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from marketplaces import kinds
-from marketplaces.kinds import NotPossible
+from marketplaces.kinds import NotPossible, Unclear
 from participants.models import Enrolment
 from payouts import deciding
 from payouts.models import LedgerRow
@@ -28,6 +30,38 @@ def refuse_while_paid(person: Enrolment) -> None:
     """Raise NotPossible if a payment to the person has been approved or may have been made."""
     if LedgerRow.objects.filter(enrolment=person, state__in=deciding.COMMITTED).exists():
         raise NotPossible(_("They are being paid: their payments have been approved in the ledger."))
+
+
+def reject(
+    person: Enrolment | None,
+    *,
+    kind: str,
+    reason: str,
+    user: Any,
+    ask: Callable[[], object],
+    is_rejected: Callable[[], bool],
+    mark: Callable[[], object],
+) -> None:
+    """Have the marketplace reject a person's work, and write off what the ledger owes for it.
+
+    Args:
+        person: None if nobody arrived here with this work.
+        ask: sends the request.
+        is_rejected: looks whether the work is rejected now; asked if the request's answer was lost.
+        mark: records the rejection here.
+
+    Raises:
+        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
+    """
+    try:
+        ask()
+    except Unclear:
+        if not is_rejected():
+            raise
+    with transaction.atomic():
+        mark()
+        if person is not None:
+            write_off_rejected(person, kind=kind, reason=reason, user=user)
 
 
 def write_off_rejected(person: Enrolment, *, kind: str, reason: str = "", user: Any = None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from django.contrib import admin, messages
@@ -146,11 +145,10 @@ class PanelAdmin(PartAdmin):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         preset = self._new_preset(request) or presets.every()[-1]
-        initial = asdict(preset)
-        copied_names = ("title", "person", "task", "session", "sites", "pays", "columns", "lasting")
+        copied_names = {"title", "person", "task", "session", "sites", "pays", "columns", "lasting"}
         destinations = {f"to_{outcome}": preset.destinations.get(outcome, "") for outcome in Outcome}
         return {
-            **{name: initial[name] for name in copied_names},
+            **preset.model_dump(include=copied_names),
             **destinations,
             "check_by": preset.check,
             "preset": preset.key,

@@ -62,7 +62,7 @@ class PanelForm(forms.ModelForm):
                     "completion code."
                 )
                 self.fields[name].label = outcome.label.capitalize()
-                self.fields[name].help_text = preset.hints.get(outcome, default_hint)
+                self.fields[name].help_text = _(preset.hints[outcome]) if outcome in preset.hints else default_hint
 
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def pay_due(*, max_groups: int = GROUPS_PER_SWEEP) -> int:
     for group in _groups(_waiting(LARGEST_SWEEP))[:max_groups]:
         if time.monotonic() > deadline:
             break
-        count += _pay_group(group) if len(group) > 1 else pay_row(group[0])
+        count += _pay_group(group)
     return count
 
 
@@ -99,13 +99,7 @@ def pay_row(pk: int) -> bool:
 
     Errors are saved in the row; nothing is raised.
     """
-    work = _lease_row(pk)
-    if work is None:
-        return False
-    identity = Identity.objects.filter(enrolment=work.row.enrolment_id).first()
-    with _saving_errors(work, identity):
-        _advance(work, identity)
-    return True
+    return bool(_pay_group([pk]))
 
 
 @contextmanager
@@ -169,7 +163,7 @@ def _with_base_in_progress() -> QuerySet[Any]:
     return in_progress.order_by().values("enrolment")
 
 
-# ---- many rows at once -----------------------------------------------------------------------------
+# ---- a group of rows -------------------------------------------------------------------------------
 
 
 @dataclass
@@ -184,7 +178,8 @@ class _Member:
 def _pay_group(keys: Sequence[int]) -> int:
     """Process rows of one study, recruiter, reason and state as far as possible; return how many.
 
-    The steps and their order are the same as for a single row, so that after a crash each row continues alone.
+    A single row is a group of one. Several are read, prepared and paid together where the recruiter can; the steps and
+    their order are the same, so that after a crash each row continues alone.
     """
     works = [work for key in keys if (work := _lease_row(key)) is not None]
     identities = Identity.objects.filter(enrolment__in=[work.row.enrolment_id for work in works])
@@ -192,17 +187,21 @@ def _pay_group(keys: Sequence[int]) -> int:
     members = []
     for work in works:
         identity = people.get(work.row.enrolment_id)
-        if identity is None:
-            with _saving_errors(work, None):
+        with _saving_errors(work, identity):
+            if identity is None:
                 _settle_without_identity(work)
-        else:
-            members.append(_Member(work, identity, order_of(work.row, identity, reference=work.transfer.reference)))
+            else:
+                members.append(_Member(work, identity, order_of(work.row, identity, reference=work.transfer.reference)))
     if not members:
         return len(works)
+    started_uids: set[uuid.UUID] = set()
     try:
-        payer = cast("BulkPayer", payer_of(members[0].work.row))
-        payer.read([member.order for member in members])
-        started_uids = _pay_together(payer, members) if members[0].work.row.state == State.APPROVED else set()
+        payer = payer_of(members[0].work.row)
+        if payer is not None and len(members) > 1:
+            bulk_payer = cast("BulkPayer", payer)
+            bulk_payer.read([member.order for member in members])
+            if members[0].work.row.state == State.APPROVED:
+                started_uids = _pay_together(bulk_payer, members)
     except Exception as error:  # nothing was sent; saved in each row
         for member in members:
             with _saving_errors(member.work, member.identity):
@@ -248,11 +247,7 @@ def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID
 # ---- the steps -------------------------------------------------------------------------------------
 
 
-def _advance(work: _Work, identity: Identity | None) -> None:
-    if identity is None:
-        _settle_without_identity(work)
-        return
-    payer = payer_of(work.row)
+def _continue(work: _Work, payer: Payer | None, order: Order, identity: Identity) -> None:
     if payer is None:
         _retry_later(
             work,
@@ -261,12 +256,7 @@ def _advance(work: _Work, identity: Identity | None) -> None:
                 "withdraw the approval."
             ),
         )
-        return
-    _continue(work, payer, order_of(work.row, identity, reference=work.transfer.reference), identity)
-
-
-def _continue(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
-    if work.row.state == State.APPROVED:
+    elif work.row.state == State.APPROVED:
         sent_order = _begin(work, payer, order, identity)
         if sent_order is not None:
             _ask(work, payer, sent_order, identity)

@@ -8,8 +8,12 @@ class MturkConfig(AppConfig):
     verbose_name = _("Mechanical Turk")
 
     def ready(self) -> None:
-        from marketplaces.mturk import arriving, parts, paying, returning  # noqa: F401  ("returning" registers itself)
+        from marketplaces.models import Account
+        from marketplaces.mturk import arriving, models, paying, returning  # noqa: F401  (they register themselves)
+        from rights.parts import belongs
+        from studies.models import Study
 
-        arriving.declare()
-        parts.declare()
-        paying.declare()
+        belongs(models.Hit, to=Study, by="study")
+        belongs(models.Assignment, to=Study, by="hit__study")
+        belongs(models.Qualification, to=Account, by="account")
+        belongs(models.Granted, to=Account, by="qualification__account")

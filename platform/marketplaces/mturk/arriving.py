@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
@@ -17,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces.models import Recruitment
-from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.models import KEY, Assignment, Hit
 from participants.models import Enrolment
 from participants.states import State
 from recruiters import arrivals
@@ -25,12 +24,11 @@ from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, IncompleteLink
 from recruiters.models import Identity
 
-KEY = "mturk"
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """Assignment ID that mTurk sends while a worker previews a task."""
-LONGEST = 64
-"""Maximum length of an ID: assignment and task IDs have about 30 characters, worker IDs about 14."""
-_ID = re.compile(rf"[A-Za-z0-9]{{1,{LONGEST}}}")
+_ID = re.compile(r"[A-Za-z0-9]{1,64}")
+"""Assignment and task IDs have about 30 characters, worker IDs about 14."""
+_ASK_TO_OPEN = gettext_lazy("Please open the study from the task's own page on Mechanical Turk, after accepting it.")
 
 
 class WrongTask(EntryRefused):
@@ -61,11 +59,6 @@ class InProgressElsewhere(EntryRefused):
     title = gettext_lazy("Someone else is working on this assignment")
 
 
-def declare() -> None:
-    """Register Mechanical Turk as a recruiter."""
-    arrivals.register(KEY, gettext_lazy("Mechanical Turk"), arrive)
-
-
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Read `?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
 
@@ -76,19 +69,13 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     if assignment_id == PREVIEW:
         return Arrival(KEY, worker="", proof="", preview=True)
     if not all(_ID.fullmatch(identifier) for identifier in (assignment_id, worker_id, hit_id)):
-        raise IncompleteLink(
-            _("Please open the study from the task's own page on Mechanical Turk, after accepting it.")
-        )
+        raise IncompleteLink(_ASK_TO_OPEN)
     submit_to = link.get("turkSubmitTo", "").replace("\x00", "")[:200]
     details = {"hitId": hit_id, "assignmentId": assignment_id, "turkSubmitTo": submit_to}
     arrival = Arrival(KEY, worker=worker_id, proof=f"{assignment_id}/{worker_id}", details=details)
-    if not _identities(study).filter(proof=arrival.proof).exists():
+    if not Identity.objects.filter(study=study, recruiter=KEY, proof=arrival.proof).exists():
         _refuse(study, assignment_id=assignment_id, hit_id=hit_id)
     return arrival
-
-
-def _identities(study: str) -> Any:
-    return Identity.objects.filter(study=study, recruiter=KEY)
 
 
 def _refuse(study: str, *, assignment_id: str, hit_id: str) -> None:
@@ -101,30 +88,27 @@ def _refuse(study: str, *, assignment_id: str, hit_id: str) -> None:
     task = published.filter(hit_id=hit_id).first()
     unconfirmed = published.filter(state=Hit.State.ORDERED).exists()
     if task is None and published.exclude(hit_id=None).exists() and not unconfirmed:
-        raise WrongTask(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
-    if task is not None and task.over_at is not None and task.over_at < timezone.now():
+        raise WrongTask(_ASK_TO_OPEN)
+    if task is None:
+        return
+    if task.over_at is not None and task.over_at < timezone.now():
         raise TaskExpired(
             _("The time limit has passed. Please return the task. Returning it does not count against you.")
         )
-    if task is None:
-        return
     if Assignment.objects.filter(assignment_id=assignment_id).exists():
         raise AlreadySubmitted(_("You do not need to do anything else. The requester will review it soon."))
-    enrolments = Enrolment.objects.filter(
-        Q(ended_at=None) | Q(state=State.COMPLETED),
-        identity__study=study,
-        identity__recruiter=KEY,
-        identity__details__hitId=hit_id,
-    )
-    if enrolments.count() >= task.assignments:
+    here = Enrolment.objects.filter(identity__study=study, identity__recruiter=KEY)
+    active = here.filter(Q(ended_at=None) | Q(state=State.COMPLETED), identity__details__hitId=hit_id)
+    if active.count() >= task.assignments:
         raise NoAssignmentLeft(_("Please return the task. Returning it does not count against you."))
-    other_workers = Enrolment.objects.filter(
-        identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment_id}/", ended_at=None
-    )
-    if any(enrolment.recently_seen() for enrolment in other_workers):
+    others = here.filter(identity__proof__startswith=f"{assignment_id}/", ended_at=None)
+    if any(enrolment.recently_seen() for enrolment in others):
         raise InProgressElsewhere(
             _(
                 "If you have just accepted this task, please wait two minutes and reload this page. If you did this "
                 "task with another account, please return it."
             )
         )
+
+
+arrivals.register(KEY, gettext_lazy("Mechanical Turk"), arrive)

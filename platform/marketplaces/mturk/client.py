@@ -1,28 +1,30 @@
-"""A client for Mechanical Turk's requester API (version 2017-01-17), based on boto3.
+"""A client for Mechanical Turk's requester API (version 2017-01-17), based on boto3, and the API's errors.
 
 The client never retries: the caller knows whether a repeated request is safe. Answers are parsed into plain records
-immediately, so that a malformed answer is noticed here and raises `Unclear`.
+immediately, so that a malformed answer is noticed here and raises `Unclear`. mTurk's own messages can name workers, so
+they are never passed on: our own message is chosen by mTurk's error code.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 import httpx2
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from marketplaces.kinds import MarketplaceError, Unclear
 from marketplaces.models import Account, credentials_of
-from marketplaces.mturk.errors import Refused, Unclear
 from outgoing.client import AddressRefused, ask
 
 if TYPE_CHECKING:
@@ -33,56 +35,122 @@ KEY_ID, SECRET = "access_key_id", "secret_access_key"
 """Names of the credentials that an account signs in with."""
 REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
-PAGE_SIZE = 100
-MOST_PAGES = 1000
+PAGE_SIZE, MOST_PAGES = 100, 1000
 _CLIENT_LOCK = threading.Lock()
-_CLIENT_ERRORS = range(400, 500)
+_MESSAGES: dict[str, str | Promise] = {
+    "insufficientfunds": gettext_lazy("The balance of the Mechanical Turk account is too low."),
+    "assignmentdoesnotexist": gettext_lazy("This account has no such assignment on Mechanical Turk."),
+    "invalidassignmentstate": gettext_lazy(
+        "The assignment's status does not allow this: it has not been submitted, or it has already been approved or "
+        "rejected."
+    ),
+    "hitdoesnotexist": gettext_lazy("This account has no such task on Mechanical Turk, or no longer has it."),
+    "invalidhitstate": gettext_lazy(
+        "The task's status does not allow this. A task can be deleted once nobody is working on it and every submitted "
+        "assignment has been approved or rejected."
+    ),
+    "invalidmaximumassignmentsincrease": gettext_lazy(
+        "A task that was created with fewer than 10 assignments can never have 10 or more. Publish another task."
+    ),
+    "workerdoesnotexist": gettext_lazy("Mechanical Turk has no such worker, or the worker did not do this assignment."),
+    "unrecognizedclientexception": gettext_lazy("Mechanical Turk does not recognise the access key. Enter it again."),
+    "invalidsignatureexception": gettext_lazy("The secret access key does not match the access key. Enter both again."),
+    "signaturedoesnotmatch": gettext_lazy("The secret access key does not match the access key. Enter both again."),
+    "accessdeniedexception": gettext_lazy(
+        "The access key is not allowed to use Mechanical Turk. Give its AWS user the permission "
+        "AmazonMechanicalTurkFullAccess."
+    ),
+    "addressrefused": gettext_lazy(
+        "The account's address leads to a private network. The administrator of this server can allow it (LOCAL_HOSTS)."
+    ),
+    "throttlingexception": gettext_lazy("Mechanical Turk received too many requests. Try again in a minute."),
+    "requestexpired": gettext_lazy("This server's clock is wrong, so Mechanical Turk refuses its requests."),
+    "notsignedin": gettext_lazy(
+        "The account has no access key yet, or it can no longer be read. Enter it on the account's page."
+    ),
+}
+RETRYABLE_CODES = frozenset(
+    {
+        "throttlingexception", "requestexpired", "notsignedin", "unrecognizedclientexception",
+        "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception", "addressrefused",
+    }
+)  # fmt: skip
+"""Error codes that say nothing about the request itself: it can be repeated once the account or the time allows it."""
 
 
-@dataclass(frozen=True)
-class HitNow:
-    """A task as mTurk shows it; `status` is its HITStatus, `pending` counts workers who are doing or previewing it."""
+class Refused(MarketplaceError):
+    """mTurk refused the request: nothing took effect. `code` is its error code, in lower case without namespace."""
 
-    hit_id: str
-    status: str
-    reward: Decimal
-    assignments: int
-    expires_at: datetime
-    pending: int
-    available: int
-    completed: int
-    annotation: str
-    duration: int
-    title: str
+    def __init__(self, code: str):
+        self.code = code.rpartition(".")[2].lower()
+        shown_code = self.code if self.code.isalnum() else _("no reason given")
+        unknown = _("Mechanical Turk refused the request ({code}).").format(code=shown_code)
+        super().__init__(str(_MESSAGES.get(self.code, unknown)))
 
 
-@dataclass(frozen=True)
-class AssignmentNow:
+class _Record(BaseModel):
+    """Part of an answer; the aliases are mTurk's names."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class HitNow(_Record):
+    """A task as mTurk shows it; `pending` counts workers who are doing or previewing it."""
+
+    hit_id: str = Field(alias="HITId", min_length=1)
+    status: str = Field(alias="HITStatus", min_length=1)
+    reward: Decimal = Field(alias="Reward")
+    assignments: int = Field(alias="MaxAssignments")
+    expires_at: datetime = Field(alias="Expiration")
+    pending: int = Field(alias="NumberOfAssignmentsPending")
+    available: int = Field(alias="NumberOfAssignmentsAvailable")
+    completed: int = Field(alias="NumberOfAssignmentsCompleted")
+    annotation: str = Field("", alias="RequesterAnnotation")
+    duration: int = Field(alias="AssignmentDurationInSeconds")
+    title: str = Field("", alias="Title")
+
+
+class AssignmentNow(_Record):
     """A submitted assignment; `status` is Submitted, Approved or Rejected."""
 
-    assignment_id: str
-    hit_id: str
-    worker: str = field(repr=False)
-    status: str
-    submitted_at: datetime
-    auto_approval_at: datetime | None
+    assignment_id: str = Field(alias="AssignmentId", min_length=1)
+    hit_id: str = Field(alias="HITId", min_length=1)
+    worker: str = Field(alias="WorkerId", min_length=1, repr=False)
+    status: str = Field(alias="AssignmentStatus", min_length=1)
+    submitted_at: datetime = Field(alias="SubmitTime")
+    auto_approval_at: datetime | None = Field(None, alias="AutoApprovalTime")
 
 
-@dataclass(frozen=True)
-class BonusNow:
+class BonusNow(_Record):
     """A bonus paid for an assignment."""
 
-    worker: str = field(repr=False)
-    amount: Decimal
-    reason: str
+    worker: str = Field(alias="WorkerId", repr=False)
+    amount: Decimal = Field(alias="BonusAmount")
+    reason: str = Field("", alias="Reason")
 
 
-@dataclass(frozen=True)
-class Holder:
+class Holder(_Record):
     """A worker who holds one of our qualifications."""
 
-    worker: str = field(repr=False)
-    value: int
+    worker: str = Field(alias="WorkerId", min_length=1, repr=False)
+    value: int = Field(alias="IntegerValue")
+
+
+class _QualificationType(_Record):
+    key: str = Field(alias="QualificationTypeId", min_length=1)
+    name: str = Field(alias="Name")
+
+
+class _Created(_Record):
+    hit_id: str = Field(alias="HITId", min_length=1)
+    annotation: str = Field("", alias="RequesterAnnotation")
+
+
+class _Balance(_Record):
+    available: Decimal = Field(alias="AvailableBalance")
+
+
+Read = TypeVar("Read", bound=_Record)
 
 
 class Requester:
@@ -93,81 +161,37 @@ class Requester:
 
     def balance(self) -> Decimal:
         """Return the available balance in US dollars."""
-        answer = self._call("get_account_balance")
-        with _valid_answer():
-            return _money(answer["AvailableBalance"])
+        return _read(_Balance, self._call("get_account_balance")).available
 
     # ---- tasks -----------------------------------------------------------------------------------------
 
-    def create_hit(
-        self,
-        *,
-        token: UUID,
-        title: str,
-        description: str,
-        keywords: str,
-        reward: Decimal,
-        assignments: int,
-        lifetime: int,
-        duration: int,
-        auto_approval: int,
-        question: str,
-        qualifications: Sequence[Mapping[str, Any]],
-    ) -> str:
+    def create_hit(self, *, token: UUID, qualifications: Sequence[Mapping[str, Any]], **fields: Any) -> str:
         """Publish a task and return its ID. The same token within a day returns the same task.
 
         Args:
-            lifetime, duration, auto_approval: seconds.
-            qualifications: QualificationRequirements as defined in mTurk's API reference.
+            fields: the other parameters of CreateHIT, under mTurk's own names.
         """
+        order = {"UniqueRequestToken": str(token), "RequesterAnnotation": str(token), **fields}
         try:
-            answer = self._call(
-                "create_hit",
-                UniqueRequestToken=str(token),
-                RequesterAnnotation=str(token),
-                Title=title,
-                Description=description,
-                Keywords=keywords,
-                Reward=f"{reward:.2f}",
-                MaxAssignments=assignments,
-                LifetimeInSeconds=lifetime,
-                AssignmentDurationInSeconds=duration,
-                AutoApprovalDelayInSeconds=auto_approval,
-                Question=question,
-                QualificationRequirements=list(qualifications),
-            )
+            answer = self._call("create_hit", QualificationRequirements=list(qualifications), **order)
         except Refused as refusal:
             if refusal.code == "hitalreadyexists" and (existing_id := self.hit_by_annotation(str(token))):
                 return existing_id
             raise
-        with _valid_answer():
-            return _text(answer["HIT"]["HITId"])
+        return _read(_Created, answer.get("HIT")).hit_id
 
     def hit_by_annotation(self, annotation: str) -> str:
         """Return the ID of the task created with this annotation, or an empty string if there is none."""
-        for page in self._pages("list_hits"):
-            with _valid_answer():
-                for hit in page["HITs"]:
-                    if hit.get("RequesterAnnotation") == annotation:
-                        return _text(hit["HITId"])
-        return ""
+        hits = self._rows("list_hits", "HITs", _Created)
+        return next((hit.hit_id for hit in hits if hit.annotation == annotation), "")
 
     def hit(self, hit_id: str) -> HitNow:
         """Return a task's current status."""
-        return _read_hit(self._call("get_hit", HITId=hit_id))
+        return _read(HitNow, self._call("get_hit", HITId=hit_id).get("HIT"))
 
     def add_assignments(self, hit_id: str, number: int, *, token: UUID) -> None:
         """Add assignments to a task. Repeating a call with the same token adds nothing more."""
-        try:
-            self._call(
-                "create_additional_assignments_for_hit",
-                HITId=hit_id,
-                NumberOfAdditionalAssignments=number,
-                UniqueRequestToken=str(token),
-            )
-        except Refused as refusal:
-            if refusal.code != "duplicaterequest":
-                raise
+        self._once("create_additional_assignments_for_hit", token, HITId=hit_id, NumberOfAdditionalAssignments=number)
 
     def expire(self, hit_id: str, expires_at: datetime) -> None:
         """Set when a task's offer expires; a time in the past takes it off the list immediately."""
@@ -181,11 +205,7 @@ class Requester:
 
     def assignments(self, hit_id: str) -> list[AssignmentNow]:
         """Return all submitted assignments of a task."""
-        assignments: list[AssignmentNow] = []
-        for page in self._pages("list_assignments_for_hit", HITId=hit_id):
-            with _valid_answer():
-                assignments += [_read_assignment(data) for data in page["Assignments"]]
-        return assignments
+        return list(self._rows("list_assignments_for_hit", "Assignments", AssignmentNow, HITId=hit_id))
 
     def assignment(self, assignment_id: str) -> AssignmentNow | None:
         """Return an assignment, or None if it is not submitted: still in progress, returned or abandoned."""
@@ -195,13 +215,12 @@ class Requester:
             if refusal.code == "invalidassignmentstate":
                 return None
             raise
-        with _valid_answer():
-            return _read_assignment(answer["Assignment"])
+        return _read(AssignmentNow, answer.get("Assignment"))
 
     def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
         """Pay the reward; with `rejected`, even for an assignment that was rejected."""
-        feedback_field = {"RequesterFeedback": feedback} if feedback else {}
-        self._call("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **feedback_field)
+        message = {"RequesterFeedback": feedback} if feedback else {}
+        self._call("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **message)
 
     def reject(self, assignment_id: str, *, reason: str) -> None:
         """Reject an assignment, so that its reward is not paid; the worker reads the reason."""
@@ -210,64 +229,35 @@ class Requester:
     @sensitive_variables("worker")
     def send_bonus(self, *, worker: str, assignment_id: str, amount: Decimal, reason: str, token: UUID) -> None:
         """Pay a bonus. Repeating a call with the same token pays nothing more and raises nothing."""
-        try:
-            self._call(
-                "send_bonus",
-                WorkerId=worker,
-                AssignmentId=assignment_id,
-                BonusAmount=f"{amount:.2f}",
-                Reason=reason,
-                UniqueRequestToken=str(token),
-            )
-        except Refused as refusal:
-            if refusal.code != "duplicaterequest":
-                raise
+        order = {"WorkerId": worker, "AssignmentId": assignment_id, "BonusAmount": f"{amount:.2f}", "Reason": reason}
+        self._once("send_bonus", token, **order)
 
     def bonuses(self, assignment_id: str) -> list[BonusNow]:
         """Return the bonuses paid for an assignment."""
-        bonuses: list[BonusNow] = []
-        for page in self._pages("list_bonus_payments", AssignmentId=assignment_id):
-            with _valid_answer():
-                bonuses += [
-                    BonusNow(_text(data["WorkerId"]), _money(data["BonusAmount"]), str(data.get("Reason", "")))
-                    for data in page["BonusPayments"]
-                ]
-        return bonuses
+        return list(self._rows("list_bonus_payments", "BonusPayments", BonusNow, AssignmentId=assignment_id))
 
     # ---- qualifications --------------------------------------------------------------------------------
 
     def qualification(self, name: str, description: str) -> str:
         """Return the ID of our qualification with this name; create the qualification if it does not exist."""
+        order = {"Name": name, "Description": description, "QualificationTypeStatus": "Active"}
         try:
-            answer = self._call(
-                "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
-            )
+            created = self._call("create_qualification_type", **order).get("QualificationType")
         except Refused as refusal:
             if refusal.code != "qualificationtypealreadyexists":
                 raise
-            return self._qualification_named(name)
-        with _valid_answer():
-            return _text(answer["QualificationType"]["QualificationTypeId"])
-
-    def _qualification_named(self, name: str) -> str:
-        query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
-        for page in self._pages("list_qualification_types", **query):
-            with _valid_answer():
-                for qualification_type in page["QualificationTypes"]:
-                    if qualification_type["Name"] == name:
-                        return _text(qualification_type["QualificationTypeId"])
-        raise Unclear(_("Mechanical Turk reports that the qualification exists but does not return it."))
+            query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+            for existing in self._rows("list_qualification_types", "QualificationTypes", _QualificationType, **query):
+                if existing.name == name:
+                    return existing.key
+            raise Unclear(_("Mechanical Turk reports that the qualification exists but does not return it.")) from None
+        return _read(_QualificationType, created).key
 
     @sensitive_variables("worker")
     def grant(self, qualification_id: str, *, worker: str, value: int) -> None:
         """Grant a qualification to a worker without notifying them."""
-        self._call(
-            "associate_qualification_with_worker",
-            QualificationTypeId=qualification_id,
-            WorkerId=worker,
-            IntegerValue=value,
-            SendNotification=False,
-        )
+        order = {"WorkerId": worker, "IntegerValue": value, "SendNotification": False}
+        self._call("associate_qualification_with_worker", QualificationTypeId=qualification_id, **order)
 
     @sensitive_variables("worker")
     def revoke(self, qualification_id: str, *, worker: str) -> None:
@@ -276,22 +266,27 @@ class Requester:
 
     def holders(self, qualification_id: str) -> list[Holder]:
         """Return the holders of a qualification."""
-        holders: list[Holder] = []
         query = {"QualificationTypeId": qualification_id, "Status": "Granted"}
-        for page in self._pages("list_workers_with_qualification_type", **query):
-            with _valid_answer():
-                holders += [
-                    Holder(_text(data["WorkerId"]), int(data["IntegerValue"])) for data in page["Qualifications"]
-                ]
-        return holders
+        return list(self._rows("list_workers_with_qualification_type", "Qualifications", Holder, **query))
 
     # ---- requests --------------------------------------------------------------------------------------
 
-    def _pages(self, operation: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+    def _once(self, operation: str, token: UUID, **parameters: Any) -> None:
+        """Call an operation that a repeated call with the same token does not perform again."""
+        try:
+            self._call(operation, UniqueRequestToken=str(token), **parameters)
+        except Refused as refusal:
+            if refusal.code != "duplicaterequest":
+                raise
+
+    def _rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
+        """Yield all rows of a list, page by page."""
         token: dict[str, str] = {}
         for _page in range(MOST_PAGES):
             answer = self._call(operation, MaxResults=PAGE_SIZE, **parameters, **token)
-            yield answer
+            if not isinstance(answer.get(name), list):
+                raise _malformed_answer()
+            yield from [_read(kind, row) for row in answer[name]]
             next_token = answer.get("NextToken")
             if not next_token or next_token == token.get("NextToken"):
                 return
@@ -310,34 +305,25 @@ class Requester:
         except AddressRefused:
             raise Refused("AddressRefused") from None
         except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
-            raise _malformed_answer_error() from None
+            raise _malformed_answer() from None
         kind = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
         if "json" not in kind:  # boto3 does not parse answers whose output has no fields
-            raise _malformed_answer_error()
+            raise _malformed_answer()
         return answer
 
 
 @sensitive_variables()
 def requester_of(account: Account) -> Requester:
-    """Return a client signed in with an account's credentials.
-
-    Raises:
-        Refused: the account's credentials are incomplete.
-    """
+    """Return a client signed in with an account's credentials; raise Refused if they are incomplete."""
     credentials = credentials_of(account) or {}
     if not credentials.get(KEY_ID) or not credentials.get(SECRET) or not account.base_address:
-        raise NotSignedIn
+        raise Refused("NotSignedIn")
     return Requester(_client(account.base_address, credentials[KEY_ID], credentials[SECRET]))
 
 
-class NotSignedIn(Refused):
-    """Raised when the account's credentials are missing."""
-
-    def __init__(self) -> None:
-        super().__init__("NotSignedIn")
-        self.args = (
-            _("The account has no access key yet, or it can no longer be read. Enter it on the account's page."),
-        )
+def check(account: Account) -> str:
+    """Return a sentence that states the account's balance."""
+    return _("The account works. Balance: ${balance}.").format(balance=f"{requester_of(account).balance():,.2f}")
 
 
 @lru_cache(maxsize=32)
@@ -375,63 +361,18 @@ def _session() -> Any:
 
 def _error_for(error: ClientError) -> Refused | Unclear:
     answer: Mapping[str, Any] = error.response
-    details = answer.get("Error", {})
-    code = str(answer.get("TurkErrorCode") or details.get("Code") or "")
-    if answer.get("ResponseMetadata", {}).get("HTTPStatusCode") not in _CLIENT_ERRORS:
-        return _malformed_answer_error()
-    return Refused(code, str(details.get("Message", "")))
+    if not 400 <= answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) < 500:
+        return _malformed_answer()
+    return Refused(str(answer.get("TurkErrorCode") or answer.get("Error", {}).get("Code") or ""))
 
 
-def _malformed_answer_error() -> Unclear:
+def _malformed_answer() -> Unclear:
     return Unclear(_("Mechanical Turk is not responding properly at the moment."))
 
 
-@contextlib.contextmanager
-def _valid_answer() -> Iterator[None]:
-    """Raise Unclear if an answer contains something unexpected."""
+def _read(kind: type[Read], data: Any) -> Read:
+    """Return part of an answer; raise Unclear if it contains something unexpected."""
     try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation):
-        raise _malformed_answer_error() from None
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError
-    return value
-
-
-def _money(value: Any) -> Decimal:
-    amount = Decimal(_text(value))
-    if not amount.is_finite():
-        raise ValueError
-    return amount
-
-
-def _read_hit(answer: Mapping[str, Any]) -> HitNow:
-    with _valid_answer():
-        hit = answer["HIT"]
-        return HitNow(
-            hit_id=_text(hit["HITId"]),
-            status=_text(hit["HITStatus"]),
-            reward=_money(hit["Reward"]),
-            assignments=int(hit["MaxAssignments"]),
-            expires_at=hit["Expiration"],
-            pending=int(hit["NumberOfAssignmentsPending"]),
-            available=int(hit["NumberOfAssignmentsAvailable"]),
-            completed=int(hit["NumberOfAssignmentsCompleted"]),
-            annotation=str(hit.get("RequesterAnnotation", "")),
-            duration=int(hit["AssignmentDurationInSeconds"]),
-            title=str(hit.get("Title", "")),
-        )
-
-
-def _read_assignment(data: Mapping[str, Any]) -> AssignmentNow:
-    return AssignmentNow(
-        assignment_id=_text(data["AssignmentId"]),
-        hit_id=_text(data["HITId"]),
-        worker=_text(data["WorkerId"]),
-        status=_text(data["AssignmentStatus"]),
-        submitted_at=data["SubmitTime"],
-        auto_approval_at=data.get("AutoApprovalTime"),
-    )
+        return kind.model_validate(data)
+    except ValidationError:
+        raise _malformed_answer() from None

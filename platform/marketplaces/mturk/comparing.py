@@ -11,8 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.mturk.arriving import KEY
-from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.models import KEY, Assignment, Hit
 from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
@@ -54,12 +53,8 @@ class Line:
     @property
     def may_undo_rejection(self) -> bool:
         """Whether the assignment is rejected and its participant would otherwise be owed something."""
-        assignment = self.assignment
-        is_rejected = (
-            assignment is not None
-            and assignment.status == Assignment.Status.REJECTED
-            and assignment.taken_back_at is None
-        )
+        one = self.assignment
+        is_rejected = one is not None and one.status == Assignment.Status.REJECTED and one.taken_back_at is None
         return is_rejected and self.enrolment is not None and self.enrolment.ledger.exists()
 
 
@@ -94,16 +89,13 @@ def _line_of_participant(
     identity: Identity, own_assignment: Assignment | None, same_assignment: Assignment | None, task: Hit | None
 ) -> Line:
     enrolment = identity.enrolment
-    mturk_status = (
-        own_assignment.status if own_assignment is not None else NOT_SUBMITTED if task is not None else UNKNOWN_TASK
-    )
-    parley_status = str(State(enrolment.state).label)
-    advice = _advice(enrolment, mturk_status, own_assignment, same_assignment)
-    return Line(enrolment, str(_MTURK_STATUSES[mturk_status]), parley_status, advice, own_assignment)
+    status = own_assignment.status if own_assignment else NOT_SUBMITTED if task is not None else UNKNOWN_TASK
+    advice = _advice(enrolment, status, own_assignment, same_assignment)
+    return Line(enrolment, str(_MTURK_STATUSES[status]), str(State(enrolment.state).label), advice, own_assignment)
 
 
 def _advice(
-    enrolment: Enrolment, mturk_status: str, own_assignment: Assignment | None, same_assignment: Assignment | None
+    enrolment: Enrolment, status: str, own_assignment: Assignment | None, same_assignment: Assignment | None
 ) -> str:
     owed_reasons = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
     if same_assignment is not None and own_assignment is None:
@@ -112,36 +104,33 @@ def _advice(
             "used another worker's link. Participants who arrived here with it are not paid."
         )
     if own_assignment is None:
-        return _advice_on_missing(enrolment, owed_reasons, mturk_status)
+        return _advice_on_missing(enrolment, owed_reasons, status)
     if not enrolment.ended:
         return _(
             "Submitted on Mechanical Turk, but still in progress here. They can continue until their time is over; "
             "nothing is lost."
         )
-    if mturk_status == Assignment.Status.SUBMITTED and "base" not in owed_reasons:
+    if status == Assignment.Status.SUBMITTED and "base" not in owed_reasons:
         return _(
             "Submitted, although this ending pays no reward. Mechanical Turk will approve it automatically ({when}) "
             "unless an owner rejects it first."
         ).format(when=_formatted_time(own_assignment.auto_approval_at))
-    if mturk_status == Assignment.Status.APPROVED and "base" not in owed_reasons:
-        return _(
-            "Approved on Mechanical Turk, although this ending pays no reward. The reward was paid but is not in the "
-            "ledger."
-        )
-    if mturk_status == Assignment.Status.REJECTED and owed_reasons and own_assignment.taken_back_at is not None:
+    if status == Assignment.Status.APPROVED and "base" not in owed_reasons:
+        return _("Approved on Mechanical Turk, although this ending pays no reward. It is not in the ledger.")
+    if status != Assignment.Status.REJECTED or not owed_reasons:
+        return ""
+    if own_assignment.taken_back_at is not None:
         return _(
             "The rejection was undone here. Approve the payments that are due on the page “Pay”, which also approves "
             "the assignment on Mechanical Turk."
         )
-    if mturk_status == Assignment.Status.REJECTED and owed_reasons:
-        return _("Rejected on Mechanical Turk, although a payment is due here. Check their payments in the ledger.")
-    return ""
+    return _("Rejected on Mechanical Turk, although a payment is due here. Check their payments in the ledger.")
 
 
-def _advice_on_missing(enrolment: Enrolment, owed_reasons: set[str], mturk_status: str) -> str:
+def _advice_on_missing(enrolment: Enrolment, owed_reasons: set[str], status: str) -> str:
     if not enrolment.ended or not owed_reasons:
         return ""
-    if mturk_status == UNKNOWN_TASK:
+    if status == UNKNOWN_TASK:
         return _(
             "They arrived with a task that is not one of the study's tasks. If the task is yours, import it on this "
             "page. Otherwise someone invented the link, and they are not paid."
@@ -154,25 +143,17 @@ def _advice_on_missing(enrolment: Enrolment, owed_reasons: set[str], mturk_statu
 
 
 def _line_of_assignment(assignment: Assignment) -> Line:
+    status = str(_MTURK_STATUSES[assignment.status])
     if assignment.whose == Assignment.Whose.OURS:
-        return Line(None, str(_MTURK_STATUSES[assignment.status]), _("erased"), "", assignment)
-    statuses = {
-        Assignment.Whose.OTHER: _("arrived as another worker"),
-        Assignment.Whose.NOBODY: _("nobody arrived with it"),
-    }
+        return Line(None, status, _("erased"), "", assignment)
+    is_others = assignment.whose == Assignment.Whose.OTHER
+    here = _("arrived as another worker") if is_others else _("nobody arrived with it")
     advice = _(
         "Submitted on Mechanical Turk, but nobody finished this assignment here. Mechanical Turk will approve it "
         "automatically ({when}) unless an owner rejects it first. If the worker claims to have played, look for a "
         "participant who was here at that time."
     ).format(when=_formatted_time(assignment.auto_approval_at))
-    is_waiting = assignment.status == Assignment.Status.SUBMITTED
-    return Line(
-        None,
-        str(_MTURK_STATUSES[assignment.status]),
-        statuses[Assignment.Whose(assignment.whose)],
-        advice if is_waiting else "",
-        assignment,
-    )
+    return Line(None, status, here, advice if assignment.status == Assignment.Status.SUBMITTED else "", assignment)
 
 
 def _formatted_time(time: datetime | None) -> str:

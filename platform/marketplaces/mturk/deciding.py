@@ -13,10 +13,8 @@ from django.utils.translation import gettext as _
 from marketplaces import rejecting
 from marketplaces.kinds import NotPossible
 from marketplaces.mturk import syncing
-from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import AssignmentNow, requester_of
-from marketplaces.mturk.errors import Unclear
-from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.models import KEY, Assignment, Hit
 from payouts.models import LedgerRow
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
@@ -27,11 +25,8 @@ REVERSAL_PERIOD = timedelta(days=30)
 def refuse_reason(reason: str) -> None:
     """Raise NotPossible if a reason is too short, or longer than mTurk accepts."""
     if not SHORTEST_REASON <= len(reason.strip()) <= LONGEST_REASON:
-        raise NotPossible(
-            _("Please give the worker a reason of {least} to {most} characters.").format(
-                least=SHORTEST_REASON, most=LONGEST_REASON
-            )
-        )
+        message = _("Please give the worker a reason of {least} to {most} characters.")
+        raise NotPossible(message.format(least=SHORTEST_REASON, most=LONGEST_REASON))
 
 
 def reject(assignment: Assignment, *, reason: str, user: Any, record: Callable[[], None] = lambda: None) -> None:
@@ -51,17 +46,21 @@ def reject(assignment: Assignment, *, reason: str, user: Any, record: Callable[[
     if _fetch(assignment).status != "Submitted":
         raise NotPossible(_("This assignment has already been approved or rejected."))
     record()
-    requester = requester_of(assignment.hit.account)
-    try:
-        requester.reject(assignment.assignment_id, reason=reason.strip())
-    except Unclear:
-        current = requester.assignment(assignment.assignment_id)
-        if current is None or current.status != "Rejected":
-            raise
-    with transaction.atomic():
-        Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
-        if person is not None:
-            rejecting.write_off_rejected(person, kind=KEY, reason=reason, user=user)
+    requester, key = requester_of(assignment.hit.account), assignment.assignment_id
+
+    def is_rejected() -> bool:
+        current = requester.assignment(key)
+        return current is not None and current.status == "Rejected"
+
+    rejecting.reject(
+        person,
+        kind=KEY,
+        reason=reason,
+        user=user,
+        ask=lambda: requester.reject(key, reason=reason.strip()),
+        is_rejected=is_rejected,
+        mark=lambda: Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED),
+    )
 
 
 def take_back(assignment: Assignment, *, user: Any, record: Callable[[], None] = lambda: None) -> None:
@@ -74,10 +73,7 @@ def take_back(assignment: Assignment, *, user: Any, record: Callable[[], None] =
     person = assignment.identity.enrolment if assignment.identity is not None else None
     if person is None:
         raise NotPossible(
-            _(
-                "Nobody arrived here with this assignment, so no payment is due for it. Approve it on Mechanical Turk "
-                "itself."
-            )
+            _("Nobody arrived here with it, so no payment is due for it. Approve it on Mechanical Turk itself.")
         )
     if assignment.hit.state == Hit.State.DISPOSED or assignment.submitted_at + REVERSAL_PERIOD < timezone.now():
         raise NotPossible(

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from marketplaces.models import Account, Recruitment
-from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.models import KEY
 from marketplaces.mturk.returning import site_of
 
 _ENTRY_PATH, _PARTICIPANT_PATH = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")

@@ -18,6 +18,9 @@ from participants.models import Enrolment
 from recruiters.models import Identity
 from studies.models import Study
 
+KEY = "mturk"
+"""`Identity.recruiter` of workers from Mechanical Turk."""
+
 
 class Hit(models.Model):
     """One task that a study offers: what was ordered, and its last known status on mTurk."""
@@ -98,6 +101,14 @@ class Assignment(models.Model):
         verbose_name = _("submitted assignment")
         verbose_name_plural = _("submitted assignments")
         ordering = ["-submitted_at", "-pk"]
+
+    @property
+    def study(self) -> Study:
+        return self.hit.study
+
+    @property
+    def account(self) -> Account:
+        return self.hit.account
 
     def __str__(self) -> str:
         return self.identity.enrolment.pseudonym if self.identity else self.get_whose_display()

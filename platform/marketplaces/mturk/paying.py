@@ -13,13 +13,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import MarketplaceError
+from marketplaces.kinds import MarketplaceError, Unclear
 from marketplaces.models import Account
 from marketplaces.mturk import fees
-from marketplaces.mturk.arriving import KEY
-from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
-from marketplaces.mturk.errors import RETRYABLE_CODES, Refused, Unclear
-from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.client import RETRYABLE_CODES, AssignmentNow, Refused, Requester, requester_of
+from marketplaces.mturk.models import KEY, Assignment, Hit
 from participants.models import Enrolment
 from payouts import payers
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Rejection, Unreachable
@@ -27,12 +25,6 @@ from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMeth
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
 """Maximum length of a message to a worker, in characters."""
-
-
-def declare() -> None:
-    """Register Mechanical Turk's payment method."""
-    method = PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=rejection_of)
-    payers.register(KEY, method)
 
 
 def rejection_of(person: Enrolment) -> Rejection:
@@ -104,7 +96,7 @@ class MturkPayer:
             if refusal.code == "assignmentdoesnotexist":
                 return AssignmentStatus.UNKNOWN
             raise Unreachable(str(refusal)) from None
-        if not self._is_theirs(assignment, order):
+        if self._task_of(assignment, order) is None:
             return AssignmentStatus.SOMEBODY_ELSE
         if assignment.status == "Rejected" and _is_rejection_undone(assignment):
             return AssignmentStatus.SUBMITTED
@@ -124,7 +116,7 @@ class MturkPayer:
             return Answer(Outcome.REFUSED, _("Mechanical Turk pays only in US dollars."))
         try:
             with _reachable():
-                return self._pay_base(order) if order.reason == "base" else self._pay_bonus(order)
+                return self._pay(order)
         except Refused as refusal:
             return Answer(Outcome.REFUSED, str(refusal))
 
@@ -140,25 +132,32 @@ class MturkPayer:
 
     # ---- the two kinds of payment --------------------------------------------------------------------------
 
-    def _pay_base(self, order: Order) -> Answer:
+    def _pay(self, order: Order) -> Answer:
         assignment = self._requester.assignment(_assignment_of(order))
         if assignment is None:
-            return Answer(Outcome.REFUSED, _("The worker has not submitted the assignment, so it cannot be approved."))
+            message = _("The worker has not submitted the assignment, so Mechanical Turk neither approves nor pays it.")
+            return Answer(Outcome.REFUSED, message)
         task = self._task_of(assignment, order)
         if task is None:
             return Answer(Outcome.REFUSED, _("The assignment is not this worker's, or not from this study."))
+        if order.reason == "base":
+            return self._approve(assignment, task, order)
+        reason = f"{order.message or _('Bonus')} ({reference_of(order)})"[-MOST_FEEDBACK:]
+        key = assignment.assignment_id
+        self._requester.send_bonus(
+            worker=order.worker, assignment_id=key, amount=order.amount, reason=reason, token=order.uid
+        )
+        return Answer(Outcome.CONFIRMED)
+
+    def _approve(self, assignment: AssignmentNow, task: Hit, order: Order) -> Answer:
         if assignment.status == "Approved":
             return _approved(task, order)
         rejected = assignment.status == "Rejected"
         if rejected and not _is_rejection_undone(assignment):
             return Answer(Outcome.REFUSED, _("The assignment was rejected."))
         if task.reward != order.amount:
-            return Answer(
-                Outcome.REFUSED,
-                _(
-                    "The task's reward is {reward}, but the ledger says {amount}. Decide yourself which is right."
-                ).format(reward=task.reward, amount=order.amount),
-            )
+            message = _("The task's reward is {reward}, but the ledger says {amount}. Decide yourself which is right.")
+            return Answer(Outcome.REFUSED, message.format(reward=task.reward, amount=order.amount))
         try:
             self._requester.approve(assignment.assignment_id, feedback=order.message[:MOST_FEEDBACK], rejected=rejected)
         except Refused as refusal:
@@ -170,31 +169,11 @@ class MturkPayer:
             raise
         return Answer(Outcome.CONFIRMED)
 
-    def _pay_bonus(self, order: Order) -> Answer:
-        assignment = self._requester.assignment(_assignment_of(order))
-        if assignment is None:
-            return Answer(
-                Outcome.REFUSED,
-                _("The worker has not submitted the assignment, so Mechanical Turk pays no bonus for it."),
-            )
-        if not self._is_theirs(assignment, order):
-            return Answer(Outcome.REFUSED, _("The assignment is not this worker's, or not from this study."))
-        self._requester.send_bonus(
-            worker=order.worker,
-            assignment_id=assignment.assignment_id,
-            amount=order.amount,
-            reason=f"{order.message or _('Bonus')} ({reference_of(order)})"[-MOST_FEEDBACK:],
-            token=order.uid,
-        )
-        return Answer(Outcome.CONFIRMED)
-
     def _look_up_base(self, order: Order) -> Answer:
         assignment = self._requester.assignment(_assignment_of(order))
-        if (
-            assignment is None
-            or assignment.status == "Submitted"
-            or (assignment.status == "Rejected" and _is_rejection_undone(assignment))
-        ):
+        if assignment is None or assignment.status == "Submitted":
+            return Answer(Outcome.NOT_FOUND)
+        if assignment.status == "Rejected" and _is_rejection_undone(assignment):
             return Answer(Outcome.NOT_FOUND)
         task = self._task_of(assignment, order)
         if assignment.status == "Approved" and task is not None:
@@ -203,13 +182,8 @@ class MturkPayer:
 
     def _look_up_bonus(self, order: Order) -> Answer:
         mark = f"({reference_of(order)})"
-        for bonus in self._requester.bonuses(_assignment_of(order)):
-            if bonus.reason.endswith(mark):
-                return Answer(Outcome.CONFIRMED)
-        return Answer(Outcome.NOT_FOUND)
-
-    def _is_theirs(self, assignment: AssignmentNow, order: Order) -> bool:
-        return self._task_of(assignment, order) is not None
+        is_paid = any(bonus.reason.endswith(mark) for bonus in self._requester.bonuses(_assignment_of(order)))
+        return Answer(Outcome.CONFIRMED if is_paid else Outcome.NOT_FOUND)
 
     def _task_of(self, assignment: AssignmentNow, order: Order) -> Hit | None:
         """Return the study's task that this assignment belongs to, or None if the assignment is another worker's."""
@@ -267,3 +241,8 @@ def _reachable() -> Iterator[None]:
         if refusal.code in RETRYABLE_CODES:
             raise Unreachable(str(refusal)) from None
         raise
+
+
+payers.register(
+    KEY, PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=rejection_of)
+)

@@ -10,49 +10,34 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from uuid import UUID
+from xml.sax.saxutils import escape
 
 from django.db import transaction
-from django.db.models import Count, Q, Sum
+from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account
 from marketplaces.mturk import fees, resting
-from marketplaces.mturk.client import HitNow, Requester, requester_of
-from marketplaces.mturk.errors import Refused, Unclear
+from marketplaces.mturk.client import HitNow, Refused, Requester, requester_of
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.question import external_question
 from marketplaces.offers import pay_of
 from matches.models import Match
 from recruiters.terms import MTURK_LARGE_FROM
 from studies.costs import Costs, costs_of_document
-from studies.models import Cell, Placement, Study, Version
+from studies.models import Study, Version
 
-NUMBER_APPROVED = "00000000000000000040"
-PERCENT_APPROVED = "000000000000000000L0"
+PERCENT_APPROVED, NUMBER_APPROVED = "000000000000000000L0", "00000000000000000040"
 LOCALE = "00000000000000000071"
 """IDs of mTurk's own qualifications (API reference, "QualificationRequirement")."""
 TOKEN_LASTS = timedelta(hours=23)
 """How long a repeated order is certain to return the same task; mTurk says a day."""
 CURRENCY = "USD"
-
-
-@dataclass(frozen=True)
-class TaskRequest:
-    """A task that a researcher requests. Times are in seconds; `demands` has the keys of `models.Hit.demands`."""
-
-    title: str
-    description: str
-    keywords: str
-    assignments: int
-    lifetime: int
-    duration: int
-    auto_approval: int
-    frame_height: int
-    demands: dict[str, Any]
+SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+_SAFE = "/%:@!$&'()*+,;=~-._"
 
 
 @dataclass(frozen=True)
@@ -68,7 +53,7 @@ class Cost:
 
 
 def launched_version(study: Study) -> Version:
-    """Return the launched version, which participants see.
+    """Return the launched version, which participants see; its base pay is the reward.
 
     Raises:
         NotPossible: there is none, or it cannot be offered on mTurk.
@@ -78,10 +63,7 @@ def launched_version(study: Study) -> Version:
         raise NotPossible(_("First launch the study, so that workers can enter it."))
     if version.purpose != Match.Purpose.STUDY:
         raise NotPossible(
-            _(
-                "The launched version is a trial, in which nobody is paid. Change the study's purpose and launch it "
-                "again."
-            )
+            _("The launched version is a trial, in which nobody is paid. Change its purpose and launch it again.")
         )
     pay = pay_of(version)
     if pay.currency != CURRENCY:
@@ -89,27 +71,8 @@ def launched_version(study: Study) -> Version:
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
     if pay.base <= 0:
-        raise NotPossible(
-            _(
-                "A task's reward is the study's base pay, but this study has none. Set a base pay and launch the study "
-                "again."
-            )
-        )
+        raise NotPossible(_("The reward is the base pay, and this study has none. Set one and launch it again."))
     return version
-
-
-def reward_of(version: Version) -> Decimal:
-    """Return the reward of a task: the base pay of the launched version."""
-    return version.plan.pay.base
-
-
-def open_places(version: Version) -> int:
-    """Return the number of free places in the launched version."""
-    cells = Cell.objects.filter(version=version).annotate(
-        held=Count("placements", filter=Q(placements__released_at=None))
-    )
-    before_draw = Placement.objects.filter(version=version, cell=None, released_at=None).count()
-    return max(0, sum(max(0, cell.places - cell.held) for cell in cells) - before_draw)
 
 
 def available_assignments(study: Study) -> int:
@@ -133,32 +96,15 @@ def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
     return Cost(costs.of(places=assignments, terms=terms), available)
 
 
-def cost_per_assignment(hit: Hit) -> Decimal:
-    """Return the cost of one approved assignment, including the fee."""
-    return hit.reward + fees.reward_fee(hit.reward, assignments=hit.assignments)
+def order(*, study: Study, account: Account, token: UUID, by: Any, **task: Any) -> tuple[Hit, bool]:
+    """Record an order for a task, or find the one with this token; return the task and whether it is new.
 
-
-def order(*, study: Study, account: Account, token: UUID, task_request: TaskRequest, by: Any) -> tuple[Hit, bool]:
-    """Record an order for a task, or find the one with this token; return the task and whether it is new."""
-    version = launched_version(study)
-    return Hit.objects.get_or_create(
-        token=token,
-        defaults={
-            "study": study,
-            "account": account,
-            "title": task_request.title,
-            "description": task_request.description,
-            "keywords": task_request.keywords,
-            "reward": reward_of(version),
-            "assignments": task_request.assignments,
-            "lifetime": task_request.lifetime,
-            "duration": task_request.duration,
-            "auto_approval": task_request.auto_approval,
-            "frame_height": task_request.frame_height,
-            "demands": task_request.demands,
-            "created_by": by,
-        },
-    )
+    Args:
+        task: the fields of `Hit` that the researcher chose.
+    """
+    reward = launched_version(study).plan.pay.base
+    defaults = {"study": study, "account": account, "reward": reward, "created_by": by, **task}
+    return Hit.objects.get_or_create(token=token, defaults=defaults)
 
 
 def publish(hit: Hit, *, address: str) -> Hit:
@@ -173,68 +119,64 @@ def publish(hit: Hit, *, address: str) -> Hit:
         return hit
     if hit.created_at < timezone.now() - TOKEN_LASTS:
         raise MarketplaceError(
-            _(
-                "This order is too old to send again: Mechanical Turk could create a second task. Publish a new task "
-                "instead."
-            )
+            _("This order is too old to send again: a second task could be created. Publish a new task instead.")
         )
     requester = requester_of(hit.account)
     try:
         hit_id = requester.create_hit(
             token=hit.token,
-            title=hit.title,
-            description=hit.description,
-            keywords=hit.keywords,
-            reward=hit.reward,
-            assignments=hit.assignments,
-            lifetime=hit.lifetime,
-            duration=hit.duration,
-            auto_approval=hit.auto_approval,
-            question=external_question(address, frame_height=hit.frame_height),
             qualifications=requirements(hit, requester),
+            Title=hit.title,
+            Description=hit.description,
+            Keywords=hit.keywords,
+            Reward=f"{hit.reward:.2f}",
+            MaxAssignments=hit.assignments,
+            LifetimeInSeconds=hit.lifetime,
+            AssignmentDurationInSeconds=hit.duration,
+            AutoApprovalDelayInSeconds=hit.auto_approval,
+            Question=external_question(address, frame_height=hit.frame_height),
         )
-    except Refused as refusal:
-        _save(hit, state=Hit.State.REFUSED, problem=str(refusal)[:300])
+    except (Refused, Unclear) as error:
+        refused = {"state": Hit.State.REFUSED} if isinstance(error, Refused) else {}
+        _save(hit, problem=str(error)[:300], **refused)
         raise
-    except Unclear as error:
-        _save(hit, problem=str(error)[:300])
-        raise
-    _save(
-        hit,
-        hit_id=hit_id,
-        state=Hit.State.ASSIGNABLE,
-        problem="",
-        available=hit.assignments,
-        expires_at=timezone.now() + timedelta(seconds=hit.lifetime),
-    )
+    expires_at = timezone.now() + timedelta(seconds=hit.lifetime)
+    available = {"available": hit.assignments, "expires_at": expires_at}
+    _save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="", **available)
     return hit
+
+
+def external_question(address: str, *, frame_height: int = 0) -> str:
+    """Return the XML of an ExternalQuestion (mTurk's data structure reference), in ASCII whatever the address contains.
+
+    Args:
+        address: the address of our page; mTurk appends assignmentId, hitId, workerId and turkSubmitTo.
+        frame_height: in pixels; 0 fits the frame to the worker's window.
+    """
+    url = urlsplit(address)
+    host = url.netloc if url.netloc.isascii() else url.netloc.encode("idna").decode()
+    path, query = quote(url.path, safe=_SAFE), quote(url.query, safe=_SAFE + "?")
+    ascii_address = url._replace(netloc=host, path=path, query=query, fragment="").geturl()
+    return (
+        f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(ascii_address)}</ExternalURL>'
+        f"<FrameHeight>{frame_height:d}</FrameHeight></ExternalQuestion>"
+    )
 
 
 def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
     """Return mTurk's QualificationRequirements for the task; create our own qualification if it does not exist."""
-    guarded_actions = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
-    qualifications: list[dict[str, Any]] = []
-    demands = hit.demands
+    demands, found = hit.demands, []
     for key, name in ((PERCENT_APPROVED, "approved_percent"), (NUMBER_APPROVED, "approved_number")):
         if demands.get(name):
-            at_least = {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [demands[name]]}
-            qualifications.append({"QualificationTypeId": key, **at_least, **guarded_actions})
+            found.append((key, {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [demands[name]]}))
     if demands.get("countries"):
-        allowed_countries = {
-            "Comparator": "In",
-            "LocaleValues": [{"Country": country} for country in demands["countries"]],
-        }
-        qualifications.append({"QualificationTypeId": LOCALE, **allowed_countries, **guarded_actions})
+        countries = [{"Country": country} for country in demands["countries"]]
+        found.append((LOCALE, {"Comparator": "In", "LocaleValues": countries}))
     for game in hit.study.games if demands.get("rest_hours") else ():
-        rest_qualification = resting.qualification_of(hit.account, game, demands["rest_hours"], requester)
-        qualifications.append(
-            {
-                "QualificationTypeId": rest_qualification.qualification_id,
-                "Comparator": "DoesNotExist",
-                **guarded_actions,
-            }
-        )
-    return qualifications
+        own = resting.qualification_of(hit.account, game, demands["rest_hours"], requester)
+        found.append((own.qualification_id, {"Comparator": "DoesNotExist"}))
+    guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
+    return [{"QualificationTypeId": key, **requirement, **guarded} for key, requirement in found]
 
 
 def find_ordered(hit: Hit, requester: Requester) -> None:
@@ -249,17 +191,8 @@ def find_ordered(hit: Hit, requester: Requester) -> None:
 def record_status(hit: Hit, current: HitNow) -> None:
     """Record a task's status on mTurk."""
     known_state = {"state": current.status} if current.status in Hit.State.values else {}
-    _save(
-        hit,
-        **known_state,
-        assignments=current.assignments,
-        expires_at=current.expires_at,
-        duration=current.duration,
-        pending=current.pending,
-        available=current.available,
-        completed=current.completed,
-        problem="",
-    )
+    names = ("assignments", "expires_at", "duration", "pending", "available", "completed")
+    _save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
 
 
 def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
@@ -273,19 +206,11 @@ def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
             return existing
         raise NotPossible(_("This task belongs to another study."))
     current = requester_of(account).hit(hit_id)
+    copied = {name: getattr(current, name) for name in ("hit_id", "reward", "assignments", "duration")}
     with transaction.atomic():
-        hit = Hit.objects.create(
-            study=study,
-            account=account,
-            hit_id=hit_id,
-            title=current.title[:128],
-            reward=current.reward,
-            assignments=current.assignments,
-            lifetime=0,
-            duration=current.duration,
-            auto_approval=0,
-            created_by=by,
-        )
+        hit = Hit(study=study, account=account, title=current.title[:128], created_by=by, **copied)
+        hit.lifetime = hit.auto_approval = 0
+        hit.save()
         record_status(hit, current)
     return hit
 
@@ -305,19 +230,8 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
     record_status(hit, requester.hit(hit.hit_id))
 
 
-def expire(hit: Hit) -> None:
-    """Stop offering a task; workers who have accepted it can continue.
-
-    Raises:
-        MarketplaceError
-    """
-    requester = requester_of(hit.account)
-    requester.expire(str(hit.hit_id), timezone.now() - timedelta(minutes=1))
-    record_status(hit, requester.hit(str(hit.hit_id)))
-
-
-def prolong(hit: Hit, *, hours: int) -> None:
-    """Offer a task for this many hours from now on.
+def offer_for(hit: Hit, *, hours: float) -> None:
+    """Offer a task for this many hours from now on; with less than 0, only workers who have accepted it can continue.
 
     Raises:
         MarketplaceError
@@ -325,6 +239,11 @@ def prolong(hit: Hit, *, hours: int) -> None:
     requester = requester_of(hit.account)
     requester.expire(str(hit.hit_id), timezone.now() + timedelta(hours=hours))
     record_status(hit, requester.hit(str(hit.hit_id)))
+
+
+def expire(hit: Hit) -> None:
+    """Stop offering a task. Raise MarketplaceError."""
+    offer_for(hit, hours=-1)
 
 
 def delete(hit: Hit) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 
-from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -17,7 +16,6 @@ from studies.models import Study
 from studies.recruiting import places_sentence
 
 GONE = (Hit.State.ORDERED, Hit.State.REFUSED, Hit.State.DISPOSED)
-SHORTEST_OFFER_HOURS = 1
 
 
 def _hits(recruitment: Recruitment) -> list[Hit]:
@@ -39,9 +37,8 @@ def state(recruitment: Recruitment) -> str:
     if not hits:
         return _("no tasks yet")
     tasks = ngettext("{number} task", "{number} tasks", len(hits)).format(number=len(hits))
-    return _("{tasks}, {available} available").format(
-        tasks=tasks, available=places_sentence(sum(hit.available for hit in offered))
-    )
+    available = places_sentence(sum(hit.available for hit in offered))
+    return _("{tasks}, {available} available").format(tasks=tasks, available=available)
 
 
 def due(recruitment: Recruitment, status: str) -> str:
@@ -68,14 +65,11 @@ def follow(recruitment: Recruitment, status: str) -> str:
     Raises:
         MarketplaceError: some tasks were not changed; the others were.
     """
-    problems = []
-    hits = _to_change(recruitment, status)
+    problems, hits = [], _to_change(recruitment, status)
     for hit in hits:
         try:
-            if status == Study.Status.LAUNCHED:
-                publishing.prolong(hit, hours=max(SHORTEST_OFFER_HOURS, hit.lifetime // 3600))
-            else:
-                publishing.expire(hit)
+            hours = max(1, hit.lifetime // 3600) if status == Study.Status.LAUNCHED else -1
+            publishing.offer_for(hit, hours=hours)
         except MarketplaceError as problem:
             problems.append(str(problem))
     if problems:
@@ -86,7 +80,7 @@ def follow(recruitment: Recruitment, status: str) -> str:
 
 def places(recruitment: Recruitment) -> int | None:
     """Return the assignments of all tasks; None before the first."""
-    return Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE).aggregate(all=Sum("assignments"))["all"]
+    return sum(hit.assignments for hit in _hits(recruitment)) or None
 
 
 def add_places(recruitment: Recruitment, number: int) -> str:

@@ -13,13 +13,10 @@ from django.utils import timezone
 from games import registry
 from games.errors import UnknownGame
 from marketplaces.models import Account
-from marketplaces.mturk.arriving import KEY
-from marketplaces.mturk.client import Requester
-from marketplaces.mturk.errors import Refused
-from marketplaces.mturk.models import Granted, Qualification
+from marketplaces.mturk.client import Refused, Requester
+from marketplaces.mturk.models import KEY, Granted, Qualification
 from matches.models import Match
 from participants.models import Enrolment
-from recruiters.models import Identity
 from studies.models import Version
 
 
@@ -29,19 +26,20 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
     Raises:
         MarketplaceError
     """
-    existing = Qualification.objects.filter(account=account, game=game, hours=hours).first()
+    key = {"account": account, "game": game, "hours": hours}
+    existing = Qualification.objects.filter(**key).first()
     if existing is not None:
         return existing
-    title = _title(game)
+    try:
+        title = registry.get(game).title
+    except UnknownGame:
+        title = game
     # Workers read this text, so it is in English like mTurk's own pages.
     qualification_id = requester.qualification(
         f"Parley: played {title} within {hours} hours",
         f"You have played a game of the kind “{title}” within the last {hours} hours. It is removed automatically.",
     )
-    qualification, _new = Qualification.objects.get_or_create(
-        account=account, game=game, hours=hours, defaults={"qualification_id": qualification_id}
-    )
-    return qualification
+    return Qualification.objects.get_or_create(**key, defaults={"qualification_id": qualification_id})[0]
 
 
 def sync_qualifications(account: Account, game: str, requester: Requester) -> None:
@@ -52,7 +50,13 @@ def sync_qualifications(account: Account, game: str, requester: Requester) -> No
     """
     for qualification in Qualification.objects.filter(account=account, game=game):
         _grant_to_starters(qualification, requester)
-        _revoke_expired(qualification, requester)
+        for holder in requester.holders(qualification.qualification_id):
+            if holder.value + qualification.hours * 60 <= minute(timezone.now()):
+                try:
+                    requester.revoke(qualification.qualification_id, worker=holder.worker)
+                except Refused as refusal:
+                    if refusal.code != "invalidqualificationstate":
+                        raise
 
 
 def _grant_to_starters(qualification: Qualification, requester: Requester) -> None:
@@ -60,38 +64,18 @@ def _grant_to_starters(qualification: Qualification, requester: Requester) -> No
     versions = Version.objects.filter(study__recruitment__account=qualification.account)
     with_game = [v for v in versions if qualification.game in v.games and v.purpose == Match.Purpose.STUDY]
     starters = Enrolment.objects.filter(
-        arrived_at__gt=since,
-        identity__recruiter=KEY,
-        placement__version__in=with_game,
+        arrived_at__gt=since, identity__recruiter=KEY, placement__version__in=with_game
     ).exclude(pk__in=qualification.granted.values("enrolment"))
-    for enrolment in starters.order_by("arrived_at"):
-        worker = Identity.objects.values_list("worker", flat=True).get(enrolment=enrolment)
+    for enrolment in starters.select_related("identity").order_by("arrived_at"):
+        worker, value = enrolment.identity.worker, minute(enrolment.arrived_at)
         try:
-            requester.grant(qualification.qualification_id, worker=worker, value=minute(enrolment.arrived_at))
+            requester.grant(qualification.qualification_id, worker=worker, value=value)
         except Refused as refusal:
             if refusal.code != "workerdoesnotexist":
                 raise
         Granted.objects.get_or_create(qualification=qualification, enrolment=enrolment)
 
 
-def _revoke_expired(qualification: Qualification, requester: Requester) -> None:
-    now = minute(timezone.now())
-    for holder in requester.holders(qualification.qualification_id):
-        if holder.value + qualification.hours * 60 <= now:
-            try:
-                requester.revoke(qualification.qualification_id, worker=holder.worker)
-            except Refused as refusal:
-                if refusal.code != "invalidqualificationstate":
-                    raise
-
-
 def minute(time: datetime) -> int:
     """Return the number of whole minutes since 1970."""
     return int(time.timestamp() // 60)
-
-
-def _title(game: str) -> str:
-    try:
-        return registry.get(game).title
-    except UnknownGame:
-        return game

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext_lazy as _
 
 from marketplaces.models import Account, Recruitment
-from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.models import KEY
 from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions

@@ -17,10 +17,8 @@ from django.utils import timezone
 from marketplaces import rejecting
 from marketplaces.models import Recruitment
 from marketplaces.mturk import publishing, resting
-from marketplaces.mturk.arriving import KEY
-from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
-from marketplaces.mturk.errors import Refused
-from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.client import AssignmentNow, Refused, Requester, requester_of
+from marketplaces.mturk.models import KEY, Assignment, Hit
 from participants import services
 from participants.models import Enrolment
 from participants.states import State
@@ -32,7 +30,7 @@ GRACE = timedelta(minutes=5)
 """Extra time before an unsubmitted assignment counts as abandoned, because clocks differ."""
 
 
-def sync_study(recruitment: Recruitment) -> None:
+def sync(recruitment: Recruitment) -> None:
     """Sync all of a study's tasks with mTurk.
 
     Raises:
@@ -76,7 +74,13 @@ def record_assignment(hit: Hit, assignment: AssignmentNow) -> Assignment:
     """Record a submitted assignment and who arrived here with it; write off its payments if it was rejected."""
     with transaction.atomic():
         previous = Assignment.objects.select_for_update().filter(assignment_id=assignment.assignment_id).first()
-        row = _store(hit, assignment, previous)
+        whose, identity = _whose(hit, assignment)
+        if previous is not None and previous.whose == Assignment.Whose.OURS and identity is None:
+            whose = Assignment.Whose.OURS  # they arrived here and have been erased since
+        row, _new = Assignment.objects.update_or_create(
+            assignment_id=assignment.assignment_id,
+            defaults={"hit": hit, "whose": whose, "identity": identity, **_recorded_fields(assignment)},
+        )
         if row.identity is not None:
             rejecting.update_ledger(
                 row.identity.enrolment,
@@ -84,22 +88,6 @@ def record_assignment(hit: Hit, assignment: AssignmentNow) -> Assignment:
                 was_rejected=previous is not None and previous.status == Assignment.Status.REJECTED,
                 is_rejected=row.status == Assignment.Status.REJECTED,
             )
-    return row
-
-
-def _store(hit: Hit, assignment: AssignmentNow, previous: Assignment | None) -> Assignment:
-    whose, identity = _whose(hit, assignment)
-    if previous is not None and previous.whose == Assignment.Whose.OURS and identity is None:
-        whose = Assignment.Whose.OURS  # they arrived here and have been erased since
-    row, _new = Assignment.objects.update_or_create(
-        assignment_id=assignment.assignment_id,
-        defaults={
-            "hit": hit,
-            "whose": whose,
-            "identity": identity,
-            **_recorded_fields(assignment),
-        },
-    )
     return row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +13,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Desk, bound_form, current_base_pay
+from marketplaces.desks import Act, Desk, Given, bound_form, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
@@ -48,6 +48,57 @@ COLOURS = {
 }
 
 
+_NOT_REVIEWABLE = gettext_lazy("This participant has no submission that awaits review.")
+
+
+def _not_there(publication: Publication) -> str:
+    return "" if publication.is_there else _("The study is not on Prolific yet.")
+
+
+def _published_before(publication: Publication) -> str:
+    is_draft = publication.status == STATUS.UNPUBLISHED
+    return _not_there(publication) if is_draft else _("This study has already been published.")
+
+
+def _offered(given: Given) -> dict[str, Any]:
+    publication = given.target
+    return {"account": publication.account.title, "places": publication.places}
+
+
+def _about_person(given: Given) -> dict[str, Any]:
+    """Return the entered values for the audit log, without identifiers."""
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, list):
+            return [clean(entry) for entry in value]
+        return without_identifiers(value, given.person) if isinstance(value, str) else value
+
+    return {"person": given.person.pseudonym, **{name: clean(value) for name, value in given.values.items()}}
+
+
+def _subscribe(given: Given) -> None:
+    own_address = given.request.build_absolute_uri(reverse("prolific_hook", args=[PLACEHOLDER_UID]))
+    hooks.subscribe(given.target, address=own_address.removesuffix(f"{PLACEHOLDER_UID}/"))
+
+
+def _find(given: Given) -> None:
+    """Look for a study whose creation was never confirmed."""
+    if not given.target.is_there and not publishing.find_created(given.target):
+        raise NotPossible(_("The study is not on Prolific: no draft was created. Create it again."))
+
+
+def _on_study(title: Any, act: Callable[[Publication], None], done: Any, log: Action | None = None, **more: Any) -> Act:
+    """Return an action on a study that Prolific has."""
+    options = {"hindrance": _not_there, "details": _offered, **more}
+    return Act(title, lambda given: act(given.target), done, log=log, **options)
+
+
+def _on_submission(title: Any, does: Callable[[Given], None], done: Any, **more: Any) -> Act:
+    """Return an owner's decision about one participant's submission."""
+    common = {"who": deciding.reviewable, "nobody": _NOT_REVIEWABLE, "details": _about_person, "role": Role.OWNER}
+    return Act(title, does, done, log_itself=True, **{**common, **more})
+
+
 @admin.register(Publication)
 class PublicationAdmin(Desk, PartAdmin):
     """Editors offer and pause studies; spending the account's money also requires the editor role in the account."""
@@ -70,32 +121,26 @@ class PublicationAdmin(Desk, PartAdmin):
         return False
 
     def get_urls(self) -> list[URLPattern]:
-        actions: dict[str, Callable[..., HttpResponse]] = {
-            "pause": self.pause,
-            "resume": self.resume,
-            "stop": self.stop,
-            "places": self.set_places,
-            "find": self.find,
-            "refresh": self.refresh,
-            "forget": self.forget,
-            "hooks": self.subscribe,
-            "authenticity": self.import_authenticity,
-        }
-        pages = {
-            "of": ("of/<int:study_id>/", self.of_study),
-            "adopt": ("of/<int:study_id>/adopt/", require_POST(self.adopt)),
-            "publish": ("<int:object_id>/publish/", self.publish),
-            "reject": ("<int:object_id>/reject/<int:enrolment>/", self.reject),
-            "pay_part": ("<int:object_id>/pay-part/<int:enrolment>/", self.pay_part),
-            "ask_return": ("<int:object_id>/ask-return/<int:enrolment>/", self.ask_return),
-            **{name: (f"<int:object_id>/{name}/", require_POST(action)) for name, action in actions.items()},
-        }
-        get_or_post = require_http_methods(["GET", "POST"])
-        own_urls = [
-            path(route, self.admin_site.admin_view(get_or_post(view)), name=f"prolific_publication_{name}")
-            for name, (route, view) in pages.items()
-        ]
-        return [*own_urls, *super().get_urls()]
+        study_pages = {"of": ("", self.of_study), "adopt": ("adopt/", require_POST(self.adopt))}
+        upload = self.admin_site.admin_view(require_POST(self.import_authenticity))
+        upload_url = path("<int:object_id>/authenticity/", upload, name="prolific_publication_authenticity")
+        return [*self.urls_of("prolific_publication", study_pages), upload_url, *super().get_urls()]
+
+    def back_of(self, target: Publication) -> str:
+        """Return the publication's page; if it was deleted here, the page that creates another."""
+        if Publication.objects.filter(pk=target.pk).exists():
+            return _address_of(target)
+        return reverse("admin:prolific_publication_of", args=[target.study_id])
+
+    def about_of(self, target: Publication, person: Enrolment | None) -> str:
+        state = person.get_state_display() if person is not None else ""
+        return _("{person}'s status in Parley: {state}").format(person=person, state=state)
+
+    def warnings_of(self, person: Enrolment | None) -> Sequence[str]:
+        """Return the amounts that their last page promised."""
+        rows = LedgerRow.objects.filter(enrolment=person).order_by("reason")
+        amounts = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in rows)
+        return [_("Their last page promised them {amounts}.").format(amounts=amounts)] if amounts else []
 
     # ---- creating a draft on Prolific ----------------------------------------------------------------
 
@@ -150,7 +195,7 @@ class PublicationAdmin(Desk, PartAdmin):
     def _create_draft(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
-            publication = publishing.create_draft(study, form.offer(), address=address)
+            publication = publishing.create_draft(study, address=address, **form.cleaned_data)
         except (NotPossible, MarketplaceError) as reason:
             existing = Publication.objects.filter(study=study).first()
             if existing is None:
@@ -210,110 +255,19 @@ class PublicationAdmin(Desk, PartAdmin):
         title = _("{title} on Prolific").format(title=publication.study)
         return self.page(request, "admin/prolific/publication/page.html", title, context)
 
-    # ---- actions ---------------------------------------------------------------------------------------
-
-    def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Show the cost and, on a confirmed POST, publish."""
-        publication = self._publication_to_spend_on(request, object_id)
-        if publication.status != STATUS.UNPUBLISHED:
-            self.message_user(request, _("This study has already been published."), messages.INFO)
-            return _page_of(publication)
-        if request.method == "POST":
-            return self._perform(
-                request,
-                publication,
-                publishing.publish,
-                Action.LAUNCHED,
-                _("Published: participants can now see the study on Prolific."),
-            )
+    def publish_page(self, request: HttpRequest, publication: Publication) -> HttpResponse:
+        """Show what publishing costs before it is confirmed."""
         problem, price = "", None
         try:
             publishing.refuse_unready(publication.study)
             price = publishing.price_of(publication)
         except (NotPossible, MarketplaceError) as reason:
             problem = str(reason)
-        context = {
-            "study": publication.study,
-            "publication": publication,
-            "price": price,
-            "problem": problem,
-            "real": publication.account.place == Account.Place.PRODUCTION,
-        }
-        title = _("Publish on Prolific: {title}").format(title=publication.study)
-        return self.page(request, "admin/prolific/publication/publish.html", title, context)
-
-    def pause(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        message = _("Paused: no new participants can start on Prolific. Participants who have started can finish.")
-        return self._perform(request, publication, publishing.pause, Action.PAUSED, message)
-
-    def resume(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        publication = self._publication_to_spend_on(request, object_id)
-        return self._perform(
-            request, publication, publishing.resume, Action.RESUMED, _("Resumed: new participants can start again.")
-        )
-
-    def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        publication = self.seen(request, str(object_id), role=Role.OWNER)
-        message = _("Stopped: no new participants can start on Prolific.")
-        return self._perform(request, publication, publishing.stop, Action.STOPPED, message)
-
-    def set_places(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        publication = self._publication_to_spend_on(request, object_id)
-        form = PlacesForm(request.POST)
-        if not form.is_valid():
-            self.message_user(request, _("Please enter the total number of places."), messages.ERROR)
-            return _page_of(publication)
-        places = form.cleaned_data["places"]
-        message = _("The study now has {places} places.").format(places=places)
-        return self._perform(
-            request,
-            publication,
-            lambda published: publishing.set_places(published, places),
-            Action.CHANGED,
-            message,
-            {"places": places},
-        )
-
-    def find(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Look for a study whose creation was never confirmed."""
-        publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        if publication.is_there:
-            return _page_of(publication)
+        real = publication.account.place == Account.Place.PRODUCTION
         study = publication.study
-        try:
-            is_found = publishing.find_created(publication)
-        except (NotPossible, MarketplaceError) as reason:
-            self.message_user(request, str(reason), messages.ERROR)
-            return _page_of(publication)
-        if is_found:
-            self.message_user(request, _("Found: the draft is on Prolific."), messages.SUCCESS)
-            return _page_of(publication)
-        self.message_user(
-            request, _("The study is not on Prolific: no draft was created. Create it again."), messages.WARNING
-        )
-        return HttpResponseRedirect(reverse("admin:prolific_publication_of", args=[study.pk]))
-
-    def refresh(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Refresh the study's status from Prolific."""
-        publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        if publication.is_there:
-            self._attempt(request, lambda: publishing.refresh(publication), _("Updated from Prolific."))
-        return _page_of(publication)
-
-    def subscribe(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Subscribe to Prolific's notifications of changes."""
-        publication = self._publication_to_spend_on(request, object_id)
-        address = request.build_absolute_uri(reverse("prolific_hook", args=[PLACEHOLDER_UID])).removesuffix(
-            f"{PLACEHOLDER_UID}/"
-        )
-        return self._perform(
-            request,
-            publication,
-            lambda published: hooks.subscribe(published, address=address) and None,
-            Action.CHANGED,
-            _("Prolific now notifies Parley of changes. Parley still checks every minute."),
-        )
+        context = {"study": study, "publication": publication, "price": price, "problem": problem, "real": real}
+        title = _("Publish on Prolific: {title}").format(title=study)
+        return self.page(request, "admin/prolific/publication/publish.html", title, context)
 
     def import_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Import the results of Prolific's authenticity check from a file."""
@@ -326,202 +280,119 @@ class PublicationAdmin(Desk, PartAdmin):
                 location = _("Line {line}: ").format(line=problem.line) if problem.line else ""
                 self.message_user(request, f"{location}{problem.reason}", messages.ERROR)
             return _page_of(publication)
+        self.record_action(request, publication, Action.CHANGED, "Imported authenticity flags.", dict(counts))
         message = _(
             "Flags imported for participants: {taken}. Lines that match no participant of this study: {unknown}."
-        ).format(**counts)
-        self.record_action(request, publication, Action.CHANGED, "Imported authenticity flags.", dict(counts))
-        self.message_user(request, message, messages.SUCCESS)
+        )
+        self.message_user(request, message.format(**counts), messages.SUCCESS)
         return _page_of(publication)
 
-    def forget(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Delete our record of a draft that was deleted on Prolific."""
-        publication = self.seen(request, str(object_id), role=Role.OWNER)
-        study, key = publication.study, publication.pk
-        if not publication.is_there:
-            return _page_of(publication)
-        self._attempt(
-            request,
-            lambda: publishing.forget(publication),
-            _("The deleted draft was removed here. You can create a new one."),
-        )
-        if Publication.objects.filter(pk=key).exists():
-            return _page_of(publication)
-        return HttpResponseRedirect(reverse("admin:prolific_publication_of", args=[study.pk]))
-
-    def reject(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Reject one submission, with a reason; this never happens automatically."""
-        publication, person = self._publication_and_person(request, object_id, enrolment)
-        if person is None:
-            return _page_of(publication)
-        form = bound_form(RejectForm, request)
-        if form.is_bound and form.is_valid():
-            values = {"category": form.cleaned_data["category"], "message": form.cleaned_data["message"]}
-            details = {"person": person.pseudonym, **values, "message": without_identifiers(values["message"], person)}
-            self._attempt(
-                request,
-                lambda: deciding.reject(
-                    publication,
-                    person,
-                    **values,
-                    user=request.user,
-                    record=lambda: self.record_action(
-                        request, publication, Action.REJECTED, "Asked Prolific to reject a submission.", details
-                    ),
-                ),
-                _("Rejected: {person}.").format(person=person),
-            )
-            return _page_of(publication)
-        consequence = _(
-            "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
-            "Payments that are due to them are written off. If you ask them to return their submission instead, that "
-            "does not count against them."
-        )
-        return self.confirmation_page(
-            request,
-            publication.study,
-            title=_("Reject the submission of {person}").format(person=person),
-            back=_address_of(publication),
-            about=_status_in_parley(person),
-            sentences=[consequence],
-            warnings=[_promised_amounts(person)],
-            form=form,
-            button=_("Reject"),
+    acts: Mapping[str, Act] = {
+        "publish": _on_study(
+            gettext_lazy("publish"),
+            publishing.publish,
+            gettext_lazy("Published: participants can now see the study on Prolific."),
+            Action.LAUNCHED,
+            hindrance=_published_before,
+            page=publish_page,
+        ),
+        "pause": _on_study(
+            gettext_lazy("pause"),
+            publishing.pause,
+            gettext_lazy("Paused: no new participants can start on Prolific. Those who have started can finish."),
+            Action.PAUSED,
+            spends=False,
+        ),
+        "resume": _on_study(
+            gettext_lazy("resume"),
+            publishing.resume,
+            gettext_lazy("Resumed: new participants can start again."),
+            Action.RESUMED,
+        ),
+        "stop": _on_study(
+            gettext_lazy("stop"),
+            publishing.stop,
+            gettext_lazy("Stopped: no new participants can start on Prolific."),
+            Action.STOPPED,
+            role=Role.OWNER,
+            spends=False,
+        ),
+        "places": Act(
+            gettext_lazy("more places"),
+            lambda given: publishing.set_places(given.target, given.values["places"]),
+            gettext_lazy("The study now has {places} places."),
+            log=Action.CHANGED,
+            details=_offered,
+            form=PlacesForm,
+            hindrance=_not_there,
+        ),
+        "hooks": Act(
+            gettext_lazy("notifications"),
+            _subscribe,
+            gettext_lazy("Prolific now notifies Parley of changes. Parley still checks every minute."),
+            log=Action.CHANGED,
+            details=_offered,
+            hindrance=_not_there,
+        ),
+        "find": Act(gettext_lazy("find"), _find, gettext_lazy("Found: the draft is on Prolific."), spends=False),
+        "refresh": _on_study(
+            gettext_lazy("refresh"), publishing.refresh, gettext_lazy("Updated from Prolific."), spends=False
+        ),
+        "forget": _on_study(
+            gettext_lazy("start over"),
+            publishing.forget,
+            gettext_lazy("The deleted draft was removed here. You can create a new one."),
+            role=Role.OWNER,
+            spends=False,
+        ),
+        "reject": _on_submission(
+            gettext_lazy("Reject the submission of {person}"),
+            lambda given: deciding.reject(
+                given.target,
+                given.person,
+                category=given.values["category"],
+                message=given.values["message"],
+                user=given.request.user,
+                record=given.record,
+            ),
+            gettext_lazy("Rejected: {person}."),
+            explains=gettext_lazy(
+                "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
+                "Payments that are due to them are written off. If you ask them to return their submission instead, "
+                "that does not count against them."
+            ),
+            button=gettext_lazy("Reject"),
+            log=Action.REJECTED,
+            form=RejectForm,
             harmful=True,
-        )
-
-    def ask_return(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Have Prolific ask a participant to return their submission."""
-        publication, person = self._publication_and_person(request, object_id, enrolment)
-        if person is None:
-            return _page_of(publication)
-        form = bound_form(ReturnForm, request)
-        if form.is_bound and form.is_valid():
-            reasons = form.chosen_reasons()
-            details = {
-                "person": person.pseudonym,
-                "reasons": [without_identifiers(reason, person) for reason in reasons],
-            }
-            self._attempt(
-                request,
-                lambda: deciding.ask_return(
-                    publication,
-                    person,
-                    reasons=reasons,
-                    record=lambda: self.record_action(
-                        request, publication, Action.RETURN_ASKED, "Asked Prolific to request a return.", details
-                    ),
-                ),
-                _("Prolific has asked {person} to return their submission.").format(person=person),
-            )
-            return _page_of(publication)
-        consequence = _(
-            "Prolific sends them your reasons. If they return their submission, they are not paid, it does not count "
-            "against them, and their place is free again. If they decline, approve or reject the submission."
-        )
-        return self.confirmation_page(
-            request,
-            publication.study,
-            title=_("Ask {person} to return their submission").format(person=person),
-            back=_address_of(publication),
-            about=_status_in_parley(person),
-            sentences=[consequence],
-            warnings=[_promised_amounts(person)],
-            form=form,
-            button=_("Send request"),
-        )
-
-    def pay_part(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
-        """Pay part of the reward to a participant who ended early."""
-        publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
-        person = deciding.payable_in_part(publication).get(enrolment)
-        if person is None:
-            self.message_user(
-                request, _("This participant cannot, or can no longer, be paid part of the reward."), messages.WARNING
-            )
-            return _page_of(publication)
-        self.refuse_without_account(request, publication.account)
-        form = bound_form(PartForm, request)
-        if form.is_bound and form.is_valid():
-            values = form.cleaned_data
-            details = {**values, "person": person.pseudonym, "message": without_identifiers(values["message"], person)}
-            self._attempt(
-                request,
-                lambda: deciding.pay_part(
-                    publication,
-                    person,
-                    **values,
-                    record=lambda: self.record_action(
-                        request, publication, Action.CHANGED, "Asked Prolific to pay part of the reward.", details
-                    ),
-                ),
-                _("Prolific pays {person} {percent} percent of the reward.").format(
-                    percent=values["percent"], person=person
-                ),
-            )
-            return _page_of(publication)
-        consequence = _(
-            "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't be "
-            "undone. The ledger records the payment as paid elsewhere."
-        ).format(amount=publication.reward, currency=publication.currency)
-        return self.confirmation_page(
-            request,
-            publication.study,
-            title=_("Pay {person} part of the reward").format(person=person),
-            back=_address_of(publication),
-            about=_status_in_parley(person),
-            sentences=[consequence],
-            warnings=[],
-            form=form,
-            button=_("Pay"),
-        )
-
-    # ---- shared by actions -----------------------------------------------------------------------------
-
-    def _publication_to_spend_on(self, request: HttpRequest, object_id: int) -> Publication:
-        """Return the publication if the user may spend its account's money; refuse otherwise."""
-        publication: Publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        self.refuse_without_account(request, publication.account)
-        return publication
-
-    def _publication_and_person(
-        self, request: HttpRequest, object_id: int, enrolment: int
-    ) -> tuple[Publication, Enrolment | None]:
-        """Return a publication whose submissions the user may decide on, and the participant if theirs awaits
-        review.
-        """
-        publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
-        person = deciding.reviewable(publication).get(enrolment)
-        if person is None:
-            self.message_user(request, _("This participant has no submission that awaits review."), messages.WARNING)
-        else:
-            self.refuse_without_account(request, publication.account)
-        return publication, person
-
-    def _perform(
-        self,
-        request: HttpRequest,
-        publication: Publication,
-        act: Callable[[Publication], None],
-        action: Action,
-        message: str,
-        details: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """Perform the action if Prolific has the study, record it, and show the page with the result."""
-        if not publication.is_there:
-            self.message_user(request, _("The study is not on Prolific yet."), messages.ERROR)
-        elif self._attempt(request, lambda: act(publication), message):
-            all_details = {"account": publication.account.title, "places": publication.places, **(details or {})}
-            self.record_action(request, publication, action, f"On Prolific: {action.label}.", all_details)
-        return _page_of(publication)
-
-    def _attempt(self, request: HttpRequest, act: Callable[[], None], message: str) -> bool:
-        try:
-            act()
-        except (NotPossible, MarketplaceError) as reason:
-            self.message_user(request, str(reason), messages.ERROR)
-            return False
-        self.message_user(request, message, messages.SUCCESS)
-        return True
+        ),
+        "ask_return": _on_submission(
+            gettext_lazy("Ask {person} to return their submission"),
+            lambda given: deciding.ask_return(given.target, given.person, **given.values, record=given.record),
+            gettext_lazy("Prolific has asked {person} to return their submission."),
+            explains=gettext_lazy(
+                "Prolific sends them your reasons. If they return their submission, they are not paid, it does not "
+                "count against them, and their place is free again. If they decline, approve or reject the submission."
+            ),
+            button=gettext_lazy("Send request"),
+            log=Action.RETURN_ASKED,
+            form=ReturnForm,
+        ),
+        "pay_part": _on_submission(
+            gettext_lazy("Pay {person} part of the reward"),
+            lambda given: deciding.pay_part(given.target, given.person, **given.values, record=given.record),
+            gettext_lazy("Prolific pays {person} {percent} percent of the reward."),
+            explains=lambda publication: _(
+                "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't "
+                "be undone. The ledger records the payment as paid elsewhere."
+            ).format(amount=publication.reward, currency=publication.currency),
+            button=gettext_lazy("Pay"),
+            log=Action.CHANGED,
+            who=deciding.payable_in_part,
+            nobody=gettext_lazy("This participant cannot, or can no longer, be paid part of the reward."),
+            form=PartForm,
+        ),
+    }
 
 
 def _projects(account: Account) -> list[tuple[str, str]]:
@@ -532,17 +403,6 @@ def _projects(account: Account) -> list[tuple[str, str]]:
         for project in client.projects(text_of(workspace, "id")):
             choices.append((text_of(project, "id"), f"{workspace.get('title', '')}: {project.get('title', '')}"))
     return choices
-
-
-def _status_in_parley(person: Enrolment) -> str:
-    return _("{person}'s status in Parley: {state}").format(person=person, state=person.get_state_display())
-
-
-def _promised_amounts(person: Enrolment) -> str:
-    """Return a warning with the amounts that their last page promised; empty if nothing is owed."""
-    rows = LedgerRow.objects.filter(enrolment=person).order_by("reason")
-    amounts = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in rows)
-    return _("Their last page promised them {amounts}.").format(amounts=amounts) if amounts else ""
 
 
 def _address_of(publication: Publication) -> str:

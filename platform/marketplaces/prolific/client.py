@@ -15,7 +15,7 @@ import httpx2
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from marketplaces.kinds import MarketplaceError
+from marketplaces.kinds import MarketplaceError, Unclear
 from marketplaces.models import Account, credentials_of
 from outgoing.client import AddressRefused, ask
 
@@ -46,10 +46,6 @@ class Refused(MarketplaceError):
 
 class NotThere(Refused):
     """The object does not exist on Prolific, or the account has no access to it."""
-
-
-class Unclear(MarketplaceError):
-    """There was no response, or an invalid one: the request may have taken effect."""
 
 
 class Client:
@@ -325,3 +321,20 @@ def client_of(account: Account) -> Client:
     if not credentials or not credentials.get("token") or not account.base_address:
         raise Refused(_("The account “{title}” has no token yet: enter one on its page.").format(title=account))
     return Client(account.base_address, credentials["token"])
+
+
+def check(account: Account) -> str:
+    """Return a message that the token is valid, with the balances that can be spent; it names no one. Raise
+    MarketplaceError.
+    """
+    client = client_of(account)
+    client.me()
+    workspaces = client.workspaces()
+    if not workspaces:
+        return _("Prolific accepts the token, but it belongs to no workspace.")
+    balances = []
+    for workspace in workspaces:
+        amount, currency = client.balance(text_of(workspace, "id"))
+        title = workspace.get("title")
+        balances.append(_("“{title}” has {amount} {currency}").format(title=title, amount=amount, currency=currency))
+    return _("Prolific accepts the token. Balance: {balances}.").format(balances="; ".join(balances))

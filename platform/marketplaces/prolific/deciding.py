@@ -12,8 +12,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from marketplaces import rejecting
-from marketplaces.kinds import MarketplaceError, NotPossible
-from marketplaces.prolific.client import Client, Unclear, client_of
+from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
+from marketplaces.prolific.client import Client, client_of
 from marketplaces.prolific.codes import PARTIAL_PAYMENT
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication
@@ -29,16 +29,16 @@ LEAST_PERCENT, MOST_PERCENT = 8, 99
 """Limits of Prolific's dynamic payment in percent of the reward (from its command-line tool, read on 2026-11-22)."""
 
 
+def _ended_with(publication: Publication, status: str) -> dict[int, Enrolment]:
+    """Return the participants who ended here and whose submissions have this status, as last reported, by key."""
+    submissions = publication.submissions.select_related("enrolment").filter(status=status, enrolment__isnull=False)
+    people = [submission.enrolment for submission in submissions if submission.enrolment is not None]
+    return {person.pk: person for person in people if person.ended}
+
+
 def reviewable(publication: Publication) -> dict[int, Enrolment]:
     """Return the participants whose submissions await review, as last reported, by key."""
-    submissions = publication.submissions.select_related("enrolment").filter(
-        status=AWAITING_REVIEW, enrolment__isnull=False
-    )
-    return {
-        submission.enrolment.pk: submission.enrolment
-        for submission in submissions
-        if submission.enrolment is not None and submission.enrolment.ended
-    }
+    return _ended_with(publication, AWAITING_REVIEW)
 
 
 def without_return_request(publication: Publication) -> set[int]:
@@ -53,16 +53,9 @@ def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
     """Return participants who ended early without base pay and have not submitted, by key; none without dynamic
     payment.
     """
-    if not publication.pays_parts:
-        return {}
-    submissions = publication.submissions.select_related("enrolment").filter(status=ACTIVE, enrolment__isnull=False)
-    ended = {
-        submission.enrolment.pk: submission.enrolment
-        for submission in submissions
-        if submission.enrolment is not None and submission.enrolment.ended
-    }
-    paid = LedgerRow.objects.filter(enrolment__in=ended).values_list("enrolment", flat=True)
-    return {key: person for key, person in ended.items() if key not in set(paid)}
+    ended = _ended_with(publication, ACTIVE) if publication.pays_parts else {}
+    paid = set(LedgerRow.objects.filter(enrolment__in=ended).values_list("enrolment", flat=True))
+    return {key: person for key, person in ended.items() if key not in paid}
 
 
 def pay_part(
@@ -149,14 +142,15 @@ def reject(
     """
     client, session, _current = _awaiting_review(publication, person)
     record()
-    try:
-        client.reject(session, message=message, category=category)
-    except Unclear:
-        if normalised_status(client.submission(session)["status"]) != REJECTED:
-            raise
-    with transaction.atomic():
-        publication.submissions.filter(enrolment=person).update(status=REJECTED)
-        rejecting.write_off_rejected(person, kind=KIND, reason=message, user=user)
+    rejecting.reject(
+        person,
+        kind=KIND,
+        reason=message,
+        user=user,
+        ask=lambda: client.reject(session, message=message, category=category),
+        is_rejected=lambda: normalised_status(client.submission(session)["status"]) == REJECTED,
+        mark=lambda: publication.submissions.filter(enrolment=person).update(status=REJECTED),
+    )
 
 
 def ask_return(

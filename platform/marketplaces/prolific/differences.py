@@ -65,28 +65,34 @@ def differences(publication: Publication) -> list[Difference]:
     payable = payable_in_part(publication)
     rows: list[Difference] = []
     for submission in submissions:
-        if submission.enrolment is not None:
-            difference = _difference_of(submission, submission.enrolment, paid=codes.is_paid(submission.enrolment))
-            if difference is None and submission.enrolment_id in payable:
-                difference = _unpaid_ending()
-            if difference is not None:
-                discrepancy, advice = difference
-                return_requested = submission.return_asked and submission.status == "AWAITING REVIEW"
-                rows.append(
-                    Difference(
-                        submission.enrolment,
-                        submission.enrolment.pseudonym,
-                        discrepancy,
-                        _return_requested() if return_requested else advice,
-                    )
+        person = submission.enrolment
+        if person is None:
+            continue
+        found = _difference_of(submission, person, paid=codes.is_paid(person))
+        if found is None and person.pk in payable:
+            found = (
+                _("Ended here without pay, and has not submitted on Prolific."),
+                _("Pay part of the reward, or wait until they return their submission."),
+            )
+        if found is not None:
+            discrepancy, advice = found
+            if submission.return_asked and submission.status == "AWAITING REVIEW":
+                advice = _(
+                    "They have been asked to return their submission but have not done so yet. Prolific automatically "
+                    "approves submissions that nobody has reviewed within 21 days."
                 )
-    rows += [
-        Difference(person, person.pseudonym, *_unknown_submission()) for person in _without_submission(publication)
-    ]
-    for submission in submissions:
-        if submission.enrolment is None and not submission.came and submission.status in SUBMITTED:
-            rows.append(Difference(None, _start_label(submission), *_never_arrived()))
-    return rows
+            rows.append(Difference(person, person.pseudonym, discrepancy, advice))
+    unknown = (
+        _("Arrived here with a submission that Prolific does not have, or that belongs to another participant."),
+        _("They are not paid. If this happens often, accept only signed links."),
+    )
+    rows += [Difference(person, person.pseudonym, *unknown) for person in _without_submission(publication)]
+    never_arrived = (
+        _("Submitted on Prolific, but never arrived here."),
+        _("No payment is due. Find the submission on Prolific by its start time, and ask them to return it."),
+    )
+    absent = [one for one in submissions if one.enrolment is None and not one.came and one.status in SUBMITTED]
+    return rows + [Difference(None, _start_label(submission), *never_arrived) for submission in absent]
 
 
 def _difference_of(submission: Submission, person: Enrolment, *, paid: bool) -> tuple[str, str] | None:
@@ -141,39 +147,8 @@ def _without_submission(publication: Publication) -> list[Enrolment]:
         return []
     matched = Submission.objects.filter(publication=publication, enrolment__isnull=False).values("enrolment")
     arrived = Identity.objects.filter(study=publication.study.slug, recruiter=KIND).exclude(enrolment__in=matched)
-    return list(
-        Enrolment.objects.filter(pk__in=arrived.values("enrolment"), arrived_at__lt=recruitment.answered_at).order_by(
-            "pk"
-        )
-    )
-
-
-def _unpaid_ending() -> tuple[str, str]:
-    return (
-        _("Ended here without pay, and has not submitted on Prolific."),
-        _("Pay part of the reward, or wait until they return their submission."),
-    )
-
-
-def _unknown_submission() -> tuple[str, str]:
-    return (
-        _("Arrived here with a submission that Prolific does not have, or that belongs to another participant."),
-        _("They are not paid. If this happens often, accept only signed links."),
-    )
-
-
-def _never_arrived() -> tuple[str, str]:
-    return (
-        _("Submitted on Prolific, but never arrived here."),
-        _("No payment is due. Find the submission on Prolific by its start time, and ask them to return it."),
-    )
-
-
-def _return_requested() -> str:
-    return _(
-        "They have been asked to return their submission but have not done so yet. Prolific automatically approves "
-        "submissions that nobody has reviewed within 21 days."
-    )
+    people = Enrolment.objects.filter(pk__in=arrived.values("enrolment"), arrived_at__lt=recruitment.answered_at)
+    return list(people.order_by("pk"))
 
 
 def _start_label(submission: Submission) -> str:

@@ -10,19 +10,16 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
-    UnfoldBooleanWidget,
 )
 
 from games.errors import GameError
 from llm_agents.errors import AgentError
-from marketplaces.offers import listing_of
+from marketplaces.fields import number, switch, text
+from marketplaces.offers import listing_of, open_places
 from marketplaces.prolific.deciding import LEAST_PERCENT, MOST_PERCENT
 from marketplaces.prolific.filters import Filter, FiltersField
-from marketplaces.prolific.publishing import Offer, open_places
 from studies.forecast import minutes_of
 from studies.models import Study
 
@@ -34,27 +31,19 @@ SHORTEST_REJECTION = 100
 class OfferForm(forms.Form):
     """A study as participants will see it on Prolific."""
 
-    name = forms.CharField(
-        label=_("Name"),
-        max_length=120,
-        widget=UnfoldAdminTextInputWidget(),
-        help_text=_("Shown to participants."),
+    name = text(_("Name"), 120, _("Shown to participants."))
+    description = text(
+        _("Description"),
+        5000,
+        _("Participants read this before they start. Say what they will do and that they can earn a bonus."),
+        rows=5,
     )
-    description = forms.CharField(
-        label=_("Description"),
-        max_length=5000,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 5}),
-        help_text=_("Participants read this before they start. Say what they will do and that they can earn a bonus."),
-    )
-    places = forms.IntegerField(
-        label=_("Places"), min_value=1, max_value=MOST_PLACES, widget=UnfoldAdminIntegerFieldWidget()
-    )
-    minutes = forms.IntegerField(
-        label=_("Estimated minutes"),
-        min_value=1,
-        max_value=600,
-        widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=_("How long participants need from opening the link to the end. A pilot gives the best estimate."),
+    places = number(_("Places"), 1, MOST_PLACES)
+    minutes = number(
+        _("Estimated minutes"),
+        1,
+        600,
+        _("How long participants need from opening the link to the end. A pilot gives the best estimate."),
     )
     devices = forms.MultipleChoiceField(
         label=_("Devices"),
@@ -67,13 +56,10 @@ class OfferForm(forms.Form):
         widget=UnfoldAdminSelectWidget(),
         help_text=_("The workspace of this project pays."),
     )
-    requires_signature = forms.BooleanField(
-        label=_("Accept only links signed by Prolific"),
-        required=False,
-        widget=UnfoldBooleanWidget(),
-        help_text=_("Signed links cannot be forged or changed. Leave this on if you can."),
+    requires_signature = switch(
+        _("Accept only links signed by Prolific"),
+        _("Signed links cannot be forged or changed. Leave this on if you can."),
     )
-
     screen_out = forms.DecimalField(
         label=_("Screen-out payment by Prolific"),
         required=False,
@@ -87,20 +73,16 @@ class OfferForm(forms.Form):
             "paid by the study's own pay rule."
         ),
     )
-    parts = forms.BooleanField(
-        label=_("Allow partial payments (dynamic payment)"),
-        required=False,
-        widget=UnfoldBooleanWidget(),
-        help_text=_(
+    parts = switch(
+        _("Allow partial payments (dynamic payment)"),
+        _(
             "You can then pay participants who ended early without pay 8 to 99 percent of the reward, one person at a "
             "time. Not every workspace supports this: Prolific may refuse it when you create the draft."
         ),
     )
-    by_treatment = forms.BooleanField(
-        label=_("Separate address for each treatment (Taskflow)"),
-        required=False,
-        widget=UnfoldBooleanWidget(),
-        help_text=_(
+    by_treatment = switch(
+        _("Separate address for each treatment (Taskflow)"),
+        _(
             "Prolific distributes participants over the study's cells. Each cell has as many places as in Parley, and "
             "the number of places above does not apply. Without this option, Parley draws each participant's cell as "
             "the plan says."
@@ -118,9 +100,6 @@ class OfferForm(forms.Form):
         self.fields["project"].choices = projects or [("", "–")]
         if len(projects) < 2:
             self.fields["project"].widget = forms.HiddenInput()
-
-    def offer(self) -> Offer:
-        return Offer(**self.cleaned_data)
 
 
 def suggestion(study: Study) -> dict[str, Any]:
@@ -143,9 +122,7 @@ def suggestion(study: Study) -> dict[str, Any]:
 
 
 class PlacesForm(forms.Form):
-    places = forms.IntegerField(
-        label=_("Total places"), min_value=1, max_value=MOST_PLACES, widget=UnfoldAdminIntegerFieldWidget()
-    )
+    places = number(_("Total places"), 1, MOST_PLACES)
 
 
 class ReturnForm(forms.Form):
@@ -166,38 +143,22 @@ class ReturnForm(forms.Form):
             )
         ],
     )
-    other = forms.CharField(
-        label=_("In your own words"),
-        max_length=300,
-        required=False,
-        widget=UnfoldAdminTextInputWidget(),
-        help_text=_("The participant reads the whole text."),
-    )
+    other = text(_("In your own words"), 300, _("The participant reads the whole text."), required=False)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if not self.errors and not self.chosen_reasons():
+        entered = [*cleaned.get("reasons", []), cleaned.get("other", "")]
+        reasons = [str(reason) for reason in entered if reason]
+        if not self.errors and not reasons:
             self.add_error("reasons", _("Choose a reason or write your own."))
-        return cleaned
-
-    def chosen_reasons(self) -> list[str]:
-        """Return the reasons as the participant reads them."""
-        reasons = [*self.cleaned_data.get("reasons", []), self.cleaned_data.get("other", "")]
-        return [str(reason) for reason in reasons if reason]
+        return {"reasons": reasons}
 
 
 class PartForm(forms.Form):
     """Form for a partial payment: a percentage of the reward, and a message to the participant."""
 
-    percent = forms.IntegerField(
-        label=_("Percentage of the reward"),
-        min_value=LEAST_PERCENT,
-        max_value=MOST_PERCENT,
-        widget=UnfoldAdminIntegerFieldWidget(),
-    )
-    message = forms.CharField(
-        label=_("Message to the participant"), max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3})
-    )
+    percent = number(_("Percentage of the reward"), LEAST_PERCENT, MOST_PERCENT)
+    message = text(_("Message to the participant"), 500, rows=3)
 
 
 class RejectForm(forms.Form):
@@ -220,16 +181,14 @@ class RejectForm(forms.Form):
             ("OTHER", _("something else")),
         ],
     )
-    message = forms.CharField(
-        label=_("Message to the participant"),
-        min_length=SHORTEST_REJECTION,
-        max_length=2000,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
-        help_text=_(
+    message = text(
+        _("Message to the participant"),
+        2000,
+        _(
             "At least 100 characters: what the participant did, and which rule this broke. Prolific may ask you about "
             "it."
         ),
+        rows=4,
+        min_length=SHORTEST_REJECTION,
     )
-    sure = forms.BooleanField(
-        label=_("Reject this submission. It counts against the participant."), widget=UnfoldBooleanWidget()
-    )
+    sure = switch(_("Reject this submission. It counts against the participant."), required=True)

@@ -6,7 +6,8 @@ never sent a second time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import ROUND_UP, Decimal
 from typing import Any
 from uuid import UUID
@@ -174,8 +175,6 @@ class ProlificPayer:
                 }
                 amounts = {session: order.amount for session, order in group.items()}
                 reference = self._client().set_up_bonuses(study=self._publication.prolific_id, bonuses=amounts)
-        except NotSent as error:
-            raise Unreachable(str(error)) from None
         except Refused:
             return {}
         with transaction.atomic():
@@ -194,8 +193,6 @@ class ProlificPayer:
         try:
             with _prolific_errors(refused=False):
                 self._client().approve_all([_session(order) for order in orders])
-        except NotSent as error:
-            raise Unreachable(str(error)) from None
         except Refused:
             return {}
         return {order.uid: Answer(Outcome.QUEUED, _("Prolific will approve it within minutes.")) for order in orders}
@@ -203,18 +200,26 @@ class ProlificPayer:
     def _pay_bonuses(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
         uids = [order.uid for order in orders]
         reference = BonusOrder.objects.filter(uid=uids[0]).values_list("reference", flat=True).first()
-        if not reference or not _mark_requested(reference, uids):
-            return {}
+        answer = self._pay_reference(reference, uids) if reference else None
+        is_sent = answer is not None and answer.outcome == Outcome.SENT
+        return dict.fromkeys(uids, answer) if answer is not None and is_sent else {}
+
+    def _pay_reference(self, reference: str, uids: Sequence[UUID]) -> Answer | None:
+        """Record the request to pay a reference, then send it; None if it was sent before or pays other orders."""
+        if not _mark_requested(reference, uids):
+            return None
+        recorded = BonusOrder.objects.filter(reference=reference)
         try:
             with _prolific_errors(refused=False):
-                self._client().pay_bonus(reference)
-        except (NotSent, Refused) as error:
-            BonusOrder.objects.filter(reference=reference).update(told_at=None)
-            if isinstance(error, NotSent):
-                raise Unreachable(str(error)) from None
-            return {}
-        BonusOrder.objects.filter(reference=reference).update(taken_at=timezone.now())
-        return {uid: Answer(Outcome.SENT, _("Prolific will pay it within minutes.")) for uid in uids}
+                try:
+                    self._client().pay_bonus(reference)
+                except (NotSent, Refused):
+                    recorded.update(told_at=None)
+                    raise
+        except Refused as refusal:
+            return Answer(Outcome.REFUSED, str(refusal))
+        recorded.update(taken_at=timezone.now())
+        return Answer(Outcome.SENT, _("Prolific will pay it within minutes."))
 
     # ---- base pay ------------------------------------------------------------------------------------
 
@@ -223,8 +228,6 @@ class ProlificPayer:
         try:
             with _prolific_errors(refused=False):
                 self._client().approve(_session(order))
-        except NotSent as error:
-            raise Unreachable(str(error)) from None
         except Refused as refusal:
             answer = self.look_up(order)
             is_certain = answer.outcome in (Outcome.CONFIRMED, Outcome.UNCLEAR)
@@ -240,20 +243,7 @@ class ProlificPayer:
         if stored.shared_by > 1 and stored.told_at is None:  # its shared reference would pay the other bonuses too
             self.prepare(order)
             stored.refresh_from_db()
-        single = BonusOrder.objects.filter(pk=stored.pk, reference=stored.reference, shared_by=1, told_at=None)
-        recorded = single.update(told_at=timezone.now())
-        if not recorded:
-            return self.look_up(order)
-        try:
-            with _prolific_errors(refused=False):
-                self._client().pay_bonus(stored.reference)
-        except (NotSent, Refused) as error:
-            BonusOrder.objects.filter(pk=stored.pk).update(told_at=None)
-            if isinstance(error, NotSent):
-                raise Unreachable(str(error)) from None
-            return Answer(Outcome.REFUSED, str(error))
-        BonusOrder.objects.filter(pk=stored.pk).update(taken_at=timezone.now())
-        return Answer(Outcome.SENT, _("Prolific will pay it within minutes."))
+        return self._pay_reference(stored.reference, [order.uid]) or self.look_up(order)
 
     def _look_up_bonus(self, order: Order, submission: dict[str, Any]) -> Answer:
         stored = BonusOrder.objects.filter(uid=order.uid).first()
@@ -304,19 +294,17 @@ def _mark_requested(reference: str, uids: Sequence[UUID]) -> bool:
     return False
 
 
-class _prolific_errors:
-    """A context in which Prolific's errors become `Unreachable`; so do refusals, unless `refused` is False."""
-
-    def __init__(self, *, refused: bool = True) -> None:
-        self._refused = refused
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
-        is_certain = isinstance(error, NotSent | Refused) and not self._refused
-        if isinstance(error, MarketplaceError) and not is_certain and not isinstance(error, NotThere):
-            raise Unreachable(str(error)) from None
+@contextmanager
+def _prolific_errors(*, refused: bool = True) -> Iterator[None]:
+    """Make Prolific's errors `Unreachable`; refusals as well, unless `refused` is False, but never NotThere."""
+    try:
+        yield
+    except NotThere:
+        raise
+    except MarketplaceError as error:
+        if isinstance(error, Refused) and not refused:
+            raise
+        raise Unreachable(str(error)) from None
 
 
 def _session(order: Order) -> str:

@@ -7,7 +7,7 @@ lost, Parley looks for a study with that name before it creates another.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account, Recruitment
 from marketplaces.offers import pay_of
 from marketplaces.prolific import codes
@@ -25,7 +25,6 @@ from marketplaces.prolific.client import (
     Client,
     NotThere,
     Refused,
-    Unclear,
     client_of,
     hundredths,
     raise_invalid_response,
@@ -36,7 +35,7 @@ from marketplaces.prolific.models import Publication
 from plans.pay import PayRule
 from recruiters.terms import Stated, with_share
 from studies.costs import Costs, shown_costs
-from studies.models import Placement, Study, Version
+from studies.models import Study, Version
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 TREATMENT = "t"
@@ -47,23 +46,6 @@ TIME_LIMIT_FACTOR = 2
 """Prolific's time limit for a submission as a multiple of the estimated minutes, if the study's own is not longer."""
 LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 """Upper limits for values in Prolific's responses; anything beyond them is invalid."""
-
-
-@dataclass(frozen=True)
-class Offer:
-    """The offer to participants as the researcher entered it."""
-
-    name: str
-    description: str
-    places: int
-    minutes: int
-    devices: Sequence[str]
-    requires_signature: bool
-    project: str = ""
-    screen_out: Decimal | None = None
-    parts: bool = False
-    filters: Sequence[Mapping[str, Any]] = ()
-    by_treatment: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,13 +65,6 @@ class Price:
     @property
     def covered(self) -> bool:
         return self.total <= self.balance
-
-
-def open_places(version: Version) -> int:
-    """Return the number of free places in a version."""
-    total_places = sum(cell.places for cell in version.cells.all())
-    taken_places = Placement.objects.filter(version=version, released_at=None).count()
-    return max(0, total_places - taken_places)
 
 
 def refuse_unready(study: Study) -> tuple[Version, Account]:
@@ -113,11 +88,24 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
     return version, recruitment.account
 
 
-def create_draft(study: Study, offer: Offer, *, address: str) -> Publication:
+def create_draft(
+    study: Study,
+    *,
+    address: str,
+    project: str = "",
+    screen_out: Decimal | None = None,
+    parts: bool = False,
+    by_treatment: bool = False,
+    **offer: Any,
+) -> Publication:
     """Create the study on Prolific, as a draft that nobody sees yet.
 
     Args:
         address: of the study's entry page, as participants' browsers reach it.
+        screen_out: what Prolific itself pays screened-out participants; None if nothing.
+        parts: whether partial payments are allowed.
+        by_treatment: whether each cell has its own address on Prolific.
+        offer: the other fields of `Publication` that the researcher chose.
 
     Raises:
         NotPossible
@@ -125,9 +113,9 @@ def create_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     """
     version, account = refuse_unready(study)
     rule = pay_of(version)
-    _refuse_screen_out(offer, rule)
+    _refuse_screen_out(screen_out, rule)
     client = client_of(account)
-    workspace, currency = workspace_of(client, offer.project)
+    workspace, currency = workspace_of(client, project)
     if currency != rule.currency:
         raise NotPossible(
             _(
@@ -139,23 +127,17 @@ def create_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         study=study,
         account=account,
         internal_name=f"parley-{study.slug}-{secrets.token_hex(4)}",
-        name=offer.name,
-        description=offer.description,
-        project=offer.project,
+        project=project,
         workspace=workspace,
-        places=offer.places,
-        minutes=offer.minutes,
-        devices=list(offer.devices),
         reward=rule.base,
         currency=rule.currency,
         address=address,
-        requires_signature=offer.requires_signature,
-        codes=codes.new_codes(parts=offer.parts),
-        screen_out_reward=offer.screen_out,
-        pays_parts=offer.parts,
-        filters=list(offer.filters),
+        codes=codes.new_codes(parts=parts),
+        screen_out_reward=screen_out,
+        pays_parts=parts,
+        **offer,
     )
-    if offer.by_treatment:
+    if by_treatment:
         cells = list(version.cells.order_by("number"))
         publication.places = sum(cell.places for cell in cells)
         publication.treatments = {secrets.token_urlsafe(9): cell.number for cell in cells}
@@ -169,18 +151,14 @@ def create_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     except Unclear:
         Publication.objects.filter(pk=publication.pk).update(status=Publication.Status.UNCERTAIN)
         raise
-    except Refused as refusal:
+    except MarketplaceError as error:
         publication.delete()
-        if (offer.screen_out is not None or offer.parts) and "completion_codes" in refusal.reason:
-            raise NotPossible(
-                _(
-                    "Prolific did not accept the screen-out payment or partial payments; the workspace may not support "
-                    "them. {why}"
-                ).format(why=refusal)
-            ) from None
-        raise
-    except MarketplaceError:
-        publication.delete()
+        if isinstance(error, Refused) and (screen_out is not None or parts) and "completion_codes" in error.reason:
+            message = _(
+                "Prolific did not accept the screen-out payment or partial payments; the workspace may not support "
+                "them. {why}"
+            )
+            raise NotPossible(message.format(why=error)) from None
         raise
     return publication
 
@@ -233,15 +211,15 @@ def _addresses(publication: Publication, version: Version) -> list[dict[str, Any
     ]
 
 
-def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
+def _refuse_screen_out(reward: Decimal | None, rule: PayRule) -> None:
     """Refuse a screen-out payment that would be paid twice, or that Prolific does not accept."""
-    if offer.screen_out is None:
+    if reward is None:
         return
     if codes.pays_screened_out(rule):
         raise NotPossible(
             _("The study itself already pays screened-out participants. Choose either the study or Prolific, not both.")
         )
-    if offer.screen_out >= rule.base:
+    if reward >= rule.base:
         raise NotPossible(_("The screen-out payment must be less than the reward."))
 
 

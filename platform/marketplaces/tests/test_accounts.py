@@ -117,8 +117,7 @@ def marketplace(monkeypatch):
         if isinstance(answer, Exception):
             raise answer
 
-    kind = kinds.get("mturk")
-    monkeypatch.setattr(kinds, "get", lambda key: type(kind)(**{**vars(kind), "sync": sync}))
+    monkeypatch.setattr("marketplaces.mturk.syncing.sync", sync)
     return answers
 
 

@@ -1,26 +1,22 @@
-"""Presets for known panels, one file each: initial values for the form of a new panel.
+"""Presets for known panels, one TOML file each: initial values for the form of a new panel.
 
 A preset only fills in the form; the values that a researcher saves belong to the panel from then on.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
-from django.utils.functional import Promise
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from panels.endings import Outcome
 
-Words = str | Promise
 
-
-@dataclass(frozen=True)
-class Preset:
-    """One panel.
+class Preset(BaseModel):
+    """One panel; its texts are translated where they are shown.
 
     Attributes:
         key: the file's name.
@@ -39,29 +35,38 @@ class Preset:
         source: what this file is based on, and when it was read.
     """
 
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     key: str
-    title: Words
-    about: Words
+    title: str
+    about: str
     person: str
     task: str = ""
     session: str = ""
     check: str = "nothing"
     sites: str = ""
-    destinations: Mapping[Outcome, str] = field(default_factory=dict)
-    hints: Mapping[Outcome, Words] = field(default_factory=dict)
+    destinations: Mapping[Outcome, str] = {}
+    hints: Mapping[Outcome, str] = {}
     pays: str = "list"
     columns: str = "id = person\namount = amount\ncurrency = currency\nreference = reference"
     lasting: bool = True
     link: str = ""
-    steps: tuple[Words, ...] = ()
-    source: Words = ""
+    steps: tuple[str, ...] = ()
+    source: str = ""
+
+
+def read(path: Path) -> Preset:
+    """Return the preset in a file; raise ValueError, which names the file and the field, if it is not valid."""
+    try:
+        return Preset(key=path.stem, **tomllib.loads(path.read_text(encoding="utf-8")))
+    except (ValidationError, tomllib.TOMLDecodeError) as problem:
+        raise ValueError(f"{path.name}: {problem}") from None
 
 
 @cache
 def every() -> tuple[Preset, ...]:
     """Return all presets by title, with "any site" last."""
-    names = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
-    presets = [import_module(f"panels.presets.{name}").PRESET for name in names]
+    presets = [read(path) for path in Path(__file__).parent.glob("*.toml")]
     return tuple(sorted(presets, key=lambda preset: (preset.key == "any_site", preset.key)))
 
 

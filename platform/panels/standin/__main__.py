@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import threading
 
 import django
 
@@ -18,6 +16,7 @@ PORT = 8970
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
+    from llm_agents.standins.kit import run
     from panels import presets
     from panels.standin.server import StandIn
 
@@ -29,17 +28,16 @@ def main() -> None:
     )
     parser.add_argument("--port", type=int, default=PORT, help=f"where to serve ({PORT}; 0: any that is free)")
     options = parser.parse_args()
-    stop = threading.Event()
-    for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, lambda *_: stop.set())
-    with StandIn(presets.get(options.preset), study=options.study, secret=options.secret, port=options.port) as standin:
-        print(
+    preset = presets.get(options.preset)
+    run(
+        lambda port: StandIn(preset, study=options.study, secret=options.secret, port=port),
+        options.port,
+        lambda standin: (
             f"A stand-in for a panel answers at {standin.address}/\n"
             f"In the panel's form, enter {standin.address} as its site, and addresses below it for the endings,\n"
-            f"such as {standin.address}/completed?id={{person}}. Press Ctrl+C to stop.",
-            flush=True,
-        )
-        stop.wait()
+            f"such as {standin.address}/completed?id={{person}}."
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ import hmac
 import html
 import io
 import secrets
-import threading
 import time
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from llm_agents.standins.http import HttpRequest
+from llm_agents.standins.kit import Reply, Service, page, redirect
 from panels.models import names_in
 from panels.presets import Preset
 
@@ -34,7 +33,7 @@ class Guest:
     paid: list[str] = field(default_factory=list)
 
 
-class StandIn:
+class StandIn(Service):
     """A server on 127.0.0.1 that runs until the `with` block ends.
 
     Attributes:
@@ -47,18 +46,25 @@ class StandIn:
         self.guests = [Guest(f"P{number:02}{secrets.token_hex(3)}", self.task) for number in range(1, PEOPLE + 1)]
         self.return_addresses: list[str] = []
         self._by_browser: dict[str, str] = {}
-        handler = type("Handler", (_Handler,), {"standin": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-        self.port = self._server.server_address[1]
-        self.address = f"http://127.0.0.1:{self.port}"
+        super().__init__(port=port)
 
-    def __enter__(self) -> StandIn:
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def answer(self, request: HttpRequest) -> Reply:
+        if request.path == "/":
+            return page(_home(self))
+        if request.path == "/favicon.ico":
+            return page("", 404)
+        if request.path == "/go":
+            person = request.fields.get("person", "")
+            guest = next((guest for guest in self.guests if guest.person == person), None)
+            if guest is None:
+                return page("<p>Not a participant of this panel.</p>", 404)
+            link, browser = self.send_participant(guest)
+            return redirect(link, set_cookie=f"panel={browser}; Path=/; HttpOnly")
+        address = request.path + (f"?{request.query}" if request.query else "")
+        browser = request.headers.get("cookie", "").partition("panel=")[2].partition(";")[0]
+        returned = self.record_return(address, browser)
+        name = html.escape(returned.person) if returned else "an unknown participant"
+        return page(f"<h1>Welcome back</h1><p>Noted for {name}: <code>{html.escape(address)}</code></p>")
 
     def link(self, guest: Guest, **replacements: str) -> str:
         """Return the study's address for one participant; `replacements` replaces some of their values."""
@@ -100,43 +106,6 @@ class StandIn:
                     guest.paid.append(line[amount])
                     writer.writerow({person: guest.person, amount: line[amount]})
         return report.getvalue()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    standin: StandIn
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        if parts.path == "/":
-            self._html(_home(self.standin))
-        elif parts.path == "/go":
-            person = parse_qs(parts.query).get("person", [""])[0]
-            guest = next((guest for guest in self.standin.guests if guest.person == person), None)
-            if guest is None:
-                self._html("<p>Not a participant of this panel.</p>", status=404)
-                return
-            link, browser = self.standin.send_participant(guest)
-            self._html("", status=303, Location=link, **{"Set-Cookie": f"panel={browser}; Path=/; HttpOnly"})
-        elif parts.path == "/favicon.ico":
-            self._html("", status=404)
-        else:
-            browser = self.headers.get("Cookie", "").partition("panel=")[2].partition(";")[0]
-            returned_guest = self.standin.record_return(self.path, browser)
-            name = html.escape(returned_guest.person) if returned_guest else "an unknown participant"
-            self._html(f"<h1>Welcome back</h1><p>Noted for {name}: <code>{html.escape(self.path)}</code></p>")
-
-    def _html(self, page: str, *, status: int = 200, **headers: str) -> None:
-        body = page.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_args: Any) -> None:
-        return None
 
 
 def _home(standin: StandIn) -> str:

@@ -16,11 +16,11 @@ from participants.models import Enrolment
 
 
 def destinations_at(key: str, standin: StandIn) -> dict[str, str]:
-    """Return each preset's own form of addresses, on the stand-in's server."""
+    """Return a preset's own form of addresses on the stand-in's server, or that of any site."""
     address = standin.address
     connect = f"{address}/participant/project/{standin.task}"
     credit = f"{address}/webstudy_credit.aspx?experiment_id=7&credit_token=ab12&survey_code={{person}}"
-    return {
+    own = {
         "cloudresearch_connect": {
             "to_completed": f"{connect}/complete",
             "to_partial": f"{connect}/partial/1",
@@ -29,14 +29,15 @@ def destinations_at(key: str, standin: StandIn) -> dict[str, str]:
         "respondent": {"to_completed": f"{address}/complete?cc=c0de"},
         "sona": {"to_completed": credit, "to_partial": credit},
         "external_question": {"to_completed": f"POST {address}/mturk/externalSubmit?assignmentId={{session}}"},
-        "any_site": {
-            "to_completed": f"{address}/done?id={{person}}&code={{code}}",
-            "to_screened_out": f"{address}/screened-out?id={{person}}",
-            "to_partial": f"{address}/early?id={{person}}",
-            "to_over_quota": f"{address}/full?id={{person}}",
-            "to_withdrew": "LEFT-EARLY",
-        },
-    }[key]
+    }
+    any_site = {
+        "to_completed": f"{address}/done?id={{person}}&code={{code}}",
+        "to_screened_out": f"{address}/screened-out?id={{person}}",
+        "to_partial": f"{address}/early?id={{person}}",
+        "to_over_quota": f"{address}/full?id={{person}}",
+        "to_withdrew": "LEFT-EARLY",
+    }
+    return own.get(key, any_site)
 
 
 class Visitor:

@@ -50,6 +50,13 @@ def approved(panel: Panel, boss: User) -> None:
         deciding.approve(study=panel.study.slug, rows=list(rows), user=boss)
 
 
+def test_invalid_preset_is_refused_with_its_name_and_field(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('title = "Mine"\nabout = ""\nperson = "id"\n[hints]\nfinished = "no such outcome"\n')
+    with pytest.raises(ValueError, match=r"mine\.toml[\s\S]*hints\.finished"):
+        presets.read(file)
+
+
 @pytest.mark.parametrize("key", [preset.key for preset in presets.every()])
 def test_twelve_participants_of_each_preset(panel_of, boss, key, tmp_path):
     study = {"quota": ENDINGS.count("completed"), "before": [QUESTION]}

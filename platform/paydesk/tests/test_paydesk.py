@@ -238,7 +238,7 @@ def test_a_dry_run_shows_each_result_and_moves_no_money(client, study, owner, st
 
 def test_a_dry_run_reports_a_recruiter_that_does_not_answer(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
-    standin.fail("assignment_status", "error_before")
+    standin.misbehave("refused", "assignment_status")
     page = client.post(path(study, "try"), {"state": "due", "rows": [base.pk]})
     assert page.context["results"][0].verdict == "waits" and "did not answer" in page.content.decode()
 
@@ -276,8 +276,8 @@ def test_a_failure_shows_its_reason_and_can_be_approved_again(client, study, own
 def test_unclear_payments_come_first_and_are_resolved_in_two_steps(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "approve", base)
-    standin.fail("pay", "drop_after")
-    standin.fail("look_up", *["error_before"] * 40)
+    standin.misbehave("lost", "pay")
+    standin.misbehave("refused", "look_up", times=40)
     paying.pay_due()
     for _hour in range(14):
         later(2)

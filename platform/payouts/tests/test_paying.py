@@ -130,7 +130,7 @@ def test_an_accepted_order_without_further_answers_is_unclear_after_a_week(stand
     base, _bonus = finished("A1")
     approve(boss, base)
     paying.pay_due()
-    standin.fail("look_up", *["error_before"] * 5)
+    standin.misbehave("refused", "look_up", times=5)
     for _time in range(2):
         later(48)
         paying.pay_due()
@@ -145,7 +145,7 @@ def test_an_order_found_accepted_after_a_day_does_not_count_as_unanswered(standi
     standin.later = True
     base, _bonus = finished("A1")
     approve(boss, base)
-    standin.fail("pay", "drop_after")
+    standin.misbehave("lost", "pay")
     paying.pay_due()
     later(30)
     paying.pay_due()
@@ -165,8 +165,8 @@ def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, 
     other_base, _ = finished("A2")
     approve(boss, base, bonus, other_base)
     if method == "look_up":
-        standin.fail("pay", "drop_after")
-    standin.fail(method, fault)
+        standin.misbehave("lost", "pay")
+    standin.misbehave(fault, method)
     paying.pay_due(max_groups=1)
     assert "confirmed" not in states(base), "the failed payment is seen"
     assert LedgerRow.objects.get(pk=base.pk).problem
@@ -179,7 +179,7 @@ def test_everybody_is_paid_once_after_any_failure(standin: StandIn, boss: User, 
 def test_an_order_without_an_answer_is_looked_up_before_anything_else(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    standin.fail("pay", "error_after")
+    standin.misbehave("refused-late", "pay")
     paying.pay_due()
     assert states(base) == ["sent"] and standin.asked["pay"] == 1
     settle()
@@ -189,7 +189,7 @@ def test_an_order_without_an_answer_is_looked_up_before_anything_else(standin: S
 def test_an_order_without_an_answer_is_looked_up_only_after_a_delay(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    standin.fail("pay", "drop_before")
+    standin.misbehave("cut", "pay")
     paying.pay_due()
     Transfer.objects.update(next_at=timezone.now())
     paying.pay_due()
@@ -201,8 +201,8 @@ def test_an_order_without_an_answer_is_looked_up_only_after_a_delay(standin: Sta
 def test_a_row_is_unclear_after_a_day_without_answers(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    standin.fail("pay", "drop_before")
-    standin.fail("look_up", *["error_before"] * 100)
+    standin.misbehave("cut", "pay")
+    standin.misbehave("refused", "look_up", times=100)
     paying.pay_due()
     for _hour in range(14):
         later(2)
@@ -215,7 +215,7 @@ def test_a_row_is_unclear_after_a_day_without_answers(standin: StandIn, boss: Us
 def test_delays_grow_and_are_shown(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    standin.fail("assignment_status", *["error_before"] * 3)
+    standin.misbehave("refused", "assignment_status", times=3)
     waits = []
     for _try in range(3):
         paying.pay_due()
@@ -229,7 +229,7 @@ def test_delays_grow_and_are_shown(standin: StandIn, boss: User):
 def test_one_payment_that_fails_delays_no_other(standin: StandIn, boss: User):
     people = [finished(f"A{number}")[0] for number in range(4)]
     approve(boss, *people)
-    standin.fail("assignment_status", "nonsense_before")
+    standin.misbehave("garbage", "assignment_status")
     paying.pay_due()
     assert sorted(states(*people)) == ["approved", "confirmed", "confirmed", "confirmed"]
 
@@ -289,7 +289,7 @@ def test_a_refusal_is_stored_without_naming_the_worker(standin: StandIn, boss: U
 def test_an_erased_participant_can_no_longer_be_paid_and_is_not_forgotten(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
-    standin.fail("pay", "drop_after")
+    standin.misbehave("lost", "pay")
     paying.pay_due()
     Identity.objects.all().delete()
     settle()
@@ -371,15 +371,15 @@ def test_unclear_rows_are_never_sent_again_automatically_and_a_person_resolves_t
 ):
     base, _bonus = finished("A1")
     approve(boss, base)
-    standin.fail("pay", "drop_after" if paid else "drop_before")
-    standin.fail("look_up", *["error_before"] * 40)
+    standin.misbehave("lost" if paid else "cut", "pay")
+    standin.misbehave("refused", "look_up", times=40)
     paying.pay_due()
     for _hour in range(14):
         later(2)
         paying.pay_due()
     assert states(base) == ["unclear"]
     calls_before = standin.asked["pay"]
-    standin.faults.clear()
+    standin.behave()
     settle()
     assert states(base) == ["unclear"] and standin.asked["pay"] == calls_before
 

@@ -1,6 +1,5 @@
 """A stand-in for Mechanical Turk: the requester API, and the pages where workers find and do tasks."""
 
-from marketplaces.mturk.standin.misbehaviours import Misbehaviour
 from marketplaces.mturk.standin.server import StandIn
 
-__all__ = ["Misbehaviour", "StandIn"]
+__all__ = ["StandIn"]

@@ -1,35 +1,57 @@
 """An in-memory model of Mechanical Turk's tasks, assignments, qualifications and money.
 
-States are those of the API reference (version 2017-01-17). `pass_time` moves the clock forward; amounts are in US
-dollars. The caller holds `lock` for every operation.
+States are those of the API reference (version 2017-01-17), bodies those of boto3's own description of the service.
+Times are in seconds since 1970, amounts in US dollars. The caller holds `lock` for every operation.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 import secrets
+import string
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
+from html import escape, unescape
 from typing import Any
 
 from marketplaces.mturk import fees
 
-APPROVED_NUMBER = "00000000000000000040"
-APPROVED_PERCENT = "000000000000000000L0"
+APPROVED_NUMBER, APPROVED_PERCENT = "00000000000000000040", "000000000000000000L0"
 LOCALE = "00000000000000000071"
-NAMESPACE = "AWS.MechanicalTurk"
 DAY = 24 * 3600.0
+YEAR = 365 * DAY
+_COMPARATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "GreaterThan": operator.gt, "GreaterThanOrEqualTo": operator.ge, "LessThan": operator.lt,
+    "LessThanOrEqualTo": operator.le, "EqualTo": operator.eq, "NotEqualTo": operator.ne,
+}  # fmt: skip
 
 
 class RequestError(Exception):
-    """A refusal in the API's own words; `code` is its TurkErrorCode without the namespace."""
+    """A refusal in the API's own words; `code` is its TurkErrorCode."""
 
     def __init__(self, code: str, message: str):
         super().__init__(message)
-        self.code = f"{NAMESPACE}.{code}"
+        self.code = f"AWS.MechanicalTurk.{code}"
+
+
+def new_id() -> str:
+    """Return an ID in mTurk's format: 30 capital letters and digits, starting with a 3."""
+    return "3" + "".join(secrets.choice(string.digits + string.ascii_uppercase) for _ in range(29))
+
+
+def money(text: str) -> Decimal:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount <= 0 or amount != amount.quantize(Decimal("0.01")):
+        raise RequestError("ParameterValidationError", "The amount of money is not valid.")
+    return amount
 
 
 @dataclass
@@ -44,24 +66,21 @@ class Worker:
 
 @dataclass
 class Hit:
-    """One task; times are in seconds since 1970."""
+    """One task; `given` are CreateHIT's own parameters."""
 
-    id: str
-    type_id: str
-    group_id: str
-    title: str
-    description: str
-    keywords: str
-    question: str
-    annotation: str
-    reward: Decimal
-    assignments: int
-    duration: float
-    auto_approval: float
+    given: Mapping[str, Any]
     created: float
     expires: float
-    requirements: list[Mapping[str, Any]]
+    assignments: int
+    id: str = field(default_factory=new_id)
     disposed: bool = False
+
+    def __post_init__(self) -> None:
+        self.title, self.description = self.given["Title"], self.given["Description"]
+        self.reward = money(self.given["Reward"])
+        self.duration = self.given["AssignmentDurationInSeconds"]
+        self.auto_approval = self.given.get("AutoApprovalDelayInSeconds", 30 * int(DAY))
+        self.requirements = self.given.get("QualificationRequirements", [])
 
     @property
     def unit_cost(self) -> Decimal:
@@ -71,13 +90,15 @@ class Hit:
     @property
     def address(self) -> str:
         """Address of the external question."""
-        match = re.search(r"<ExternalURL>(.*?)</ExternalURL>", self.question)
-        return match[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") if match else ""
+        return unescape(self._in_question("ExternalURL"))
 
     @property
     def frame_height(self) -> int:
-        match = re.search(r"<FrameHeight>(\d+)</FrameHeight>", self.question)
-        return int(match[1]) if match else 0
+        return int(self._in_question("FrameHeight") or 0)
+
+    def _in_question(self, name: str) -> str:
+        match = re.search(f"<{name}>(.*?)</{name}>", self.given["Question"])
+        return match[1] if match else ""
 
 
 @dataclass
@@ -95,10 +116,6 @@ class Assignment:
     feedback: str = ""
 
     @property
-    def deadline(self) -> float:
-        return self.accepted + self.hit.duration
-
-    @property
     def reviewed(self) -> bool:
         return self.status in ("Approved", "Rejected")
 
@@ -107,17 +124,15 @@ class Assignment:
 class Qualification:
     """A qualification type made by the requester, and its holders: worker → (value, since)."""
 
-    id: str
     name: str
     description: str
     created: float
+    id: str = field(default_factory=new_id)
     holders: dict[str, tuple[int, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Bonus:
-    """A bonus that was paid."""
-
     worker: str
     assignment: str
     amount: Decimal
@@ -136,7 +151,7 @@ class Market:
         self.qualifications: dict[str, Qualification] = {}
         self.workers: dict[str, Worker] = {}
         self.bonuses: list[Bonus] = []
-        self._tokens: dict[tuple[str, str], tuple[float, str]] = {}
+        self._tokens: dict[tuple[str, str], float] = {}
         self._shift = 0.0
 
     # ---- time and money ------------------------------------------------------------------------------
@@ -154,38 +169,46 @@ class Market:
         """Apply the changes that the passing of time causes."""
         now = self.now()
         for assignment in self.assignments.values():
-            if assignment.status == "Accepted" and now > assignment.deadline:
+            if assignment.status == "Accepted" and now > assignment.accepted + assignment.hit.duration:
                 assignment.status = "Abandoned"
             if assignment.status == "Submitted" and now >= assignment.submitted + assignment.hit.auto_approval:
                 assignment.status, assignment.decided = "Approved", now
 
     @property
     def spent(self) -> Decimal:
-        """Return the rewards and bonuses paid so far, including fees."""
-        rewards = sum(
-            (assignment.hit.unit_cost for assignment in self.assignments.values() if assignment.status == "Approved"),
-            Decimal(0),
-        )
-        return rewards + sum((bonus.amount + fees.bonus_fee(bonus.amount) for bonus in self.bonuses), Decimal(0))
+        """Rewards and bonuses paid so far, including fees."""
+        approved = [one.hit.unit_cost for one in self.assignments.values() if one.status == "Approved"]
+        return sum(approved + [bonus.amount + fees.bonus_fee(bonus.amount) for bonus in self.bonuses], Decimal(0))
 
     @property
     def held(self) -> Decimal:
-        """Return the amount held for tasks that may still be approved."""
-        return sum(
-            (hit.unit_cost * self._held_assignments(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0)
-        )
+        """The amount held for assignments that may still be approved."""
+        return sum((hit.unit_cost * self._undecided(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0))
 
     @property
     def available(self) -> Decimal:
         return self.total - self.spent - self.held
 
-    def _held_assignments(self, hit: Hit) -> int:
-        own_assignments = self.assignments_of(hit)
-        if hit.expires > self.now():
-            return hit.assignments - sum(assignment.reviewed for assignment in own_assignments)
-        return sum(assignment.status in ("Accepted", "Submitted") for assignment in own_assignments)
+    def refuse_costs(self, cost: Decimal) -> None:
+        if cost > self.available:
+            raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
 
-    # ---- tasks -----------------------------------------------------------------------------------------
+    def _undecided(self, hit: Hit) -> int:
+        own = self.assignments_of(hit)
+        if hit.expires > self.now():
+            return hit.assignments - sum(assignment.reviewed for assignment in own)
+        return sum(assignment.status in ("Accepted", "Submitted") for assignment in own)
+
+    @contextmanager
+    def once(self, action: str, token: str, *, code: str, lasts: float = float("inf")) -> Iterator[None]:
+        """Refuse a request whose token was used before; note the token once the request has taken effect."""
+        earlier = self._tokens.get((action, token))
+        if token and earlier is not None and self.now() - earlier <= lasts:
+            raise RequestError(code, "The request was made before.")
+        yield
+        self._tokens[action, token] = self.now()
+
+    # ---- tasks and workers -----------------------------------------------------------------------------
 
     def assignments_of(self, hit: Hit) -> list[Assignment]:
         return [assignment for assignment in self.assignments.values() if assignment.hit is hit]
@@ -199,107 +222,45 @@ class Market:
 
     def counts(self, hit: Hit) -> tuple[int, int, int]:
         """Return the numbers of pending, available and completed assignments."""
-        own_assignments = self.assignments_of(hit)
-        taken = sum(
-            assignment.status in ("Accepted", "Submitted", "Approved", "Rejected") for assignment in own_assignments
-        )
-        pending = sum(assignment.status == "Accepted" for assignment in own_assignments)
-        return pending, max(0, hit.assignments - taken), sum(assignment.reviewed for assignment in own_assignments)
+        own = [one for one in self.assignments_of(hit) if one.status not in ("Returned", "Abandoned")]
+        pending = sum(assignment.status == "Accepted" for assignment in own)
+        return pending, max(0, hit.assignments - len(own)), sum(assignment.reviewed for assignment in own)
 
     def status(self, hit: Hit) -> str:
         """Return the task's HITStatus."""
+        pending, available, _completed = self.counts(hit)
         if hit.disposed:
             return "Disposed"
-        pending, available, _completed = self.counts(hit)
         if hit.expires > self.now() and available:
             return "Assignable"
         return "Unassignable" if pending else "Reviewable"
-
-    def create_hit(self, hit: Hit, token: str) -> Hit:
-        def create() -> str:
-            if hit.unit_cost * hit.assignments > self.available:
-                raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
-            self.hits[hit.id] = hit
-            return hit.id
-
-        self._once("CreateHIT", token, create, code="HitAlreadyExists", lasts=DAY)
-        return hit
-
-    def add_assignments(self, hit: Hit, number: int, token: str) -> None:
-        def add() -> str:
-            if hit.assignments < fees.MTURK_LARGE_FROM <= hit.assignments + number:
-                raise RequestError("InvalidMaximumAssignmentsIncrease", "It would become a task of 10 or more.")
-            if hit.unit_cost * number > self.available:
-                raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
-            hit.assignments += number
-            return new_id()
-
-        self._once("CreateAdditionalAssignmentsForHIT", token, add, code="DuplicateRequest")
-
-    def dispose(self, hit: Hit) -> None:
-        has_undecided = any(assignment.status == "Submitted" for assignment in self.assignments_of(hit))
-        if self.status(hit) != "Reviewable" or has_undecided:
-            raise RequestError("InvalidHITState", "This HIT is not in a state in which it can be deleted.")
-        hit.disposed = True
-
-    def _once(self, action: str, token: str, act: Callable[[], str], *, code: str, lasts: float = float("inf")) -> None:
-        """Call `act`, unless an earlier request had the same token."""
-        earlier = self._tokens.get((action, token))
-        if token and earlier is not None and self.now() - earlier[0] <= lasts:
-            raise RequestError(code, f"The request was made before: {earlier[1]}")
-        result = act()
-        if token:
-            self._tokens[action, token] = (self.now(), result)
-
-    # ---- workers ---------------------------------------------------------------------------------------
 
     def worker(self, key: str) -> Worker:
         """Return the worker with this ID; a worker is created when first asked for."""
         return self.workers.setdefault(key, Worker(key))
 
-    def allowed(self, worker: Worker, hit: Hit) -> bool:
-        """Return whether the worker has the qualifications that the task requires."""
-        return all(self._meets(worker, requirement) for requirement in hit.requirements)
-
     def _meets(self, worker: Worker, requirement: Mapping[str, Any]) -> bool:
         key, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
-        integers = requirement.get("IntegerValues", [])
-        value: Any
-        if key == LOCALE:
-            countries = [locale["Country"] for locale in requirement.get("LocaleValues", [])]
-            return (worker.country in countries) == (comparator in ("EqualTo", "In"))
-        if key == APPROVED_NUMBER:
-            value = worker.approved_number
-        elif key == APPROVED_PERCENT:
-            value = worker.approved_percent
-        else:
-            value = self.qualification(key).holders.get(worker.id, (None, 0.0))[0]
+        own: dict[str, Any] = {
+            LOCALE: worker.country, APPROVED_NUMBER: worker.approved_number, APPROVED_PERCENT: worker.approved_percent
+        }  # fmt: skip
+        value = own[key] if key in own else self.qualification(key).holders.get(worker.id, (None, 0.0))[0]
+        wanted = [locale["Country"] for locale in requirement.get("LocaleValues", [])]
+        wanted += requirement.get("IntegerValues", [])
         if comparator in ("Exists", "DoesNotExist"):
             return (value is not None) == (comparator == "Exists")
-        if value is None:
-            return False
-        compare: dict[str, Callable[[], bool]] = {
-            "GreaterThan": lambda: value > integers[0],
-            "GreaterThanOrEqualTo": lambda: value >= integers[0],
-            "LessThan": lambda: value < integers[0],
-            "LessThanOrEqualTo": lambda: value <= integers[0],
-            "EqualTo": lambda: value == integers[0],
-            "NotEqualTo": lambda: value != integers[0],
-            "In": lambda: value in integers,
-            "NotIn": lambda: value not in integers,
-        }
-        return compare[comparator]()
+        if comparator in ("In", "NotIn"):
+            return (value in wanted) == (comparator == "In")
+        return value is not None and _COMPARATORS[comparator](value, wanted[0])
 
     def offered(self, worker: Worker) -> list[Hit]:
         """Return the tasks in this worker's list."""
         return [hit for hit in self.hits.values() if self.may_accept(worker, hit)]
 
     def may_accept(self, worker: Worker, hit: Hit) -> bool:
-        has_accepted = any(
-            assignment.worker == worker.id and assignment.status not in ("Returned", "Abandoned")
-            for assignment in self.assignments_of(hit)
-        )
-        return not hit.disposed and self.status(hit) == "Assignable" and not has_accepted and self.allowed(worker, hit)
+        own = [one for one in self.assignments_of(hit) if one.status not in ("Returned", "Abandoned")]
+        is_new = worker.id not in {assignment.worker for assignment in own}
+        return self.status(hit) == "Assignable" and is_new and all(self._meets(worker, one) for one in hit.requirements)
 
     def accept(self, worker: Worker, hit: Hit, *, reuse: str = "") -> Assignment:
         """Accept a task; `reuse` gives a returned assignment's ID to the new one, as mTurk sometimes does."""
@@ -319,16 +280,16 @@ class Market:
         self.settle()
         if assignment.status != "Accepted":
             raise RequestError("InvalidAssignmentState", "This assignment cannot be submitted any more.")
-        if not {name for name in fields if name != "assignmentId"}:
+        answers = {name: value for name, value in fields.items() if name != "assignmentId"}
+        if not answers:
             raise RequestError("ParameterValidationError", "The form has no field beside assignmentId.")
         assignment.status, assignment.submitted = "Submitted", self.now()
         assignment.answer = "".join(
-            f"<Answer><QuestionIdentifier>{_xml(name)}</QuestionIdentifier><FreeText>{_xml(value)}</FreeText></Answer>"
-            for name, value in fields.items()
-            if name != "assignmentId"
+            f"<Answer><QuestionIdentifier>{escape(name)}</QuestionIdentifier><FreeText>{escape(value)}</FreeText></Answer>"
+            for name, value in answers.items()
         )
 
-    # ---- decisions and payments --------------------------------------------------------------------------
+    # ---- decisions and qualifications ------------------------------------------------------------------
 
     def assignment(self, key: str) -> Assignment:
         """Return a submitted assignment.
@@ -339,58 +300,25 @@ class Market:
         assignment = self.assignments.get(key)
         if assignment is None:
             raise RequestError("AssignmentDoesNotExist", f"Assignment {key} does not exist.")
-        if assignment.status not in ("Submitted", "Approved", "Rejected"):
-            raise RequestError(
-                "InvalidAssignmentState",
-                f"This operation can be called with a status of: Reviewable,Approved,Rejected ({assignment.worker})",
+        if not assignment.submitted:
+            message = (
+                f"This operation can be called with a status of: Reviewable,Approved,Rejected ({assignment.worker})"
             )
+            raise RequestError("InvalidAssignmentState", message)
         return assignment
 
     def approve(self, assignment: Assignment, feedback: str, *, override: bool) -> None:
-        if assignment.status == "Approved" or (assignment.status == "Rejected" and not override):
-            raise RequestError("InvalidAssignmentState", "This operation can be called with a status of: Submitted")
-        assignment.status, assignment.decided, assignment.feedback = "Approved", self.now(), feedback
+        self._decide(assignment, "Approved", feedback, override=override)
 
     def reject(self, assignment: Assignment, feedback: str) -> None:
-        if assignment.status != "Submitted":
+        self._decide(assignment, "Rejected", feedback)
+
+    def _decide(self, assignment: Assignment, status: str, feedback: str, *, override: bool = False) -> None:
+        if assignment.status != "Submitted" and not (override and assignment.status == "Rejected"):
             raise RequestError("InvalidAssignmentState", "This operation can be called with a status of: Submitted")
-        assignment.status, assignment.decided, assignment.feedback = "Rejected", self.now(), feedback
-
-    def pay_bonus(self, bonus: Bonus, token: str) -> None:
-        def pay() -> str:
-            assignment = self.assignment(bonus.assignment)
-            if assignment.worker != bonus.worker:
-                raise RequestError("WorkerDoesNotExist", f"Worker {bonus.worker} did not do this assignment.")
-            if bonus.amount + fees.bonus_fee(bonus.amount) > self.available:
-                raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
-            self.bonuses.append(bonus)
-            return new_id()
-
-        self._once("SendBonus", token, pay, code="DuplicateRequest")
-
-    # ---- qualifications --------------------------------------------------------------------------------
+        assignment.status, assignment.decided, assignment.feedback = status, self.now(), feedback
 
     def qualification(self, key: str) -> Qualification:
-        qualification = self.qualifications.get(key)
-        if qualification is None:
+        if key not in self.qualifications:
             raise RequestError("QualificationTypeDoesNotExist", f"QualificationType {key} does not exist.")
-        return qualification
-
-    def create_qualification(self, name: str, description: str) -> Qualification:
-        if any(existing.name == name for existing in self.qualifications.values()):
-            raise RequestError(
-                "QualificationTypeAlreadyExists", "You have already created a QualificationType so named."
-            )
-        qualification = Qualification(new_id(), name, description, self.now())
-        self.qualifications[qualification.id] = qualification
-        return qualification
-
-
-def new_id() -> str:
-    """Return an ID in mTurk's format: 30 capital letters and digits, starting with a 3."""
-    letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return "3" + "".join(secrets.choice(letters) for _ in range(29))
-
-
-def _xml(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        return self.qualifications[key]

@@ -1,246 +1,183 @@
-"""The stand-in's server on 127.0.0.1: the requester API at the root, with the workers' pages alongside."""
+"""The stand-in's server: the requester API at the root, with the workers' pages alongside."""
 
 from __future__ import annotations
 
-import contextlib
-import json
 import re
-import socket
-import threading
 import time
-from collections import deque
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit
+from html import escape
+from urllib.parse import urlencode
 
-from marketplaces.mturk.standin import interface, pages
-from marketplaces.mturk.standin.interface import Call, Fault
+from llm_agents.standins.http import HttpRequest
+from llm_agents.standins.kit import Fault, Reply, Service, data, page, redirect
+from marketplaces.mturk.standin import api
 from marketplaces.mturk.standin.market import Assignment, Hit, Market, RequestError, Worker
-from marketplaces.mturk.standin.misbehaviours import Misbehaviour
 
 KEY_ID = "AKIATWINTWINTWINTWIN"
 SECRET = "stand-in-secret-that-opens-nothing-else"
 """Credentials for the stand-in; they must appear nowhere else."""
-JSON, HTML = "application/x-amz-json-1.1", "text/html; charset=utf-8"
-_ID = r"([A-Za-z0-9]{1,64})"
+JSON = "application/x-amz-json-1.1"
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_WORKERS_PAGE = re.compile(
+    r"/worker/(?P<worker>A[A-Z0-9]{1,40})"
+    r"(/hit/(?P<hit>\w{1,64})(?P<accept>/accept)?|/assignment/(?P<assignment>\w{1,64})(?P<return>/return)?)?"
+)
 
 
-class StandIn:
-    """A complete stand-in for Mechanical Turk. Use it as a context manager.
-
-    Args:
-        port: 0 for any free port.
-        balance: the requester's balance in US dollars.
+class StandIn(Service):
+    """A complete stand-in for Mechanical Turk; faults name a call by its operation.
 
     Attributes:
         market: the tasks, assignments and money.
         calls: the operations that were called, in order.
-        slowness: the delay of Misbehaviour.SLOW in seconds.
     """
 
-    def __init__(self, *, port: int = 0, balance: Decimal = Decimal("10000.00"), slowness: float = 60.0):
+    garbled = {"HIT": [], "AvailableBalance": "plenty", "Assignments": {"a": 1}}
+
+    def __init__(self, *, port: int = 0, balance: Decimal = Decimal("10000.00")):
+        super().__init__(port=port)
         self.market = Market(balance)
+        self.lock = self.market.lock
         self.calls: list[str] = []
-        self.slowness = slowness
-        self.every: tuple[Misbehaviour, int] | None = None
-        self._due: dict[str, deque[Misbehaviour]] = {}
-        self._over = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
-    @property
-    def url(self) -> str:
-        """Base address of the API and of the workers' pages."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+    def call_of(self, request: HttpRequest) -> str:
+        return api.operation_of(request) if (request.method, request.path) == ("POST", "/") else ""
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+    def failure(self, fault: Fault) -> Reply:
+        if fault is Fault.RATE:
+            return _error("ThrottlingException", message="Rate exceeded")
+        return _error("ServiceFault", 500, Message="Try again.", TurkErrorCode="AWS.ServiceUnavailable")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def misbehave(self, operation: str, *failures: Misbehaviour) -> None:
-        """Make the next calls of an operation fail, one after another; "" means any operation."""
-        self._due.setdefault(operation, deque()).extend(failures)
-
-    def behave(self) -> None:
-        """Cancel all remaining failures."""
-        self._due.clear()
-        self.every = None
-
-    def next_failure(self, operation: str) -> Misbehaviour | None:
-        """Return the failure of the call that has just arrived, if any."""
-        self.calls.append(operation)
-        for name in (operation, ""):
-            if self._due.get(name):
-                return self._due[name].popleft()
-        if self.every is not None and len(self.calls) % self.every[1] == 0:
-            return self.every[0]
-        return None
-
-    def delay_answer(self) -> None:
-        """Wait as long as a slow answer takes, or until the stand-in stops."""
-        self._over.wait(self.slowness)
-
-
-def _handler(standin: StandIn) -> type[BaseHTTPRequestHandler]:
-    class Handler(_ConnectionHandler):
-        pass
-
-    Handler.standin = standin
-    return Handler
-
-
-class _ConnectionHandler(BaseHTTPRequestHandler):
-    """One connection."""
-
-    standin: StandIn
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, because requests name workers."""
-
-    def do_GET(self) -> None:
-        address = urlsplit(self.path)
+    def answer(self, request: HttpRequest) -> Reply:
+        if request.path == "/" and request.method == "POST":
+            return self._call(request)
+        self.market.settle()
         try:
-            with self.standin.market.lock:
-                self.standin.market.settle()
-                self._get(address.path, dict(parse_qsl(address.query)))
-        except (pages.PageNotFound, RequestError):
-            self._send(404, "Not found", HTML)
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        path = urlsplit(self.path).path
-        if path == "/":
-            self._interface(body)
-            return
-        try:
-            with self.standin.market.lock:
-                self.standin.market.settle()
-                self._post(path, dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True)))
+            return self._page(request) or page("Not found", 404)
         except RequestError as error:
-            self._send(400, pages.refused(error), HTML)
-        except pages.PageNotFound:
-            self._send(404, "Not found", HTML)
+            title = "There was a problem submitting your results"
+            return page(
+                _html(title, f"<p class=note>{escape(error.code)}</p>"), 400 if request.method == "POST" else 404
+            )
+
+    def _call(self, request: HttpRequest) -> Reply:
+        operation = api.operation_of(request)
+        self.calls.append(operation)
+        try:
+            api.refuse_unsigned(request, key_id=KEY_ID, secret=SECRET)
+            return data(api.answer(self.market, operation, request.body), kind=JSON)
+        except api.ProtocolError as error:
+            return _error(error.name, message=str(error))
+        except RequestError as error:
+            message = f"{error} ({int(time.time() * 1000)} {error.code})"
+            return _error("RequestError", Message=message, TurkErrorCode=error.code)
 
     # ---- the workers' pages ----------------------------------------------------------------------------
 
-    def _get(self, path: str, query: dict[str, str]) -> None:
-        market = self.standin.market
-        if path == "/":
-            self._send(200, pages.begin(), HTML)
-        elif path == "/worker":
-            self._worker(query.get("worker", ""))
-            self._redirect(f"/worker/{query['worker']}")
-        elif match := re.fullmatch(rf"/worker/{_ID}", path):
-            self._send(200, pages.tasks(market, self._worker(match[1])), HTML)
-        elif match := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}", path):
-            self._send(200, pages.preview(market, self._worker(match[1]), self._hit(match[2])), HTML)
-        elif match := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}", path):
-            worker = self._worker(match[1])
-            self._send(200, pages.work(worker, self._assignment(match[2], worker), self.standin.url), HTML)
-        else:
-            raise pages.PageNotFound
-
-    def _post(self, path: str, fields: dict[str, str]) -> None:
-        market = self.standin.market
-        if match := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}/accept", path):
-            accepted = market.accept(self._worker(match[1]), self._hit(match[2]))
-            self._redirect(f"/worker/{accepted.worker}/assignment/{accepted.id}")
-        elif match := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}/return", path):
-            worker = self._worker(match[1])
-            market.leave(self._assignment(match[2], worker))
-            self._redirect(f"/worker/{worker.id}")
-        elif path == "/mturk/externalSubmit":
-            assignment = market.assignments.get(fields.get("assignmentId", ""))
-            if assignment is None:
+    def _page(self, request: HttpRequest) -> Reply | None:
+        """Return the page at an address; None if there is none."""
+        market, fields = self.market, request.fields
+        if request.path == "/mturk/externalSubmit" and request.method == "POST":
+            submitted = market.assignments.get(fields.get("assignmentId", ""))
+            if submitted is None:
                 raise RequestError("AssignmentDoesNotExist", "There is no such assignment.")
-            market.submit(assignment, fields)
-            self._send(200, pages.submitted(assignment), HTML)
-        else:
-            raise pages.PageNotFound
-
-    def _worker(self, key: str) -> Worker:
-        if not re.fullmatch(r"A[A-Z0-9]{1,40}", key):
-            raise pages.PageNotFound
-        return self.standin.market.worker(key)
-
-    def _hit(self, key: str) -> Hit:
-        return self.standin.market.hit(key)
-
-    def _assignment(self, key: str, worker: Worker) -> Assignment:
-        assignment = self.standin.market.assignments.get(key)
+            market.submit(submitted, fields)
+            back = f'<p><a href="/worker/{submitted.worker}" target="_top">Back to the tasks</a></p>'
+            return page(_html("The task has been submitted", f"<p>Thank you.</p>{back}"))
+        if request.path == "/":
+            return page(_html("Who are you?", _WHO))
+        if request.path == "/worker" and re.fullmatch("[A-Z0-9]+", fields.get("worker", "")):
+            return redirect(f"/worker/{fields['worker']}")
+        match = _WORKERS_PAGE.fullmatch(request.path)
+        deed = request.method == "POST"
+        if match is None or deed != bool(match["accept"] or match["return"]):
+            return None
+        worker, key = market.worker(match["worker"]), match["hit"] or match["assignment"]
+        if key is None:
+            return page(_tasks(market, worker))
+        if match["hit"]:
+            if deed:
+                accepted = market.accept(worker, market.hit(key))
+                return redirect(f"/worker/{worker.id}/assignment/{accepted.id}")
+            return page(_preview(market, worker, market.hit(key)))
+        assignment = market.assignments.get(key)
         if assignment is None or assignment.worker != worker.id:
-            raise pages.PageNotFound
-        return assignment
+            return None
+        if deed:
+            market.leave(assignment)
+            return redirect(f"/worker/{worker.id}")
+        return page(_work(worker, assignment, self.address))
 
-    # ---- the API ---------------------------------------------------------------------------------------
 
-    def _interface(self, body: bytes) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        call = Call(f"http://{headers.get('host', '')}/", headers, body)
-        failure = self.standin.next_failure(call.operation)
-        if failure is Misbehaviour.THROTTLED:
-            self._fail(400, "ThrottlingException", {"message": "Rate exceeded"})
-        elif failure is Misbehaviour.FAILS:
-            self._fail(500, "ServiceFault", {"Message": "Try again.", "TurkErrorCode": "AWS.ServiceUnavailable"})
-        elif failure is Misbehaviour.DOWN:
-            self._hang_up()
-        else:
-            self._answer(call, failure)
+def _error(name: str, status: int = 400, **message: str) -> Reply:
+    return data({"__type": name, **message}, status, kind=JSON)
 
-    def _answer(self, call: Call, failure: Misbehaviour | None) -> None:
-        try:
-            interface.refuse_unsigned(call, key_id=KEY_ID, secret=SECRET)
-            result = interface.answer(self.standin.market, call)
-        except Fault as fault:
-            return self._fail(fault.status, fault.name, {"message": str(fault)})
-        except RequestError as error:
-            timestamp = f"{int(time.time() * 1000)}"
-            message = {"Message": f"{error} ({timestamp} {error.code})", "TurkErrorCode": error.code}
-            return self._fail(400, "RequestError", message)
-        if failure is Misbehaviour.FAILS_LATE:
-            self._fail(500, "ServiceFault", {"Message": "Try again.", "TurkErrorCode": "AWS.ServiceUnavailable"})
-        elif failure is Misbehaviour.LOST:
-            self._hang_up()
-        elif failure is Misbehaviour.NONSENSE:
-            self._send(200, "<html><body>It works!</body></html>", HTML)
-        elif failure is Misbehaviour.GARBLED:
-            self._send(200, '{"HIT": [], "AvailableBalance": "plenty", "Assignments": {"a": 1}}', JSON)
-        else:
-            if failure is Misbehaviour.SLOW:
-                self.standin.delay_answer()
-            self._send(200, json.dumps(result), JSON)
 
-    def _fail(self, status: int, name: str, message: dict[str, str]) -> None:
-        self._send(status, json.dumps({"__type": name, **message}), JSON)
+_WHO = (
+    "<p class=note>This is a rehearsal of Mechanical Turk: nothing here is real, and nobody is paid.</p>"
+    '<form method="get" action="/worker"><label>Worker ID <input name="worker" required '
+    'pattern="A[A-Z0-9]{5,20}" value="AREHEARSAL1"></label><button>See the tasks</button></form>'
+)
+_STYLE = """
+:root { color-scheme: light dark } * { box-sizing: border-box }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: flex; flex-direction: column; min-height: 100vh }
+header { background: #22313f; color: #fff; padding: .6rem 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem }
+header { align-items: center } header a { color: #fff }
+main { padding: 1rem; max-width: 60rem; width: 100%; margin: 0 auto }
+main.frame { padding: 0; max-width: none; flex: 1; display: flex }
+iframe { border: 0; width: 100%; flex: 1; min-height: 85vh }
+button, input { font: inherit; padding: .4rem .9rem } form { display: inline } ul { list-style: none; padding: 0 }
+li { border: 1px solid #8886; border-radius: .4rem; padding: 1rem; margin: 0 0 1rem }
+.note { background: #8883; border-radius: .4rem; padding: .5rem .8rem } label { display: block; margin: 0 0 .8rem }
+"""
 
-    def _hang_up(self) -> None:
-        self.close_connection = True
-        with contextlib.suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
 
-    # ---- answers ---------------------------------------------------------------------------------------
+def _tasks(market: Market, worker: Worker) -> str:
+    """Return the page with the tasks offered to this worker and those they are working on."""
+    open_ones = [one for one in market.assignments.values() if (one.worker, one.status) == (worker.id, "Accepted")]
+    own = [_entry(one.hit, f"/worker/{worker.id}/assignment/{one.id}", "Continue") for one in open_ones]
+    offered = [_entry(hit, f"/worker/{worker.id}/hit/{hit.id}", "Preview") for hit in market.offered(worker)]
+    for_you = f"<h2>For you</h2><ul>{''.join(offered)}</ul>" if offered else "<p class=note>No task for you now.</p>"
+    return _html("Tasks", (f"<h2>Yours</h2><ul>{''.join(own)}</ul>" if own else "") + for_you, worker)
 
-    def _send(self, status: int, text: str, kind: str) -> None:
-        data = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
 
-    def _redirect(self, address: str) -> None:
-        self.send_response(303)
-        self.send_header("Location", address)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+def _entry(hit: Hit, address: str, label: str) -> str:
+    facts = f"<h3>{escape(hit.title)}</h3><p>{escape(hit.description)}</p><p>Reward: ${hit.reward:.2f}</p>"
+    return f'<li>{facts}<a href="{address}">{label}</a></li>'
+
+
+def _preview(market: Market, worker: Worker, hit: Hit) -> str:
+    """Return the page that shows a task in a frame before it is accepted."""
+    accept = f'<form method="post" action="/worker/{worker.id}/hit/{hit.id}/accept"><button>Accept</button></form>'
+    frame = _framed(hit, assignmentId=PREVIEW, hitId=hit.id)
+    actions = accept if market.may_accept(worker, hit) else "You cannot accept this task."
+    return _html(hit.title, frame, worker, actions, frame=True)
+
+
+def _work(worker: Worker, assignment: Assignment, origin: str) -> str:
+    """Return the page that shows an accepted task in a frame."""
+    hit = assignment.hit
+    if assignment.status != "Accepted":
+        return _html(hit.title, f"<p class=note>This assignment is {escape(assignment.status.lower())}.</p>", worker)
+    action = f"/worker/{worker.id}/assignment/{assignment.id}/return"
+    frame = _framed(hit, assignmentId=assignment.id, hitId=hit.id, workerId=worker.id, turkSubmitTo=origin)
+    button = f'<form method="post" action="{action}"><button>Return</button></form>'
+    return _html(hit.title, frame, worker, button, frame=True)
+
+
+def _framed(hit: Hit, **link: str) -> str:
+    address = hit.address + ("&" if "?" in hit.address else "?") + urlencode(link)
+    height = f' style="height:{hit.frame_height}px"' if hit.frame_height else ""
+    return f'<iframe title="The task" name="task" src="{escape(address)}"{height}></iframe>'
+
+
+def _html(title: str, body: str, worker: Worker | None = None, actions: str = "", *, frame: bool = False) -> str:
+    links = f'<span>{worker.id}</span><a href="/worker/{worker.id}">All tasks</a>' if worker else ""
+    heading = "" if frame else f"<h1>{escape(title)}</h1>"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
+        f"<header><strong>Rehearsal of Mechanical Turk</strong>{links}{actions}</header>"
+        f"<main{' class=frame' if frame else ''}>{heading}{body}</main></body></html>"
+    )

@@ -18,7 +18,6 @@ from marketplaces.mturk.client import KEY_ID as KEY_NAME
 from marketplaces.mturk.client import SECRET as SECRET_NAME
 from marketplaces.mturk.client import Requester, requester_of
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.publishing import TaskRequest
 from marketplaces.mturk.standin import StandIn, market
 from marketplaces.mturk.standin.server import KEY_ID, SECRET
 from participants.models import Enrolment
@@ -29,13 +28,13 @@ ADDRESS = "http://127.0.0.1:1/join/splitting/"
 
 def account_at(standin: StandIn, **fields: Any) -> Account:
     """Return a rehearsal account at this stand-in."""
-    account = Account(**{"title": "rehearsal", "kind": "mturk", "address": standin.url, **fields})
+    account = Account(**{"title": "rehearsal", "kind": "mturk", "address": standin.address, **fields})
     account.keep_credentials({KEY_NAME: KEY_ID, SECRET_NAME: SECRET})
     account.save()
     return account
 
 
-def task_request(**fields: Any) -> TaskRequest:
+def task(**fields: Any) -> dict[str, Any]:
     """Return a task that every worker may do."""
     defaults = {
         "title": "Split some money",
@@ -48,7 +47,7 @@ def task_request(**fields: Any) -> TaskRequest:
         "frame_height": 0,
         "demands": {},
     }
-    return TaskRequest(**{**defaults, **fields})
+    return {**defaults, **fields}
 
 
 @dataclass
@@ -71,7 +70,7 @@ class StagedStudy:
     def ordered(self, **fields: Any) -> Hit:
         """Order a task without publishing it."""
         hit, _new = publishing.order(
-            study=self.study, account=self.account, token=uuid.uuid4(), task_request=task_request(**fields), by=None
+            study=self.study, account=self.account, token=uuid.uuid4(), by=None, **task(**fields)
         )
         return hit
 
@@ -89,7 +88,7 @@ class StagedStudy:
             "workerId": assignment.worker,
             "assignmentId": assignment.id,
             "hitId": assignment.hit.id,
-            "turkSubmitTo": self.standin.url,
+            "turkSubmitTo": self.standin.address,
             **changes,
         }
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from exports.tests import building
 from marketplaces.models import Account
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.syncing import sync_study
+from marketplaces.mturk.syncing import sync
 from participants.models import Enrolment
 from participants.services import end
 from participants.states import ENDINGS, State
@@ -63,7 +63,7 @@ class TestArriving:
 
     def test_assignment_submitted_by_another_worker_is_refused(self, staged):
         _person, assignment = staged.work_through(staged.published(), "AWORKERONE")
-        sync_study(staged.recruitment)
+        sync(staged.recruitment)
         answer = staged.follow(staged.link(assignment, workerId="AFORGER"))
         assert answer.status_code == 403
         assert "submitted already" in heading_of(answer)
@@ -113,10 +113,10 @@ class TestReturning:
         person = staged.finish(staged.arrive(assignment))
         page = self.last_page(staged, person)
         html = page.content.decode()
-        assert f'action="{staged.standin.url}/mturk/externalSubmit"' in html
+        assert f'action="{staged.standin.address}/mturk/externalSubmit"' in html
         assert f'name="assignmentId" value="{assignment.id}"' in html
         assert f'name="completionCode" value="{person.completion_code}"' in html
-        assert f"form-action 'self' {staged.standin.url}" in page["Content-Security-Policy"]
+        assert f"form-action 'self' {staged.standin.address}" in page["Content-Security-Policy"]
         assert "AWORKERONE" not in html
 
     @pytest.mark.parametrize(
@@ -169,10 +169,13 @@ class TestReturning:
         preview = staged.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": assignment.hit.id})
         person = staged.arrive(assignment)
         for page in (preview, self.last_page(staged, person)):
-            assert f"frame-ancestors 'self' https://*.mturk.com {staged.standin.url}" in page["Content-Security-Policy"]
+            assert (
+                f"frame-ancestors 'self' https://*.mturk.com {staged.standin.address}"
+                in page["Content-Security-Policy"]
+            )
             assert "X-Frame-Options" not in page
         Account.objects.update(place="sandbox")
-        assert staged.standin.url not in self.last_page(staged, person)["Content-Security-Policy"]
+        assert staged.standin.address not in self.last_page(staged, person)["Content-Security-Policy"]
 
     def test_task_created_elsewhere_can_be_submitted_to_either_site(self, staged):
         staged.recruitment.delete()

@@ -10,23 +10,23 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from llm_agents.standins.kit import Fault
 from marketplaces import kinds
+from marketplaces.kinds import Unclear
 from marketplaces.mturk import client
-from marketplaces.mturk.client import KEY_ID, SECRET, requester_of
-from marketplaces.mturk.errors import Refused, Unclear
+from marketplaces.mturk.client import KEY_ID, SECRET, Refused, requester_of
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.standin import Misbehaviour
 from marketplaces.mturk.standin.market import RequestError
 
 pytestmark = pytest.mark.django_db
 UNCLEAR_FAILURES = [
-    Misbehaviour.DOWN,
-    Misbehaviour.LOST,
-    Misbehaviour.FAILS,
-    Misbehaviour.FAILS_LATE,
-    Misbehaviour.SLOW,
-    Misbehaviour.NONSENSE,
-    Misbehaviour.GARBLED,
+    Fault.CUT,
+    Fault.LOST,
+    Fault.REFUSED,
+    Fault.REFUSED_LATE,
+    Fault.SLOW,
+    Fault.GARBAGE_LATE,
+    Fault.GARBLED,
 ]
 
 
@@ -62,8 +62,7 @@ def test_server_on_a_private_network_must_be_configured(staged, settings):
 
 @pytest.mark.parametrize("failure", UNCLEAR_FAILURES)
 def test_malformed_answer_is_unclear(staged, failure):
-    staged.standin.slowness = 30
-    staged.standin.misbehave("GetAccountBalance", failure)
+    staged.standin.misbehave(failure, "GetAccountBalance", seconds=30)
     with pytest.raises(Unclear, match="is not responding properly"):
         staged.requester.balance()
 
@@ -84,14 +83,12 @@ def test_task_is_created_as_requested(staged):
     assert current.annotation == str(hit.token)
 
 
-@pytest.mark.parametrize(
-    "failure", [Misbehaviour.LOST, Misbehaviour.FAILS_LATE, Misbehaviour.NONSENSE, Misbehaviour.DOWN]
-)
+@pytest.mark.parametrize("failure", [Fault.LOST, Fault.REFUSED_LATE, Fault.GARBAGE_LATE, Fault.CUT])
 def test_repeated_order_creates_one_task(staged, failure):
     from marketplaces.mturk import publishing
 
     hit = staged.ordered()
-    staged.standin.misbehave("CreateHIT", failure)
+    staged.standin.misbehave(failure, "CreateHIT")
     with pytest.raises(Unclear):
         publishing.publish(hit, address="http://127.0.0.1:1/join/splitting/")
     assert Hit.objects.get().state == Hit.State.ORDERED
@@ -101,7 +98,7 @@ def test_repeated_order_creates_one_task(staged, failure):
 
 def test_repeated_extension_adds_assignments_once(staged):
     hit, token = staged.published(assignments=3), uuid.uuid4()
-    staged.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
+    staged.standin.misbehave(Fault.LOST, "CreateAdditionalAssignmentsForHIT")
     with pytest.raises(Unclear):
         staged.requester.add_assignments(hit.hit_id, 2, token=token)
     staged.requester.add_assignments(hit.hit_id, 2, token=token)
@@ -120,13 +117,21 @@ def test_bonus_is_paid_once(staged):
         "reason": "Well played",
         "token": uuid.uuid4(),
     }
-    staged.standin.misbehave("SendBonus", Misbehaviour.FAILS_LATE)
+    staged.standin.misbehave(Fault.REFUSED_LATE, "SendBonus")
     with pytest.raises(Unclear):
         staged.requester.send_bonus(**order)
     staged.requester.send_bonus(**order)
     assert [bonus.amount for bonus in staged.market.bonuses] == [Decimal("0.75")]
     (paid,) = staged.requester.bonuses(assignment.id)
     assert (paid.amount, paid.reason) == (Decimal("0.75"), "Well played")
+
+
+def test_bonus_whose_request_arrives_twice_is_paid_once(staged):
+    _person, assignment = staged.work_through(staged.published(), "AWORKERONE")
+    staged.standin.misbehave(Fault.TWICE, "SendBonus")
+    order = {"worker": "AWORKERONE", "assignment_id": assignment.id, "amount": Decimal("0.75"), "reason": "Well played"}
+    staged.requester.send_bonus(**order, token=uuid.uuid4())
+    assert staged.standin.calls.count("SendBonus") == 2 and len(staged.market.bonuses) == 1
 
 
 def test_all_pages_of_a_list_are_read(staged, monkeypatch):

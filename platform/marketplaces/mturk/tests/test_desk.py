@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from audit.models import Record
 from exports.tests import building
+from llm_agents.standins.kit import Fault
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.models import Assignment, Hit, Qualification
-from marketplaces.mturk.standin import Misbehaviour
-from marketplaces.mturk.syncing import sync_study
+from marketplaces.mturk.syncing import sync
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow, Posting
 from payouts.posting import locked, post
@@ -183,9 +183,9 @@ class TestPublishing:
         assert client.post(f"/admin/mturk/hit/{hit.pk}/expire/").status_code == 403
         assert staged.requester.hit(hit.hit_id).status == "Assignable"
 
-    @pytest.mark.parametrize("failure", [Misbehaviour.LOST, Misbehaviour.FAILS, Misbehaviour.NONSENSE])
+    @pytest.mark.parametrize("failure", [Fault.LOST, Fault.REFUSED, Fault.GARBAGE_LATE])
     def test_repeating_a_lost_order_creates_one_task(self, staged, owner, failure):
-        staged.standin.misbehave("CreateHIT", failure)
+        staged.standin.misbehave(failure, "CreateHIT")
         page = owner.post(desk(staged, "publish/"), task_fields(confirmed="yes"), follow=True)
         assert "not known yet" in text_of(page) and "not confirmed yet" in text_of(page)
         page = owner.post(f"/admin/mturk/hit/{Hit.objects.get().pk}/again/", follow=True)
@@ -193,7 +193,7 @@ class TestPublishing:
         assert len(staged.market.hits) == 1
 
     def test_unavailable_balance_keeps_the_entered_values(self, staged, owner):
-        staged.standin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
+        staged.standin.misbehave(Fault.CUT, "GetAccountBalance")
         page = owner.post(desk(staged, "publish/"), task_fields(title="Typed with care"))
         assert "Nothing was published" in text_of(page)
         assert "Typed with care" in page.content.decode()
@@ -252,7 +252,7 @@ class TestOneTask:
         assert staged.market.hits[hit.hit_id].assignments == 7
 
     def test_repeated_form_adds_assignments_once(self, staged, owner, hit):
-        staged.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
+        staged.standin.misbehave(Fault.LOST, "CreateAdditionalAssignmentsForHIT")
         page, form = f"/admin/mturk/hit/{hit.pk}/extend/", {"token": str(uuid.uuid4()), "number": 2}
         page_again = owner.post(page, form)
         assert "unknown whether this took effect" in text_of(page_again)
@@ -304,7 +304,7 @@ class TestDeciding:
     @pytest.fixture
     def submitted(self, staged) -> Assignment:
         staged.work_through(staged.published(), "AWORKERONE")
-        sync_study(staged.recruitment)
+        sync(staged.recruitment)
         return Assignment.objects.get()
 
     def test_rejection_is_confirmed_first_and_gives_the_reason(self, staged, owner, submitted):
@@ -329,7 +329,7 @@ class TestDeciding:
         assert not books.check(staged.study.slug)
 
     def test_rejection_with_lost_answer_is_found_on_mturk(self, staged, owner, submitted):
-        staged.standin.misbehave("RejectAssignment", Misbehaviour.LOST)
+        staged.standin.misbehave(Fault.LOST, "RejectAssignment")
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
         assert "The worker sees your reason" in text_of(page)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
@@ -354,7 +354,7 @@ class TestDeciding:
         rows = pay_all(staged)
         assert {row.state for row in rows} == {LedgerRow.State.CONFIRMED}
         assert (assignment.status, len(staged.market.bonuses)) == ("Approved", 1)
-        sync_study(staged.recruitment)
+        sync(staged.recruitment)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.CONFIRMED}
         assert not books.check(staged.study.slug)
         assert Record.objects.filter(action="rejection_taken_back").count() == 1

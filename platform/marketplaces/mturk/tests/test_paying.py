@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from exports.tests import building
+from llm_agents.standins.kit import Fault
 from marketplaces.models import Recruitment
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.paying import payer_of
-from marketplaces.mturk.standin import Misbehaviour
 from payouts import payers
 from payouts.payers import AssignmentStatus, Order, Outcome, Unreachable
 from recruiters.models import Identity
@@ -90,18 +90,18 @@ def test_repeated_bonus_is_paid_once(staged, payer, played):
 @pytest.mark.parametrize(
     ("failure", "takes_effect"),
     [
-        (Misbehaviour.DOWN, False),
-        (Misbehaviour.FAILS, False),
-        (Misbehaviour.THROTTLED, False),
-        (Misbehaviour.LOST, True),
-        (Misbehaviour.FAILS_LATE, True),
-        (Misbehaviour.NONSENSE, True),
+        (Fault.CUT, False),
+        (Fault.REFUSED, False),
+        (Fault.RATE, False),
+        (Fault.LOST, True),
+        (Fault.REFUSED_LATE, True),
+        (Fault.GARBAGE_LATE, True),
     ],
 )
 def test_lookup_after_a_lost_answer_finds_the_outcome(staged, payer, played, operation, failure, takes_effect):
     person, _assignment = played
     order = order_for(person) if operation == "SendBonus" else order_for(person, "base", "1.00")
-    staged.standin.misbehave(operation, failure)
+    staged.standin.misbehave(failure, operation)
     with pytest.raises(Unreachable):
         payer.pay(order)
     assert payer.look_up(order).outcome is (Outcome.CONFIRMED if takes_effect else Outcome.NOT_FOUND)
@@ -234,12 +234,10 @@ def test_other_currencies_are_refused(payer, played):
     assert payer.pay(order_for(person, currency="EUR")).outcome is Outcome.REFUSED
 
 
-@pytest.mark.parametrize(
-    "failure", [Misbehaviour.DOWN, Misbehaviour.NONSENSE, Misbehaviour.GARBLED, Misbehaviour.THROTTLED]
-)
+@pytest.mark.parametrize("failure", [Fault.CUT, Fault.GARBAGE_LATE, Fault.GARBLED, Fault.RATE])
 def test_status_is_unreachable_when_mturk_fails(staged, payer, played, failure):
     person, _assignment = played
-    staged.standin.misbehave("", failure)
+    staged.standin.misbehave(failure)
     with pytest.raises(Unreachable) as error:
         payer.assignment_status(order_for(person))
     assert "AWORKERONE" not in str(error.value)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplaces.mturk import fees
-from marketplaces.mturk.question import SCHEMA, external_question
+from marketplaces.mturk.publishing import SCHEMA, external_question
 
 
 @pytest.mark.parametrize(

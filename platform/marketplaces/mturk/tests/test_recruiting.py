@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from llm_agents.standins.kit import Fault
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.standin.misbehaviours import Misbehaviour
 from studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def test_closing_ends_the_tasks(staged, boss):
 def test_tasks_that_did_not_end_are_tried_again(staged, boss):
     staged.published(assignments=5)
     staged.published(assignments=3)
-    staged.standin.misbehave("UpdateExpirationForHIT", Misbehaviour.DOWN)
+    staged.standin.misbehave(Fault.CUT, "UpdateExpirationForHIT")
     page = act(boss, staged, "pause")
     assert "1 of 2 tasks were not changed" in page and "On Mechanical Turk, 1 task ends" in page and "Try again" in page
     assert offered(staged) == 1 and Study.objects.get().status == "paused"

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def refused(standin: Any, headers: dict[str, str], body: bytes = b"{}") -> dict[str, str]:
-    request = urllib.request.Request(standin.url + "/", data=body, headers=headers, method="POST")
+    request = urllib.request.Request(standin.address + "/", data=body, headers=headers, method="POST")
     with pytest.raises(urllib.error.HTTPError) as refusal:
         urllib.request.urlopen(request, timeout=30)
     return json.loads(refusal.value.read())
@@ -40,20 +40,18 @@ def test_unsigned_requests_are_refused(standin):
 
 
 def test_malformed_request_is_refused(staged):
-    from marketplaces.mturk.standin import interface
-    from marketplaces.mturk.standin.interface import Call, Fault
+    from marketplaces.mturk.standin.api import ProtocolError, answer
 
     def ask(operation: str, body: bytes) -> Any:
-        headers = {"x-amz-target": f"{interface.TARGET}{operation}"}
-        return interface.answer(staged.market, Call("http://standin/", headers, body))
+        return answer(staged.market, operation, body)
 
     with pytest.raises(RequestError, match="HITId"):
         ask("GetHIT", b"{}")
     with pytest.raises(RequestError, match="BonusAmount"):
         ask("SendBonus", json.dumps({"WorkerId": "A", "AssignmentId": "3", "BonusAmount": 1, "Reason": "x"}).encode())
-    with pytest.raises(Fault):
+    with pytest.raises(ProtocolError):
         ask("BuyEverything", b"{}")
-    with pytest.raises(Fault):
+    with pytest.raises(ProtocolError):
         ask("GetHIT", b"{")
 
 
@@ -93,18 +91,18 @@ def test_assignment_states_and_balances_change_together(staged):
 
 def test_workers_can_accept_return_and_submit_on_the_pages(staged):
     standin, hit = staged.standin, staged.published(title="Split <some> money")
-    status, listed = page(f"{standin.url}/worker?worker=AWORKERONE")
+    status, listed = page(f"{standin.address}/worker?worker=AWORKERONE")
     assert status == 200 and "Split &lt;some&gt; money" in listed
-    status, preview = page(f"{standin.url}/worker/AWORKERONE/hit/{hit.hit_id}")
+    status, preview = page(f"{standin.address}/worker/AWORKERONE/hit/{hit.hit_id}")
     assert "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE" in preview and "workerId" not in preview
-    status, work = page(f"{standin.url}/worker/AWORKERONE/hit/{hit.hit_id}/accept", "")
+    status, work = page(f"{standin.address}/worker/AWORKERONE/hit/{hit.hit_id}/accept", "")
     (assignment,) = staged.market.assignments.values()
     assert f"assignmentId={assignment.id}" in work and "workerId=AWORKERONE" in work and "turkSubmitTo=http" in work
-    assert page(f"{standin.url}/worker/AOTHER/assignment/{assignment.id}")[0] == 404
-    assert page(f"{standin.url}/mturk/externalSubmit", f"assignmentId={assignment.id}")[0] == 400
+    assert page(f"{standin.address}/worker/AOTHER/assignment/{assignment.id}")[0] == 404
+    assert page(f"{standin.address}/mturk/externalSubmit", f"assignmentId={assignment.id}")[0] == 400
     assert assignment.status == "Accepted"
-    page(f"{standin.url}/worker/AWORKERONE/assignment/{assignment.id}/return", "")
+    page(f"{standin.address}/worker/AWORKERONE/assignment/{assignment.id}/return", "")
     assert assignment.status == "Returned"
-    assert page(f"{standin.url}/mturk/externalSubmit", f"assignmentId={assignment.id}&a=b")[0] == 400
+    assert page(f"{standin.address}/mturk/externalSubmit", f"assignmentId={assignment.id}&a=b")[0] == 400
     for nonsense in ("/worker/lower", "/nothing", f"/worker/A1/hit/{'9' * 70}", "/worker/A1/hit/3NONE"):
-        assert page(standin.url + nonsense)[0] == 404
+        assert page(standin.address + nonsense)[0] == 404

@@ -11,12 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from exports.tests import building
+from llm_agents.standins.kit import Fault
 from marketplaces import kinds
-from marketplaces.kinds import MarketplaceError
+from marketplaces.kinds import MarketplaceError, Unclear
 from marketplaces.mturk import comparing
-from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Assignment, Hit
-from marketplaces.mturk.standin import Misbehaviour
 from marketplaces.mturk.tests.staged import ADDRESS
 from marketplaces.syncing import sync as sync_generally
 from participants.models import Enrolment
@@ -58,11 +57,11 @@ class TestTasks:
         hit.refresh_from_db()
         assert hit.state == Hit.State.REVIEWABLE
 
-    @pytest.mark.parametrize("failure", [Misbehaviour.LOST, Misbehaviour.NONSENSE, Misbehaviour.FAILS_LATE])
+    @pytest.mark.parametrize("failure", [Fault.LOST, Fault.GARBAGE_LATE, Fault.REFUSED_LATE])
     def test_task_with_lost_answer_is_found(self, staged, failure):
         from marketplaces.mturk import publishing
 
-        staged.standin.misbehave("CreateHIT", failure)
+        staged.standin.misbehave(failure, "CreateHIT")
         with pytest.raises(Unclear):
             publishing.publish(staged.ordered(), address=ADDRESS)
         sync(staged)
@@ -302,10 +301,10 @@ class TestRestQualification:
 
 
 class TestErrors:
-    @pytest.mark.parametrize("failure", [kind for kind in Misbehaviour if kind is not Misbehaviour.SLOW])
+    @pytest.mark.parametrize("failure", [kind for kind in Fault if kind not in (Fault.SLOW, Fault.TWICE)])
     def test_error_is_shown_until_the_next_success(self, staged, failure):
         staged.published()
-        staged.standin.misbehave("GetHIT", failure)
+        staged.standin.misbehave(failure, "GetHIT")
         sync_generally(staged.recruitment)
         staged.recruitment.refresh_from_db()
         assert staged.recruitment.problem and staged.recruitment.failures == 1
@@ -317,7 +316,7 @@ class TestErrors:
         first, second = staged.published(), staged.published()
         staged.submit(staged.accept(first, "AWORKERONE"))
         staged.submit(staged.accept(second, "AWORKERONE"))
-        staged.standin.misbehave("ListAssignmentsForHIT", Misbehaviour.DOWN, Misbehaviour.DOWN)
+        staged.standin.misbehave(Fault.CUT, "ListAssignmentsForHIT", times=2)
         for expected in (0, 0, 2):
             with contextlib.suppress(MarketplaceError):
                 sync(staged)

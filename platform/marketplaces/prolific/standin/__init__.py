@@ -28,6 +28,6 @@ contradicts itself, the stand-in behaves as follows:
 """
 
 from marketplaces.prolific.standin.market import Market
-from marketplaces.prolific.standin.server import TOKEN, Misbehaviour, StandIn
+from marketplaces.prolific.standin.server import TOKEN, StandIn
 
-__all__ = ["TOKEN", "Market", "Misbehaviour", "StandIn"]
+__all__ = ["TOKEN", "Market", "StandIn"]

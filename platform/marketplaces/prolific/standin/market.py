@@ -46,6 +46,8 @@ PLACE_FREED = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
 EVENT_TYPES = ("submission.status.change", "study.status.change", "study.progress.change")
 _REQUIRED = ("name", "description", "external_study_url", "prolific_id_option", "completion_codes",
              "total_available_places", "estimated_completion_time", "reward")  # fmt: skip
+_WRONG = {"reward": "The reward is too low.", "completion_codes": "Not a valid completion code, or not available."}
+_DEVICES = {"desktop", "tablet", "mobile"}
 _MAY_CHANGE_WHEN_PUBLISHED = {"total_available_places", "internal_name", "description", "name"}
 
 
@@ -205,45 +207,36 @@ class Market:
 
     def _check(self, fields: Mapping[str, Any]) -> None:
         errors = {name: ["This field is required."] for name in _REQUIRED if fields.get(name) in (None, "", [])}
-        if fields.get("project", self.project) != self.project:
-            errors["project"] = ["Not found."]
-        for name in ("reward", "total_available_places", "estimated_completion_time"):
-            value = fields.get(name)
-            if name not in errors and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                errors[name] = ["A positive whole number is required."]
-        if "reward" not in errors and fields["reward"] < MIN_REWARD:
-            errors["reward"] = ["The reward is too low."]
-        if fields.get("prolific_id_option") not in (None, "question", "url_parameters", "not_required"):
-            errors["prolific_id_option"] = ["Not a choice."]
-        if set(fields.get("device_compatibility") or ()) - {"desktop", "tablet", "mobile"}:
-            errors["device_compatibility"] = ["Not a choice."]
-        codes = fields.get("completion_codes") or []
-        for code in codes:
-            actions = [action.get("action") for action in code.get("actions", [])]
-            if code.get("code_type") not in CODE_TYPES or not actions or set(actions) - ACTIONS or not code.get("code"):
-                errors["completion_codes"] = ["Not a valid completion code."]
-            if any(
-                action["action"] == "REQUEST_RETURN" and not action.get("return_reason") for action in code["actions"]
-            ):
-                errors["completion_codes"] = ["A return needs a reason."]
-            for action in code["actions"]:
-                if action["action"] == "DYNAMIC_PAYMENT" and not self.pays_parts:
-                    errors["completion_codes"] = ["Dynamic payment is not available."]
-                if action["action"] == "FIXED_SCREEN_OUT_PAYMENT" and not self._pays_fixed(action, fields):
-                    errors["completion_codes"] = ["A fixed screen-out payment is not available or not valid."]
-        addresses = fields.get("access_details") or []
-        if addresses and sum(address["total_allocation"] for address in addresses) != fields.get(
-            "total_available_places"
-        ):
-            errors["access_details"] = ["The allocations must add up to the places."]
-        if "eligibility_requirements" in fields:
-            errors["eligibility_requirements"] = ["Use filters."]
-        if len({code.get("code") for code in codes}) < len(codes):
-            errors["completion_codes"] = ["Codes must differ."]
-        if any(entry.get("filter_id") not in _FILTER_IDS for entry in fields.get("filters") or ()):
-            errors["filters"] = ["There is no such filter."]
+        codes, addresses = fields.get("completion_codes") or [], fields.get("access_details") or []
+        numbers = ("reward", "total_available_places", "estimated_completion_time")
+        wrong = {name: not isinstance(fields.get(name), int) or fields[name] < 1 for name in numbers}
+        wrong["reward"] = wrong["reward"] or fields["reward"] < MIN_REWARD
+        options = (None, "question", "url_parameters", "not_required")
+        wrong["project"] = fields.get("project", self.project) != self.project
+        wrong["prolific_id_option"] = fields.get("prolific_id_option") not in options
+        wrong["device_compatibility"] = bool(set(fields.get("device_compatibility") or ()) - _DEVICES)
+        wrong["completion_codes"] = len({code.get("code") for code in codes}) < len(codes) or not all(
+            self._is_valid_code(code, fields) for code in codes
+        )
+        allocated = sum(address["total_allocation"] for address in addresses)
+        wrong["access_details"] = bool(addresses) and allocated != fields.get("total_available_places")
+        wrong["eligibility_requirements"] = "eligibility_requirements" in fields
+        wrong["filters"] = any(entry.get("filter_id") not in _FILTER_IDS for entry in fields.get("filters") or ())
+        errors = {
+            **{name: [_WRONG.get(name, "Not a choice.")] for name, is_wrong in wrong.items() if is_wrong},
+            **errors,
+        }
         if errors:
             raise Refusal(400, "Validation error", errors)
+
+    def _is_valid_code(self, code: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
+        actions = {action.get("action"): action for action in code.get("actions", [])}
+        if code.get("code_type") not in CODE_TYPES or not actions or set(actions) - ACTIONS or not code.get("code"):
+            return False
+        asked = actions.get("REQUEST_RETURN", {"return_reason": "-"}).get("return_reason")
+        fixed = actions.get("FIXED_SCREEN_OUT_PAYMENT")
+        pays_fixed = fixed is None or self._pays_fixed(fixed, fields)
+        return bool(asked) and pays_fixed and (self.pays_parts or "DYNAMIC_PAYMENT" not in actions)
 
     def _pays_fixed(self, action: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
         reward, slots = action.get("fixed_screen_out_reward"), action.get("slots")
@@ -304,46 +297,33 @@ class Market:
         self.balance -= cents
 
     def _taken(self, study_id: str) -> int:
-        return sum(
-            submission.study == study_id and submission.status not in PLACE_FREED
-            for submission in self.submissions.values()
-        )
+        return sum(one.study == study_id and one.status not in PLACE_FREED for one in self.submissions.values())
 
     # ---- participants --------------------------------------------------------------------------------
 
     def start(self, study_id: str, participant: str) -> str:
         """Take a place for a participant unless they already have one; return the address to which they are sent."""
         with self.lock:
-            study = self.study(study_id)
-            own_submissions = [
-                submission
-                for submission in self.submissions.values()
-                if (submission.study, submission.participant) == (study_id, participant)
-            ]
-            active = next(
-                (submission for submission in own_submissions if submission.status in ("RESERVED", "ACTIVE")), None
-            )
+            study, own = self.study(study_id), self._submissions_of(study_id, participant)
+            active = next((one for one in own if one.status in ("RESERVED", "ACTIVE")), None)
             if active is None:
-                if own_submissions:
+                if own:
                     raise Refusal(400, "Already taken part")
                 if study["status"] != "ACTIVE" or self._taken(study_id) >= study["total_available_places"]:
                     raise Refusal(400, "No place is free")
-                active = Submission(new_id(), study_id, participant)
-                active.address = self._address_for(study)
+                active = Submission(new_id(), study_id, participant, address=self._address_for(study))
                 self.submissions[active.id] = active
             return self.link(active)
 
+    def _submissions_of(self, study_id: str, participant: str) -> list[Submission]:
+        return [one for one in self.submissions.values() if (one.study, one.participant) == (study_id, participant)]
+
     def _address_for(self, study: Mapping[str, Any]) -> str:
         """Return the address of a Taskflow study with the most places left; "" if one address serves all."""
-        taken_places = Counter(
-            submission.address for submission in self.submissions.values() if submission.status not in PLACE_FREED
-        )
+        taken = Counter(one.address for one in self.submissions.values() if one.status not in PLACE_FREED)
         addresses = study.get("access_details") or []
-        places_left = {
-            address["external_url"]: address["total_allocation"] - taken_places[address["external_url"]]
-            for address in addresses
-        }
-        return max(places_left, key=places_left.__getitem__) if places_left else ""
+        left = {one["external_url"]: one["total_allocation"] - taken[one["external_url"]] for one in addresses}
+        return max(left, key=left.__getitem__, default="")
 
     def link(self, submission: Submission, **claims: Any) -> str:
         """Return the study's address for one participant, signed if required; `claims` override the real ones."""
@@ -387,10 +367,7 @@ class Market:
                 return submission
             study = self.studies[submission.study]
             submission.code, submission.completed_at, submission.status = code, now(), "AWAITING REVIEW"
-            entered_code = next(
-                (candidate for candidate in study["completion_codes"] if candidate["code"] == code), None
-            )
-            for action in entered_code["actions"] if entered_code else ():
+            for action in self._code(study, code).get("actions", ()):
                 if action["action"] == "AUTOMATICALLY_APPROVE":
                     self._approve(submission)
                 elif action["action"] == "REQUEST_RETURN":
@@ -403,11 +380,13 @@ class Market:
                 study["status"] = "AWAITING REVIEW"
             return submission
 
+    def _code(self, study: Mapping[str, Any], code: Any) -> dict[str, Any]:
+        """Return one of the study's completion codes; {} if it is none of them."""
+        return next((candidate for candidate in study["completion_codes"] if candidate["code"] == code), {})
+
     def _is_full(self, study: dict[str, Any]) -> bool:
-        submitted = sum(
-            submission.study == study["id"] and submission.status in ("AWAITING REVIEW", "APPROVED")
-            for submission in self.submissions.values()
-        )
+        own = [one for one in self.submissions.values() if one.study == study["id"]]
+        submitted = sum(one.status in ("AWAITING REVIEW", "APPROVED") for one in own)
         return submitted >= study["total_available_places"]
 
     def give_back(self, submission_id: str) -> None:
@@ -427,14 +406,9 @@ class Market:
 
     def submission_of(self, study_id: str, participant: str) -> Submission:
         """Return a participant's latest submission in a study; raise Refusal if there is none."""
-        own_submissions = [
-            submission
-            for submission in self.submissions.values()
-            if (submission.study, submission.participant) == (study_id, participant)
-        ]
-        if not own_submissions:
+        if not (own := self._submissions_of(study_id, participant)):
             raise Refusal(404, "Not found")
-        return own_submissions[-1]
+        return own[-1]
 
     # ---- webhooks ------------------------------------------------------------------------------------
 
@@ -498,12 +472,8 @@ class Market:
     def _complete_partly(self, submission: Submission, order: Mapping[str, Any]) -> Submission:
         """Complete a submission with a code that pays part of the reward."""
         study, options = self.studies[submission.study], order.get("completion_code_data") or {}
-        code = next(
-            (candidate for candidate in study["completion_codes"] if candidate["code"] == order.get("completion_code")),
-            None,
-        )
-        percent = options.get("percentage_of_reward")
-        if code is None or {"action": "DYNAMIC_PAYMENT"} not in code["actions"]:
+        code, percent = self._code(study, order.get("completion_code")), options.get("percentage_of_reward")
+        if {"action": "DYNAMIC_PAYMENT"} not in code.get("actions", ()):
             raise Refusal(400, "Validation error", {"completion_code": ["Not a code with dynamic payment."]})
         if not isinstance(percent, int) or not 8 <= percent <= 99:
             raise Refusal(400, "Validation error", {"percentage_of_reward": ["A number from 8 to 99 is required."]})
@@ -517,11 +487,7 @@ class Market:
     def ask_return(self, submission_id: str, order: Mapping[str, Any]) -> Submission:
         """Ask the participant to return their submission."""
         submission, reasons = self.submission(submission_id), order.get("request_return_reasons")
-        if (
-            not isinstance(reasons, list)
-            or not reasons
-            or not all(isinstance(reason, str) and reason for reason in reasons)
-        ):
+        if not isinstance(reasons, list) or not reasons or not all(isinstance(one, str) and one for one in reasons):
             raise Refusal(400, "Validation error", {"request_return_reasons": ["This field is required."]})
         if submission.status != "AWAITING REVIEW":
             raise Refusal(400, "Not allowed", f"A submission that is {submission.status} cannot be asked for.")

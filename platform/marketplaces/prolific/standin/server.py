@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from http.cookies import SimpleCookie
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
+from llm_agents.standins.http import HttpRequest
+from llm_agents.standins.kit import Fault, Reply, Service, data, page, redirect
 from marketplaces.prolific.standin import pages
 from marketplaces.prolific.standin.market import (
     EVENT_TYPES,
@@ -29,26 +28,7 @@ from marketplaces.prolific.standin.market import (
 )
 
 TOKEN = "stand-in-token"
-KINDS = ("drop", "drop_after", "error", "error_after", "slow", "nonsense", "throttle")
 _COOKIE = "worker"
-
-
-@dataclass
-class Misbehaviour:
-    """A fault in the next `times` calls whose "METHOD /path" matches `pattern`.
-
-    Kinds: "drop" and "error" (500) hit a call before it takes effect, "drop_after" and "error_after" afterwards;
-    "slow" waits `seconds` before the call takes effect; "nonsense" returns something other than JSON, without effect;
-    "throttle" returns 429.
-    """
-
-    kind: str
-    pattern: str = ""
-    times: int = 1
-    seconds: float = 2.0
-
-    def applies_to(self, call: str) -> bool:
-        return self.times > 0 and re.search(self.pattern, call) is not None
 
 
 @dataclass(frozen=True)
@@ -60,63 +40,100 @@ class Call:
     body: Any
 
 
-class StandIn:
-    """Serves a `Market`; a context manager.
-
-    Args:
-        port: 0 for any free port.
-    """
+class StandIn(Service):
+    """Serves a `Market`; faults name a call by its "METHOD /path"."""
 
     def __init__(self, *, port: int = 0, **market: Any) -> None:
+        super().__init__(port=port)
         self.market = Market(**{"token": TOKEN, **market})
+        self.lock = self.market.lock
         self.calls: list[Call] = []
-        self.misbehaviours: list[Misbehaviour] = []
-        handler = type("Handler", (_Handler,), {"standin": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler, bind_and_activate=True)
-        self._server.daemon_threads = True
-        self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+    def call_of(self, request: HttpRequest) -> str:
+        is_call = request.path.startswith(("/api/", "/.well-known/"))
+        return f"{request.method} {request.path}" if is_call else ""
 
-    def start(self) -> StandIn:
-        self._thread.start()
-        return self
+    def answer(self, request: HttpRequest) -> Reply:
+        if not self.call_of(request):
+            return self._page(request)
+        try:
+            return self._call(request)
+        except Refusal as refusal:
+            return _error(refusal)
 
-    def close(self) -> None:
-        if self._thread.is_alive():
-            self._server.shutdown()
-            self._thread.join()
-        self._server.server_close()
-
-    def __enter__(self) -> StandIn:
-        return self.start()
-
-    def __exit__(self, *_exception: object) -> None:
-        self.close()
-
-    def misbehave(self, kind: str, pattern: str = "", *, times: int = 1, seconds: float = 2.0) -> None:
-        assert kind in KINDS, kind
-        self.misbehaviours.append(Misbehaviour(kind, pattern, times, seconds))
-
-    def behave(self) -> None:
-        self.misbehaviours.clear()
+    def failure(self, fault: Fault) -> Reply:
+        if fault is Fault.RATE:
+            return _error(Refusal(429, "Too many requests", "Request was throttled."))
+        return super().failure(fault)
 
     def deliver(self) -> None:
         """Send new events to their subscribers, once and in the background; undelivered events are lost."""
-        with self.market.lock:
-            events, self.market.events = self.market.events, []
+        events, self.market.events = self.market.events, []
         if events:
             threading.Thread(target=_send_all, args=(events,), daemon=True).start()
 
-    def next_misbehaviour(self, call: str) -> Misbehaviour | None:
-        with self.market.lock:
-            misbehaviour = next((candidate for candidate in self.misbehaviours if candidate.applies_to(call)), None)
-            if misbehaviour is not None:
-                misbehaviour.times -= 1
-            return misbehaviour
+    # ---- the API -------------------------------------------------------------------------------------
+
+    def _call(self, request: HttpRequest) -> Reply:
+        if request.path == "/.well-known/study/jwks.json":
+            return data({"keys": [self.market.key.public()]})
+        try:
+            body = json.loads(request.body) if request.body else {}
+        except ValueError:
+            raise Refusal(400, "Parse error", "The body is not JSON.") from None
+        self.calls.append(Call(request.method, request.path, body))
+        if request.headers.get("authorization") != f"Token {self.market.token}":
+            raise Refusal(401, "Unauthorized", "Invalid token.")
+        for method, pattern, respond in _ROUTES:
+            if method == request.method and (match := re.fullmatch(f"/api/v1{pattern}", request.path)):
+                answer = respond(self.market, request.fields if method == "GET" else body, *match.groups())
+                if isinstance(answer, list):
+                    answer = self._page_of_rows(request, answer)
+                secret = {"x_hook_secret": answer["secret"]} if isinstance(answer, dict) and "secret" in answer else {}
+                status = 202 if answer is None else 201 if method == "POST" and pattern in _CREATING else 200
+                return data(_hook(answer) if secret else answer, status, **secret)
+        raise Refusal(404, "Not found", "There is no such address.")
+
+    def _page_of_rows(self, request: HttpRequest, rows: list[Any]) -> dict[str, Any]:
+        number, size = int(request.fields.get("page", 1)), int(request.fields.get("page_size", 20))
+        query = urlencode({**request.fields, "page": number + 1})
+        next_address = f"{self.address}{request.path}?{query}" if len(rows) > number * size else None
+        links = {"self": {"href": request.path}, "next": {"href": next_address, "title": "Next"}}
+        return {"results": rows[(number - 1) * size : number * size], "_links": links, "meta": {"count": len(rows)}}
+
+    # ---- participants' pages -------------------------------------------------------------------------
+
+    def _page(self, request: HttpRequest) -> Reply:
+        cookies = SimpleCookie(request.headers.get("cookie", ""))
+        worker = cookies[_COOKIE].value if _COOKIE in cookies else new_id()
+        if (request.method, request.path) == ("POST", "/another-worker"):
+            return redirect("/", set_cookie=_cookie(new_id()))
+        cookie = {"set_cookie": _cookie(worker)}
+        try:
+            if request.method == "POST" and (match := re.fullmatch(r"/studies/(\w+)/start", request.path)):
+                return redirect(self.market.start(match[1], worker), **cookie)
+            if request.method == "POST" and (match := re.fullmatch(r"/submissions/(\w+)/return", request.path)):
+                if self.market.submission(match[1]).participant != worker:
+                    raise Refusal(404, "Not found")
+                self.market.give_back(match[1])
+                self.deliver()
+                return redirect("/", **cookie)
+        except Refusal as refusal:
+            return page(pages.refused(refusal.title), refusal.status, **cookie)
+        if request.method == "GET" and request.path == "/":
+            return page(pages.studies(self.market, worker), **cookie)
+        if request.method == "GET" and request.path == "/submissions/complete":
+            active = self._latest_active_submission(worker)
+            submission = self.market.complete(active.id, request.fields.get("cc", "NOCODE")) if active else None
+            self.deliver()
+            return page(pages.done(submission), **cookie)
+        return page(pages.refused("There is no such page."), 404)
+
+    def _latest_active_submission(self, worker: str) -> Submission | None:
+        """Return the submission that the participant would end: the latest unfinished one, otherwise the latest."""
+        own = [submission for submission in self.market.submissions.values() if submission.participant == worker]
+        active = [submission for submission in own if submission.status in ("ACTIVE", "RESERVED")]
+        return (active or own or [None])[-1]
 
 
 def _send_all(events: list[Event]) -> None:
@@ -126,182 +143,30 @@ def _send_all(events: list[Event]) -> None:
             pass
 
 
-class _DroppedConnection(Exception):
-    """Hang up without a response."""
+def _cookie(worker: str) -> str:
+    return f"{_COOKIE}={worker}; Path=/; HttpOnly; SameSite=Lax"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    standin: StandIn
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_args: Any) -> None:
-        """Log nothing: addresses contain participants' identifiers."""
-
-    def do_GET(self) -> None:
-        self._take()
-
-    do_POST = do_PATCH = do_GET
-
-    def _take(self) -> None:
-        url = urlsplit(self.path)
-        length = int(self.headers.get("content-length") or 0)
-        self.body = self.rfile.read(length)
-        self.query = {name: values[-1] for name, values in parse_qs(url.query).items()}
-        self.route = url.path
-        self.close_connection = True
-        try:
-            if self.route.startswith("/api/") or self.route.startswith("/.well-known/"):
-                self._interface()
-            else:
-                self._page()
-        except _DroppedConnection:
-            self.connection.close()
-        except BrokenPipeError:
-            pass
-
-    # ---- the API -------------------------------------------------------------------------------------
-
-    def _interface(self) -> None:
-        call = f"{self.command} {self.route}"
-        misbehaviour = self.standin.next_misbehaviour(call)
-        kind = misbehaviour.kind if misbehaviour else ""
-        if misbehaviour and kind == "slow":
-            time.sleep(misbehaviour.seconds)
-        if kind == "drop":
-            raise _DroppedConnection
-        if kind == "error":
-            return self._send(500, b"<html>Internal Server Error</html>", "text/html")
-        if kind == "nonsense":
-            return self._send(200, b"<html>Welcome</html>", "text/html")
-        if kind == "throttle":
-            return self._refuse(Refusal(429, "Too many requests", "Request was throttled."))
-        try:
-            status, answer = self._answer()
-        except Refusal as refusal:
-            return self._refuse(refusal)
-        if kind == "drop_after":
-            raise _DroppedConnection
-        if kind == "error_after":
-            return self._send(500, b"<html>Internal Server Error</html>", "text/html")
-        extra = {"x_hook_secret": answer["secret"]} if isinstance(answer, dict) and "secret" in answer else {}
-        self._json(status, _hook(answer) if extra else answer, **extra)
-
-    def _answer(self) -> tuple[int, Any]:
-        market = self.standin.market
-        if self.route == "/.well-known/study/jwks.json":
-            return 200, {"keys": [market.key.public()]}
-        try:
-            body = json.loads(self.body) if self.body else {}
-        except ValueError:
-            raise Refusal(400, "Parse error", "The body is not JSON.") from None
-        self.standin.calls.append(Call(self.command, self.route, body))
-        if self.headers.get("authorization") != f"Token {market.token}":
-            raise Refusal(401, "Unauthorized", "Invalid token.")
-        for method, pattern, respond in _ROUTES:
-            if method == self.command and (match := re.fullmatch(f"/api/v1{pattern}", self.route)):
-                with market.lock:
-                    return respond(self, market, body, *match.groups())
-        raise Refusal(404, "Not found", "There is no such address.")
-
-    def _page_of_rows(self, rows: list[Any]) -> tuple[int, Any]:
-        page, size = int(self.query.get("page", 1)), int(self.query.get("page_size", 20))
-        has_more = len(rows) > page * size
-        next_address = (
-            f"{self.standin.address}{self.route}?{urlencode({**self.query, 'page': page + 1})}" if has_more else None
-        )
-        links = {"self": {"href": self.route}, "next": {"href": next_address, "title": "Next"}}
-        return 200, {"results": rows[(page - 1) * size : page * size], "_links": links, "meta": {"count": len(rows)}}
-
-    def _refuse(self, refusal: Refusal) -> None:
-        error = {
-            "status": refusal.status,
-            "error_code": 140000 + refusal.status,
-            "title": refusal.title,
-            "detail": refusal.detail,
-        }
-        self._json(refusal.status, {"error": error})
-
-    def _json(self, status: int, answer: Any, **headers: str) -> None:
-        self._send(status, b"" if answer is None else json.dumps(answer).encode(), "application/json", **headers)
-
-    def _send(self, status: int, body: bytes, kind: str, **headers: str) -> None:
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(body)))
-        self.send_header("connection", "close")
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    # ---- participants' pages -------------------------------------------------------------------------
-
-    def _page(self) -> None:
-        market = self.standin.market
-        cookie = SimpleCookie(self.headers.get("cookie", ""))
-        worker = cookie[_COOKIE].value if _COOKIE in cookie else new_id()
-        cookie_header = {"set_cookie": f"{_COOKIE}={worker}; Path=/; HttpOnly; SameSite=Lax"}
-        is_post = self.command == "POST"
-        with market.lock:
-            try:
-                if self.route == "/" and not is_post:
-                    return self._html(pages.studies(market, worker), **cookie_header)
-                if is_post and self.route == "/another-worker":
-                    cookie_header = {"set_cookie": f"{_COOKIE}={new_id()}; Path=/; HttpOnly; SameSite=Lax"}
-                    return self._redirect("/", **cookie_header)
-                if is_post and (match := re.fullmatch(r"/studies/(\w+)/start", self.route)):
-                    return self._redirect(market.start(match[1], worker), **cookie_header)
-                if is_post and (match := re.fullmatch(r"/submissions/(\w+)/return", self.route)):
-                    self._refuse_foreign_submission(match[1], worker)
-                    market.give_back(match[1])
-                    self.standin.deliver()
-                    return self._redirect("/", **cookie_header)
-                if self.route == "/submissions/complete" and not is_post:
-                    active = self._latest_active_submission(worker)
-                    submission = market.complete(active.id, self.query.get("cc", "NOCODE")) if active else None
-                    self.standin.deliver()
-                    return self._html(pages.done(submission), **cookie_header)
-            except Refusal as refusal:
-                return self._html(pages.refused(refusal.title), status=refusal.status, **cookie_header)
-        self._html(pages.refused("There is no such page."), status=404)
-
-    def _latest_active_submission(self, worker: str) -> Submission | None:
-        """Return the submission that the participant would end: the latest unfinished one, otherwise the latest."""
-        own_submissions = [
-            submission for submission in self.standin.market.submissions.values() if submission.participant == worker
-        ]
-        return next(
-            (submission for submission in reversed(own_submissions) if submission.status in ("ACTIVE", "RESERVED")),
-            own_submissions[-1] if own_submissions else None,
-        )
-
-    def _refuse_foreign_submission(self, submission: str, worker: str) -> None:
-        if self.standin.market.submission(submission).participant != worker:
-            raise Refusal(404, "Not found")
-
-    def _redirect(self, address: str, **headers: str) -> None:
-        self._send(HTTPStatus.SEE_OTHER, b"", "text/html", location=address, **headers)
-
-    def _html(self, page: str, *, status: int = 200, **headers: str) -> None:
-        self._send(status, page.encode(), "text/html; charset=utf-8", **headers)
+def _error(refusal: Refusal) -> Reply:
+    code = 140000 + refusal.status
+    error = {"status": refusal.status, "error_code": code, "title": refusal.title, "detail": refusal.detail}
+    return data({"error": error}, refusal.status)
 
 
 def _submission_data(submission: Submission) -> dict[str, Any]:
-    return {
-        "id": submission.id, "study_id": submission.study, "participant": submission.participant,
-        "status": submission.status, "started_at": submission.started_at, "completed_at": submission.completed_at,
-        "entered_code": submission.code, "bonus_payments": list(submission.bonuses),
-        "return_requested": submission.return_requested,
-    }  # fmt: skip
+    return {**_data(submission), "participant": submission.participant, "entered_code": submission.code}
 
 
 def _list_row(submission: Submission) -> dict[str, Any]:
+    flag = {"authenticity_check": submission.authenticity} if submission.authenticity else {}
+    return {**_data(submission), "participant_id": submission.participant, "study_code": submission.code, **flag}
+
+
+def _data(submission: Submission) -> dict[str, Any]:
     return {
-        "id": submission.id, "study_id": submission.study, "participant_id": submission.participant,
-        "status": submission.status, "started_at": submission.started_at, "completed_at": submission.completed_at,
-        "study_code": submission.code, "bonus_payments": list(submission.bonuses),
-        "return_requested": submission.return_requested,
-        **({"authenticity_check": submission.authenticity} if submission.authenticity else {}),
+        "id": submission.id, "study_id": submission.study, "status": submission.status,
+        "started_at": submission.started_at, "completed_at": submission.completed_at,
+        "bonus_payments": list(submission.bonuses), "return_requested": submission.return_requested,
     }  # fmt: skip
 
 
@@ -330,61 +195,50 @@ def _require_workspace(market: Market, workspace: str) -> None:
         raise Refusal(404, "Not found")
 
 
-def _for_workspace(respond: Callable[[_Handler, Market], Any]) -> Callable[..., tuple[int, Any]]:
-    def answer(handler: _Handler, market: Market, _body: Any, workspace: str) -> tuple[int, Any]:
-        _require_workspace(market, workspace)
-        result: tuple[int, Any] = respond(handler, market)
-        return result
+def _submissions(market: Market, query: Any) -> list[Any]:
+    study_id = query.get("study", "")
+    market.study(study_id)
+    return [_list_row(submission) for submission in market.submissions.values() if submission.study == study_id]
 
+
+def _in_workspace(market: Market, workspace: str, answer: Any) -> Any:
+    if workspace != market.workspace:
+        raise Refusal(404, "Not found")
     return answer
 
 
-def _submissions(handler: _Handler, market: Market, _body: Any) -> tuple[int, Any]:
-    study_id = handler.query.get("study", "")
-    market.study(study_id)
-    return handler._page_of_rows(
-        [_list_row(submission) for submission in market.submissions.values() if submission.study == study_id]
-    )
-
-
-def _cost(_handler: _Handler, _market: Market, body: Any) -> tuple[int, Any]:
-    return 200, {"total_cost": with_fees(int(body["reward"])) * int(body["total_available_places"])}
-
-
-def _pay(_handler: _Handler, market: Market, _body: Any, bulk: str) -> tuple[int, Any]:
-    market.pay_bonuses(bulk)
-    return 202, None
-
-
-def _approve_all(_handler: _Handler, market: Market, body: Any) -> tuple[int, Any]:
+def _approve_all(market: Market, body: Any) -> dict[str, str]:
     market.approve_all(body)
-    return 200, {"message": "The request to bulk approve has been made successfully."}
+    return {"message": "The request to bulk approve has been made successfully."}
 
 
 _ID = r"/(\w+)/"
-_ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
-    ("GET", "/users/me/", lambda h, m, b: (200, {"id": m.researcher, "currency_code": m.currency})),
-    ("GET", "/workspaces/", lambda h, m, b: h._page_of_rows([_workspace_data(m)])),
-    ("GET", f"/workspaces{_ID}balance/", _for_workspace(lambda h, m: (200, _balance(m)))),
-    ("GET", f"/workspaces{_ID}projects/", _for_workspace(lambda h, m: h._page_of_rows([_project(m)]))),
-    ("GET", f"/projects{_ID}", lambda h, m, b, project: (200, {**_project(m), "id": project})),
-    ("GET", "/filters/", lambda h, m, b: h._page_of_rows(FILTERS)),
-    ("POST", "/study-cost-calculator/", _cost),
-    ("GET", "/studies/", lambda h, m, b: h._page_of_rows([m.shown(study) for study in m.studies.values()])),
-    ("POST", "/studies/", lambda h, m, b: (201, m.create(b))),
-    ("GET", f"/studies{_ID}", lambda h, m, b, study: (200, m.shown(m.study(study)))),
-    ("PATCH", f"/studies{_ID}", lambda h, m, b, study: (200, m.change(study, b))),
-    ("POST", f"/studies{_ID}transition/", lambda h, m, b, study: (200, m.transition(study, b.get("action")))),
+_ROUTES: list[tuple[str, str, Callable[..., Any]]] = [
+    ("GET", "/users/me/", lambda m, b: {"id": m.researcher, "currency_code": m.currency}),
+    ("GET", "/workspaces/", lambda m, b: [_workspace_data(m)]),
+    ("GET", f"/workspaces{_ID}balance/", lambda m, b, key: _in_workspace(m, key, _balance(m))),
+    ("GET", f"/workspaces{_ID}projects/", lambda m, b, key: _in_workspace(m, key, [_project(m)])),
+    ("GET", f"/projects{_ID}", lambda m, b, key: {**_project(m), "id": key}),
+    ("GET", "/filters/", lambda m, b: FILTERS),
+    ("POST", "/study-cost-calculator/", lambda m, b: {
+        "total_cost": with_fees(int(b["reward"])) * int(b["total_available_places"])}),
+    ("GET", "/studies/", lambda m, b: [m.shown(study) for study in m.studies.values()]),
+    ("POST", "/studies/", lambda m, b: m.create(b)),
+    ("GET", f"/studies{_ID}", lambda m, b, key: m.shown(m.study(key))),
+    ("PATCH", f"/studies{_ID}", lambda m, b, key: m.change(key, b)),
+    ("POST", f"/studies{_ID}transition/", lambda m, b, key: m.transition(key, b.get("action"))),
     ("GET", "/submissions/", _submissions),
     ("POST", "/submissions/bulk-approve/", _approve_all),
-    ("GET", f"/submissions{_ID}", lambda h, m, b, key: (200, _submission_data(m.submission(key)))),
-    ("POST", f"/submissions{_ID}transition/", lambda h, m, b, key: (200, _submission_data(m.decide(key, b)))),
-    ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, key: (200, _submission_data(m.ask_return(key, b)))),
-    ("GET", "/hooks/event-types/", lambda h, m, b: h._page_of_rows([{"event_type": name} for name in EVENT_TYPES])),
-    ("POST", "/hooks/secrets/", lambda h, m, b: (201, m.new_secret(b))),
-    ("GET", "/hooks/subscriptions/", lambda h, m, b: h._page_of_rows([_hook(hook) for hook in m.hooks.values()])),
-    ("POST", "/hooks/subscriptions/", lambda h, m, b: (201, m.subscribe(b))),
-    ("POST", f"/hooks/subscriptions{_ID}", lambda h, m, b, hook: (200, _hook(m.confirm(hook, b)))),
-    ("POST", "/submissions/bonus-payments/", lambda h, m, b: (201, m.set_up_bonuses(b))),
-    ("POST", f"/bulk-bonus-payments{_ID}pay/", _pay),
-]
+    ("GET", f"/submissions{_ID}", lambda m, b, key: _submission_data(m.submission(key))),
+    ("POST", f"/submissions{_ID}transition/", lambda m, b, key: _submission_data(m.decide(key, b))),
+    ("POST", f"/submissions{_ID}request-return/", lambda m, b, key: _submission_data(m.ask_return(key, b))),
+    ("GET", "/hooks/event-types/", lambda m, b: [{"event_type": name} for name in EVENT_TYPES]),
+    ("POST", "/hooks/secrets/", lambda m, b: m.new_secret(b)),
+    ("GET", "/hooks/subscriptions/", lambda m, b: [_hook(hook) for hook in m.hooks.values()]),
+    ("POST", "/hooks/subscriptions/", lambda m, b: m.subscribe(b)),
+    ("POST", f"/hooks/subscriptions{_ID}", lambda m, b, key: _hook(m.confirm(key, b))),
+    ("POST", "/submissions/bonus-payments/", lambda m, b: m.set_up_bonuses(b)),
+    ("POST", f"/bulk-bonus-payments{_ID}pay/", lambda m, b, key: m.pay_bonuses(key)),
+]  # fmt: skip
+"""Method, path and answer: of the market, the body or query, and what the path names; lists are paged."""
+_CREATING = {"/studies/", "/hooks/secrets/", "/hooks/subscriptions/", "/submissions/bonus-payments/"}

@@ -12,7 +12,6 @@ from django.test import Client
 from exports.tests import building
 from marketplaces.prolific import publishing
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import Offer
 from marketplaces.prolific.standin import StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
 from participants.models import Enrolment
@@ -95,7 +94,7 @@ class Desk:
             "requires_signature": True,
             **offer,
         }
-        return publishing.create_draft(self.study, Offer(**values), address=ENTRY_ADDRESS)
+        return publishing.create_draft(self.study, address=ENTRY_ADDRESS, **values)
 
     def publish(self, **offer: Any) -> Publication:
         self.draft(**offer)

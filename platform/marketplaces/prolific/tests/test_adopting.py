@@ -125,7 +125,7 @@ def test_prolific_study_is_linked_to_one_study_only(desk):
         adopting.adopt(other_study, prolific_id=prolific_id, address="http://testserver/join/other/")
 
 
-@pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
+@pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
 def test_failed_import_changes_nothing(desk, kind):
     prolific_id = new_prolific_study(desk)
     desk.standin.misbehave(kind, "studies")

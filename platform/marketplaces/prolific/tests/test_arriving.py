@@ -175,11 +175,11 @@ def test_known_keys_remain_valid_while_prolific_is_down(desk):
     first, second = desk.worker(), desk.worker()
     first.arrive()
     KeySet.objects.update(heard_at=timezone.now() - timedelta(days=3), asked_at=None)
-    desk.standin.misbehave("error", "jwks", times=99)
+    desk.standin.misbehave("refused", "jwks", times=99)
     second.arrive()
 
 
-@pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
+@pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
 def test_missing_keys_make_the_participant_wait(desk, kind):
     desk.publish()
     worker = desk.worker()
@@ -249,7 +249,7 @@ def test_logs_contain_no_identifiers(desk, caplog):
     worker = desk.worker()
     worker.arrive()
     open_resigned(worker, exp=1)
-    desk.standin.misbehave("drop", "submissions")
+    desk.standin.misbehave("cut", "submissions")
     log_text = "\n".join(
         f"{record.name} {record.getMessage()}" for record in caplog.records if record.name.startswith("marketplaces")
     )

@@ -89,14 +89,14 @@ def test_participant_with_approved_pay_is_not_rejected(desk, worker, state):
     assert not desk.standin.calls
 
 
-@pytest.mark.parametrize("kind", ["drop_after", "error_after"])
+@pytest.mark.parametrize("kind", ["lost", "refused-late"])
 def test_rejection_with_lost_answer_is_found_on_prolific(desk, worker, kind):
     desk.standin.misbehave(kind, DECIDING)
     deciding.reject(desk.publication, worker.person, **REASON)
     assert prolific_submission(desk, worker).status == "REJECTED" and states(worker) == {"written_off"}
 
 
-@pytest.mark.parametrize("kind", ["drop", "error", "throttle", "nonsense"])
+@pytest.mark.parametrize("kind", ["cut", "refused", "rate", "garbage"])
 def test_refused_rejection_writes_nothing_off(desk, worker, kind):
     desk.standin.misbehave(kind, DECIDING)
     with pytest.raises(MarketplaceError):
@@ -152,10 +152,10 @@ def test_return_is_requested_once_with_reasons(desk, worker):
     assert not deciding.reviewable(desk.publication)
 
 
-@pytest.mark.parametrize("kind", ["drop_after", "error_after", "nonsense", "drop", "error", "throttle"])
+@pytest.mark.parametrize("kind", ["lost", "refused-late", "garbage", "cut", "refused", "rate"])
 def test_return_request_with_lost_answer_is_not_repeated(desk, worker, kind):
     desk.standin.misbehave(kind, ASKING)
-    arrived = kind in ("drop_after", "error_after")
+    arrived = kind in ("lost", "refused-late")
     if arrived:
         deciding.ask_return(desk.publication, worker.person, reasons=["You did not finish."])
     else:

@@ -19,8 +19,8 @@ STEPS = {
     "preparing": "POST /api/v1/submissions/bonus-payments/",
     "paying": "POST /api/v1/bulk-bonus-payments/",
 }
-KINDS = ("drop", "drop_after", "error", "error_after", "nonsense", "throttle")
-UNCLEAR_FAILURES = {("paying", "drop"), ("paying", "error"), ("paying", "nonsense")}
+KINDS = ("cut", "lost", "refused", "refused-late", "garbage", "rate")
+UNCLEAR_FAILURES = {("paying", "cut"), ("paying", "refused"), ("paying", "garbage")}
 """Cases in which the order was not accepted and the response does not say so: a person must check."""
 STILL_OPEN = ("approved", "sent")
 

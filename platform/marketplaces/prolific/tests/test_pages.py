@@ -112,7 +112,7 @@ def test_viewing_changes_nothing(desk, owner):
     assert owner.post(page_url("change", key), {"places": 5}).status_code == 403
 
 
-@pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
+@pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
 def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
     key = desk.draft().pk
     steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"}), ("refresh", {})]
@@ -128,7 +128,7 @@ def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
 
 
 def test_lost_answer_leads_to_a_page_that_finds_the_draft(desk, owner):
-    desk.standin.misbehave("drop_after", "POST /api/v1/studies/$")
+    desk.standin.misbehave("lost", "POST /api/v1/studies/$")
     page = owner.post(page_url("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
     assert "closed the connection" in page_text(page) and "Find on Prolific" in page_text(page)
     assert "Found: the draft is on Prolific" in page_text(

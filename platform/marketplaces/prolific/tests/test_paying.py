@@ -71,7 +71,7 @@ def test_repeated_payment_requests_pay_once(desk, payer, worker):
     assert len(desk.standin.market.bulks) == 1
 
 
-@pytest.mark.parametrize("kind", ["drop_after", "error_after"])
+@pytest.mark.parametrize("kind", ["lost", "refused-late"])
 def test_bonus_with_lost_answer_is_found_on_prolific(desk, payer, worker, kind):
     bonus = worker.order("bonus")
     payer.prepare(bonus)
@@ -86,7 +86,7 @@ def test_bonus_with_lost_answer_is_found_on_prolific(desk, payer, worker, kind):
 def test_missing_bonus_is_unclear_and_never_sent_again(desk, payer, worker):
     bonus = worker.order("bonus")
     payer.prepare(bonus)
-    desk.standin.misbehave("drop", PAYING)
+    desk.standin.misbehave("cut", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     answer = payer.look_up(bonus)
@@ -98,7 +98,7 @@ def test_missing_bonus_is_unclear_and_never_sent_again(desk, payer, worker):
 def test_bonus_found_unpaid_is_prepared_again(desk, payer, worker):
     bonus = worker.order("bonus")
     first_reference = payer.prepare(bonus)
-    desk.standin.misbehave("drop", PAYING)
+    desk.standin.misbehave("cut", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     assert payer.prepare(bonus) != first_reference
@@ -109,7 +109,7 @@ def test_bonus_found_unpaid_is_prepared_again(desk, payer, worker):
 def test_bonus_paid_after_all_is_not_prepared_again(desk, payer, worker):
     bonus = worker.order("bonus")
     first_reference = payer.prepare(bonus)
-    desk.standin.misbehave("drop_after", PAYING)
+    desk.standin.misbehave("lost", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     assert payer.prepare(bonus) == first_reference
@@ -143,7 +143,7 @@ def test_accepted_bonus_found_unpaid_is_prepared_again(desk, payer, worker):
 def test_slow_preparation_does_not_pay_twice(desk, payer, worker, monkeypatch):
     bonus = worker.order("bonus")
     payer.prepare(bonus)
-    desk.standin.misbehave("drop", PAYING)
+    desk.standin.misbehave("cut", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     set_up = Client.set_up_bonuses
@@ -164,7 +164,7 @@ def test_bonus_paid_by_hand_is_not_taken_for_ours(desk, payer, worker):
     bonus = worker.order("bonus")
     desk.standin.market.submissions[worker.submission.id].bonuses.append(int(bonus.amount * 100))
     payer.prepare(bonus)
-    desk.standin.misbehave("drop", PAYING)
+    desk.standin.misbehave("cut", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     assert payer.look_up(bonus).outcome == Outcome.UNCLEAR
@@ -174,7 +174,7 @@ def test_bonus_paid_by_hand_is_not_taken_for_ours(desk, payer, worker):
 def test_throttled_call_is_repeated(desk, payer, worker, reason):
     order = worker.order(reason)
     payer.prepare(order)
-    desk.standin.misbehave("throttle", PAYING if reason == "bonus" else APPROVING)
+    desk.standin.misbehave("rate", PAYING if reason == "bonus" else APPROVING)
     with pytest.raises(Unreachable, match="too many requests"):
         payer.pay(order)
     assert payer.look_up(order).outcome == Outcome.NOT_FOUND
@@ -194,7 +194,7 @@ def test_refused_bonus_can_be_paid_later(desk, payer, worker):
     assert len(paid(desk, worker, "bonus")) == 1
 
 
-@pytest.mark.parametrize("kind", ["drop", "drop_after", "error", "error_after", "nonsense"])
+@pytest.mark.parametrize("kind", ["cut", "lost", "refused", "refused-late", "garbage"])
 def test_failed_preparation_moves_no_money(desk, payer, worker, kind):
     bonus = worker.order("bonus")
     desk.standin.misbehave(kind, PREPARING)
@@ -206,7 +206,7 @@ def test_failed_preparation_moves_no_money(desk, payer, worker, kind):
     assert len(paid(desk, worker, "bonus")) == 1
 
 
-@pytest.mark.parametrize("kind", ["drop_after", "error_after"])
+@pytest.mark.parametrize("kind", ["lost", "refused-late"])
 def test_approval_with_lost_answer_is_looked_up(desk, payer, worker, kind):
     base = worker.order("base")
     desk.standin.misbehave(kind, APPROVING)
@@ -216,7 +216,7 @@ def test_approval_with_lost_answer_is_looked_up(desk, payer, worker, kind):
     assert paid(desk, worker, "base") == [100]
 
 
-@pytest.mark.parametrize("kind", ["drop", "error"])
+@pytest.mark.parametrize("kind", ["cut", "refused"])
 def test_lost_approval_request_can_be_sent_again(desk, payer, worker, kind):
     base = worker.order("base")
     desk.standin.misbehave(kind, APPROVING)
@@ -226,7 +226,7 @@ def test_lost_approval_request_can_be_sent_again(desk, payer, worker, kind):
     assert payer.pay(base).outcome == Outcome.CONFIRMED
 
 
-@pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
+@pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
 def test_malformed_answer_leaves_the_status_unknown(desk, payer, worker, kind):
     base = worker.order("base")
     for ask in (payer.assignment_status, payer.look_up):

@@ -52,7 +52,7 @@ def test_no_code_makes_prolific_pay_automatically(desk):
     assert actions <= {"MANUALLY_REVIEW", "REQUEST_RETURN"}
 
 
-@pytest.mark.parametrize("kind", ["drop_after", "error_after"])
+@pytest.mark.parametrize("kind", ["lost", "refused-late"])
 def test_draft_with_lost_answer_is_found_and_not_duplicated(desk, kind):
     desk.standin.misbehave(kind, CREATING)
     with pytest.raises(Unclear):
@@ -65,7 +65,7 @@ def test_draft_with_lost_answer_is_found_and_not_duplicated(desk, kind):
     assert [study["id"] for study in desk.standin.market.studies.values()] == [desk.publication.prolific_id]
 
 
-@pytest.mark.parametrize("kind", ["drop", "error", "nonsense"])
+@pytest.mark.parametrize("kind", ["cut", "refused", "garbage"])
 def test_missing_draft_can_be_created_again(desk, kind):
     desk.standin.misbehave(kind, CREATING)
     with pytest.raises(Unclear):
@@ -99,7 +99,7 @@ def test_unreachable_api_leaves_nothing_behind(desk):
 
 
 def test_throttling_leaves_nothing_behind(desk):
-    desk.standin.misbehave("throttle", CREATING)
+    desk.standin.misbehave("rate", CREATING)
     with pytest.raises(NotSent, match="too many requests"):
         desk.draft()
     assert not Publication.objects.exists() and desk.draft().is_there
@@ -150,7 +150,7 @@ def test_price_includes_fees_and_shows_the_balance(desk):
 
 def test_publishing_with_lost_answer_happens_once(desk):
     desk.draft()
-    desk.standin.misbehave("drop_after", CHANGING_STATUS)
+    desk.standin.misbehave("lost", CHANGING_STATUS)
     publishing.publish(desk.publication)
     assert desk.publication.status == "ACTIVE"
     assert desk.standin.market.balance == 1_000_000 - 20 * 140
@@ -159,7 +159,7 @@ def test_publishing_with_lost_answer_happens_once(desk):
 
 def test_failed_publishing_can_be_repeated(desk):
     desk.draft()
-    desk.standin.misbehave("error", CHANGING_STATUS)
+    desk.standin.misbehave("refused", CHANGING_STATUS)
     with pytest.raises(Unclear):
         publishing.publish(desk.publication)
     assert desk.publication.status == "UNPUBLISHED"
@@ -190,7 +190,7 @@ def test_pausing_resuming_stopping_and_adding_places(desk):
 
 def test_repeated_request_adds_places_once(desk):
     desk.publish(places=5)
-    desk.standin.misbehave("drop_after", "PATCH")
+    desk.standin.misbehave("lost", "PATCH")
     with pytest.raises(Unclear):
         publishing.set_places(desk.publication, 8)
     publishing.set_places(desk.publication, 8)

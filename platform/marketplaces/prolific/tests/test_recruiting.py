@@ -76,7 +76,7 @@ def test_closing_stops_on_both_sides(published, owner):
 
 
 def test_failure_there_is_shown_and_can_be_repeated(published, owner):
-    published.standin.misbehave("error", "/api/", times=99)
+    published.standin.misbehave("refused", "/api/", times=99)
     page = act(owner, published, "close")
     assert (status_here(published), status_there(published)) == ("closed", "ACTIVE")
     assert "Done here, but not on Prolific" in page and "Try again" in page
@@ -97,7 +97,7 @@ def test_places_of_a_larger_version_are_added_there(published, owner):
 
 def test_places_not_offered_can_be_offered_later(published, owner):
     Study.objects.update(draft=kit.changed(published.study.draft, quota=30))
-    published.standin.misbehave("error", "/api/", times=99)
+    published.standin.misbehave("refused", "/api/", times=99)
     assert "10 places of the launched version are not offered on Prolific" in act(owner, published, "launch")
     published.standin.behave()
     assert "the study now has 30 places" in act(owner, published, "add_places")
@@ -112,6 +112,6 @@ def test_opening_needs_the_accounts_editor(published, sign_in):
 
 
 def test_lost_answer_counts_by_the_status_that_prolific_reports(published, owner):
-    published.standin.misbehave("drop_after", CHANGING_STATUS)
+    published.standin.misbehave("lost", CHANGING_STATUS)
     assert "Done here, but not" not in act(owner, published, "pause")
     assert status_there(published) == "PAUSED"

@@ -166,7 +166,7 @@ def test_sync_error_is_shown_and_retried(desk):
     worker = desk.worker()
     worker.arrive()
     desk.standin.market.give_back(worker.submission.id)
-    for kind in ("drop", "error", "nonsense", "throttle"):
+    for kind in ("cut", "refused", "garbage", "rate"):
         desk.standin.misbehave(kind, "submissions")
         recruitment = sync_now(desk)
         assert recruitment.problem.startswith("Prolific") and recruitment.failures

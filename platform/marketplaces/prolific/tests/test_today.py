@@ -222,10 +222,10 @@ class TestDynamicPayment:
         with pytest.raises(NotPossible, match="without pay"):
             deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
 
-    @pytest.mark.parametrize("kind", ["drop_after", "error_after", "drop", "error", "throttle", "nonsense"])
+    @pytest.mark.parametrize("kind", ["lost", "refused-late", "cut", "refused", "rate", "garbage"])
     def test_partial_payment_with_lost_answer_is_made_once(self, desk, leaver, kind):
         desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
-        if kind in ("drop_after", "error_after"):
+        if kind in ("lost", "refused-late"):
             deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
         else:
             with pytest.raises(MarketplaceError):
@@ -253,7 +253,7 @@ class TestDynamicPayment:
     def test_owner_makes_a_partial_payment_on_the_page(self, desk, leaver, admin_client):
         page = f"/admin/prolific/publication/{desk.publication.pk}/"
         assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
-        address = f"{page}pay-part/{leaver.person.pk}/"
+        address = f"{page}pay_part/{leaver.person.pk}/"
         assert "percent" in admin_client.get(address).content.decode()
         response = admin_client.post(address, {**self.PAYMENT, "sure": "on"}, follow=True)
         assert "25 percent of the reward" in text_of(response) and "partially paid 1" in text_of(response)

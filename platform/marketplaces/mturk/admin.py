@@ -1,0 +1,344 @@
+"""A study's Mechanical Turk desk: its tasks, publishing, and decisions about assignments.
+
+Tasks and assignments change only through actions, each of which asks for confirmation.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, reverse
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from audit import services as audit
+from audit.actions import Action
+from marketplaces.desks import Act, Desk, Given, current_base_pay
+from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
+from marketplaces.models import Recruitment
+from marketplaces.mturk import comparing, deciding, fees, publishing
+from marketplaces.mturk.client import requester_of
+from marketplaces.mturk.forms import ExtendForm, ProlongForm, RejectForm, TaskForm
+from marketplaces.mturk.models import KEY, Assignment, Hit
+from marketplaces.rejecting import without_identifiers
+from participants.admin import ReadOnlyAdmin
+from participants.models import Enrolment
+from recruiters.models import Identity
+from rights import parts
+from rights.roles import Role
+from studies.models import Study
+
+
+def _desk_of(study: Study) -> str:
+    return reverse("admin:mturk_hit_of_study", args=[study.pk])
+
+
+def _unconfirmed(hit: Hit) -> str:
+    return "" if hit.hit_id is not None else _("Not done: it is not known yet whether the task exists.")
+
+
+def _unordered(hit: Hit) -> str:
+    return "" if hit.state == Hit.State.ORDERED else _("This task's status is known by now.")
+
+
+def _price(hit: Hit) -> str:
+    each = hit.reward + fees.reward_fee(hit.reward, assignments=hit.assignments)
+    return _(
+        "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with fewer than "
+        "10 assignments can never have 10 or more."
+    ).format(each=each)
+
+
+def _on_task(title: Any, does: Callable[[Given], None], done: Any, explains: Any, log: Action, **more: Any) -> Act:
+    """Return an action on a task that mTurk has; its entry comes first, because its outcome may remain unknown."""
+    return Act(title, does, done, explains=explains, log=log, log_first=True, hindrance=_unconfirmed, **more)
+
+
+def _send(given: Given) -> str:
+    """Send an order, which mTurk takes for the same task however often it arrives."""
+    address = given.request.build_absolute_uri(given.target.study.get_absolute_url())
+    try:
+        publishing.publish(given.target, address=address)
+    except Unclear as error:
+        message = _(
+            "{reason} It is not known yet whether the task exists. Parley keeps checking. Sending the order again does "
+            "not create a second task."
+        )
+        raise MarketplaceError(message.format(reason=error)) from None
+    except MarketplaceError as error:
+        raise MarketplaceError(_("Not published: {reason}").format(reason=error)) from None
+    return _("Published: workers can find the task now.")
+
+
+@admin.register(Hit)
+class HitAdmin(Desk, ReadOnlyAdmin):
+    """List of tasks, and the desk of each study."""
+
+    desk_title = "Mechanical Turk"
+    list_display = ["title", "study", "status_label", "reward", "assignments", "pending", "available", "expires_at"]
+    list_select_related = ["study"]
+    list_filter = ["state"]
+    fields = [
+        "study", "account", "title", "description", "keywords", "state", "hit_id", "reward", "assignments",
+        "pending", "available", "completed", "expires_at", "problem", "created_at",
+    ]  # fmt: skip
+    readonly_fields = fields
+    acts = {
+        "again": Act(
+            gettext_lazy("Send the order again"), _send, log=Action.PUBLISHED, log_first=True, hindrance=_unordered
+        ),
+        "extend": _on_task(
+            gettext_lazy("More assignments"),
+            lambda given: publishing.extend(given.target, **given.values),
+            gettext_lazy("More people can do the task now."),
+            _price,
+            Action.EXTENDED,
+            button=gettext_lazy("Add assignments"),
+            form=ExtendForm,
+            initial=lambda: {"token": uuid.uuid4()},
+        ),
+        "prolong": _on_task(
+            gettext_lazy("Extend the deadline"),
+            lambda given: publishing.offer_for(given.target, hours=given.values["hours"]),
+            gettext_lazy("The new deadline is saved."),
+            gettext_lazy("The task stays available for this many hours from now."),
+            Action.EXTENDED,
+            button=gettext_lazy("Set the deadline"),
+            form=ProlongForm,
+            initial=lambda: {"hours": 72},
+        ),
+        "expire": _on_task(
+            gettext_lazy("End the task"),
+            lambda given: publishing.expire(given.target),
+            gettext_lazy("The task has ended: no more workers can accept it."),
+            gettext_lazy("No more workers can find or accept the task. Those who have accepted it can finish."),
+            Action.EXPIRED,
+        ),
+        "dispose": _on_task(
+            gettext_lazy("Delete on Mechanical Turk"),
+            lambda given: publishing.delete(given.target),
+            gettext_lazy("Deleted on Mechanical Turk. The task remains listed here."),
+            gettext_lazy(
+                "Mechanical Turk deletes the task: rejected assignments can no longer be approved, and Parley gets no "
+                "more updates about it. Only a task that has ended and whose assignments are all decided can be "
+                "deleted. Mechanical Turk deletes tasks automatically after 120 days."
+            ),
+            Action.DELETED,
+            role=Role.OWNER,
+        ),
+    }
+
+    @display(
+        description=gettext_lazy("state"),
+        ordering="state",
+        label={Hit.State.ORDERED: "warning", Hit.State.REFUSED: "danger", Hit.State.ASSIGNABLE: "success"},
+    )
+    def status_label(self, hit: Hit) -> tuple[str, str]:
+        return hit.state, hit.get_state_display()
+
+    def get_urls(self) -> list[URLPattern]:
+        study_pages = {
+            "of_study": ("", self.of_study),
+            "publish": ("publish/", self.publish),
+            "adopt": ("adopt/", require_POST(self.adopt)),
+            "worker": ("worker/", require_POST(self.worker)),
+        }
+        return [*self.urls_of("mturk_hit", study_pages), *super().get_urls()]
+
+    def back_of(self, target: Hit) -> str:
+        return _desk_of(target.study)
+
+    def facts_of(self, target: Hit) -> Sequence[str]:
+        number = ngettext("{number} assignment", "{number} assignments", target.assignments)
+        facts = [_("${reward} each").format(reward=target.reward), number.format(number=target.assignments)]
+        facts.append(target.get_state_display())
+        if target.expires_at is not None:
+            facts.append(_("available until {at} (UTC)").format(at=date_format(target.expires_at, "Y-m-d H:i")))
+        return [" · ".join(facts)]
+
+    def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """Show the study's tasks and everyone who came from them."""
+        study = self.study_of(request, study_id)
+        lines = comparing.lines_of(study)
+        context = {
+            "recruitment": Recruitment.objects.filter(study=study, account__kind=KEY).select_related("account").first(),
+            "hits": Hit.objects.filter(study=study).select_related("account"),
+            "base": current_base_pay(study),
+            "lines": lines,
+            "to_do": sum(bool(line.advice) for line in lines),
+            "may_change": parts.may(request.user, study, role=Role.EDITOR),
+            "may_decide": parts.may(request.user, study, role=Role.OWNER),
+        }
+        return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)
+
+    def publish(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """Publish a new task: fill in the form, review the cost, and confirm."""
+        study, title = self.study_of(request, study_id, role=Role.EDITOR), _("Publish on Mechanical Turk")
+        try:
+            account = self.account_for(request, study, kind=KEY)
+            version = publishing.launched_version(study)
+            address = request.build_absolute_uri(study.get_absolute_url())
+            publishing.refuse_address(address, account)
+        except NotPossible as reason:
+            return self._page(request, "publish.html", title, study, {"reason": str(reason)})
+        context: dict[str, Any] = {"account": account, "reward": version.plan.pay.base, "address": address}
+        posted = request.method == "POST"
+        form = TaskForm(request.POST, study=study, version=version) if posted else TaskForm.prefilled(study, version)
+        context["form"] = form
+        if not posted or not form.is_valid() or "edit" in request.POST:
+            return self._page(request, "publish.html", title, study, context)
+        task, token = form.task(), form.cleaned_data["token"]
+        try:
+            available = requester_of(account).balance()
+        except MarketplaceError as error:
+            return self._page(request, "publish.html", title, study, {**context, "error": str(error)})
+        cost = publishing.cost_of(version, assignments=task["assignments"], available=available)
+        if cost.missing or "confirmed" not in request.POST:
+            return self._page(request, "confirm.html", title, study, {**context, "task": task, "cost": cost})
+        with transaction.atomic():
+            hit, is_new = publishing.order(study=study, account=account, token=token, by=request.user, **task)
+            if hit.study_id != study.pk:
+                raise PermissionDenied
+            if is_new:
+                details = {"assignments": hit.assignments, "reward": str(hit.reward), "account": str(account)}
+                self.record_action(request, hit, Action.PUBLISHED, "Ordered a task on Mechanical Turk.", details)
+        return self._answered(request, study, lambda: _send(Given(hit, request, {}, None)))  # type: ignore[arg-type]
+
+    def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """Add a task created elsewhere to the study."""
+        study = self.study_of(request, study_id, role=Role.EDITOR)
+        hit_id = request.POST.get("hit_id", "").strip()
+
+        def act() -> str:
+            try:
+                account = self.account_for(request, study, kind=KEY)
+                if not (hit_id.isascii() and hit_id.isalnum() and len(hit_id) <= 64):
+                    raise NotPossible(_("A task's ID consists of letters and digits."))
+                hit = publishing.adopt(study=study, account=account, hit_id=hit_id, by=request.user)
+            except (MarketplaceError, NotPossible) as reason:
+                raise NotPossible(_("Not imported: {reason}").format(reason=reason)) from None
+            self.record_action(request, hit, Action.MADE, "Imported a task that was created elsewhere.")
+            return _("Imported: you can now pay its workers here.")
+
+        return self._answered(request, study, act)
+
+    def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """Show an owner a participant's worker ID, for example to correct a payment; the audit log records it."""
+        study = self.study_of(request, study_id, role=Role.OWNER)
+        key = request.POST.get("enrolment", "")
+        arrivals = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
+        identity = arrivals.filter(enrolment=key).first() if key.isascii() and key.isdigit() else None
+        if identity is None:
+            self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
+            return HttpResponseRedirect(_desk_of(study))
+        audit.record(action=Action.IDENTITY_SHOWN, user=request.user, target=identity.enrolment, of=study)
+        return self._page(request, "worker.html", _("Worker ID on Mechanical Turk"), study, {"identity": identity})
+
+    def _answered(self, request: HttpRequest, study: Study, act: Any) -> HttpResponse:
+        """Do something, say what came of it, and return to the desk."""
+        try:
+            self.message_user(request, act(), messages.SUCCESS)
+        except (MarketplaceError, NotPossible) as reason:
+            self.message_user(request, str(reason), messages.ERROR)
+        return HttpResponseRedirect(_desk_of(study))
+
+    def _page(self, request: HttpRequest, template: str, title: str, study: Study, context: Any) -> HttpResponse:
+        full_context = {"study": study, "desk": _desk_of(study), **context}
+        return self.page(request, f"admin/mturk/{template}", title, full_context)
+
+
+def _reject(given: Given) -> None:
+    reason = given.values["reason"]
+    deciding.reject(given.target, reason=reason, user=given.request.user, record=given.record)
+
+
+def _reason_details(given: Given) -> dict[str, Any]:
+    identity = given.target.identity
+    person: Enrolment | None = identity.enrolment if identity is not None else None
+    return {"reason": without_identifiers(given.values["reason"], person)}
+
+
+@admin.register(Assignment)
+class AssignmentAdmin(Desk, ReadOnlyAdmin):
+    """Submitted assignments: members can view them; owners can reject them and undo a rejection."""
+
+    desk_title = "Mechanical Turk"
+    list_display = ["submitted_at", "hit", "who", "status_label", "auto_approval_at"]
+    list_select_related = ["hit", "identity__enrolment"]
+    list_filter = ["status", "whose"]
+    fields = ["hit", "who", "status", "submitted_at", "auto_approval_at"]
+    readonly_fields = fields
+    acts = {
+        "reject": Act(
+            gettext_lazy("Reject an assignment"),
+            _reject,
+            gettext_lazy("Rejected. The worker sees your reason."),
+            explains=gettext_lazy(
+                "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, which "
+                "limits the work they can get. Reject only work that was clearly not done. A failed attention check "
+                "alone is not a sufficient reason."
+            ),
+            button=gettext_lazy("Reject"),
+            log=Action.REJECTED,
+            log_itself=True,
+            details=_reason_details,
+            form=RejectForm,
+            role=Role.OWNER,
+            harmful=True,
+        ),
+        "take_back": Act(
+            gettext_lazy("Undo a rejection"),
+            lambda given: deciding.take_back(given.target, user=given.request.user, record=given.record),
+            gettext_lazy(
+                "Rejection undone: the payments that were written off are due again. To pay them, approve them on the "
+                "page “Pay”."
+            ),
+            explains=gettext_lazy(
+                "The payments that were written off become due again. When you approve them on the page “Pay”, Parley "
+                "asks Mechanical Turk to approve the rejected assignment, which also corrects the worker's approval "
+                "rate."
+            ),
+            log=Action.REJECTION_TAKEN_BACK,
+            log_itself=True,
+            role=Role.OWNER,
+        ),
+    }
+
+    @display(description=gettext_lazy("participant"))
+    def who(self, assignment: Assignment) -> str:
+        return str(assignment)
+
+    @display(
+        description=gettext_lazy("status"),
+        ordering="status",
+        label={
+            Assignment.Status.SUBMITTED: "warning",
+            Assignment.Status.APPROVED: "success",
+            Assignment.Status.REJECTED: "danger",
+        },
+    )
+    def status_label(self, assignment: Assignment) -> tuple[str, str]:
+        return assignment.status, assignment.get_status_display()
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*self.urls_of("mturk_assignment", {}), *super().get_urls()]
+
+    def back_of(self, target: Assignment) -> str:
+        return _desk_of(target.study)
+
+    def facts_of(self, target: Assignment) -> Sequence[str]:
+        """Return when it was submitted, and when mTurk will approve it automatically."""
+        facts = [_("Submitted at {at} (UTC).").format(at=date_format(target.submitted_at, "Y-m-d H:i"))]
+        if target.status == Assignment.Status.SUBMITTED and target.auto_approval_at is not None:
+            until = date_format(target.auto_approval_at, "Y-m-d H:i")
+            facts.append(_("Mechanical Turk will approve it automatically at {until} (UTC).").format(until=until))
+        return facts

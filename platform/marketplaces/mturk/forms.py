@@ -1,0 +1,183 @@
+"""Forms for tasks on Mechanical Turk."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from marketplaces.fields import number, switch, text
+from marketplaces.kinds import NotPossible
+from marketplaces.mturk import deciding, publishing
+from marketplaces.offers import listing_of, open_places
+from studies.models import Study, Version
+
+MOST_ASSIGNMENTS = 10_000
+MINUTE, DAY = 60, 24 * 3600
+
+
+class TaskForm(forms.Form):
+    """Form for publishing a task. It has no field for the reward, which is the study's base pay."""
+
+    token = forms.UUIDField(widget=forms.HiddenInput)
+    title = text(_("Title"), 128, _("Shown in the list of tasks. Say what workers will do and how long it takes."))
+    description = text(
+        _("Description"),
+        2000,
+        _("Mention that workers can earn a bonus and that the task is an experiment."),
+        rows=3,
+    )
+    keywords = text(_("Keywords"), 1000, _("Comma-separated."), required=False)
+    assignments = number(
+        _("Assignments"),
+        1,
+        MOST_ASSIGNMENTS,
+        _(
+            "How many people can do the task. With 10 or more assignments, Mechanical Turk charges 40% of the rewards "
+            "instead of 20%."
+        ),
+    )
+    days = number(_("Available for (days)"), 1, 30)
+    minutes = number(
+        _("Time limit (minutes)"),
+        5,
+        24 * 60,
+        _("From accepting the task to submitting it. At least the study's own time limit."),
+    )
+    approval_days = number(
+        _("Automatic approval after (days)"),
+        1,
+        30,
+        _("From submission. Mechanical Turk then approves and pays every assignment that you have not decided."),
+    )
+    approved_percent = number(
+        _("Minimum approval rate (percent)"), 0, 100, _("Leave empty for no minimum."), required=False
+    )
+    approved_number = number(
+        _("Minimum number of approved tasks"), 0, 100_000, _("Leave empty for no minimum."), required=False
+    )
+    countries = text(
+        _("Countries"),
+        200,
+        _("Two-letter codes, comma-separated, such as US, GB. Leave empty for any country."),
+        required=False,
+    )
+    hides_from_unrested = switch(_("Hide from recent participants"))
+    frame_height = number(
+        _("Frame height (pixels)"),
+        0,
+        3000,
+        _("0 fits the frame to the worker's window, which also works on phones."),
+    )
+
+    groups = (
+        (_("What workers see"), ("title", "description", "keywords")),
+        (_("Number and duration"), ("assignments", "days", "minutes", "approval_days")),
+        (
+            _("Who may take part"),
+            ("approved_percent", "approved_number", "countries", "hides_from_unrested", "frame_height"),
+        ),
+    )
+
+    def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self._study = study
+        self._least_minutes = version.plan.minutes
+        self._rest_hours = study.entry_rules().rest_hours
+        if self._rest_hours:
+            self.fields["hides_from_unrested"].help_text = gettext(
+                "The study requires {hours} hours between two plays of this game. Mechanical Turk then hides the task "
+                "from workers who played more recently. The study refuses them in any case."
+            ).format(hours=self._rest_hours)
+        else:
+            del self.fields["hides_from_unrested"]
+
+    @classmethod
+    def prefilled(cls, study: Study, version: Version) -> TaskForm:
+        """Return the form with its initial values."""
+        listing = listing_of(study, version)
+        open_assignments = open_places(version) - publishing.available_assignments(study)
+        initial = {
+            "token": uuid.uuid4(),
+            "title": listing.title,
+            "description": listing.description,
+            "keywords": gettext("experiment, study, game, bonus"),
+            "assignments": max(1, open_assignments),
+            "days": 3,
+            "minutes": version.plan.minutes,
+            "approval_days": 3,
+            "approved_percent": 95,
+            "approved_number": 100,
+            "hides_from_unrested": True,
+            "frame_height": 0,
+        }
+        return cls(study=study, version=version, initial=initial)
+
+    def grouped(self) -> list[tuple[Any, list[Any]]]:
+        """Return the visible fields by group."""
+        return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.groups]
+
+    def clean_countries(self) -> str:
+        codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
+        invalid = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
+        if invalid:
+            raise ValidationError(gettext("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
+        return ", ".join(dict.fromkeys(codes))
+
+    def clean_minutes(self) -> int:
+        minutes: int = self.cleaned_data["minutes"]
+        if minutes < self._least_minutes:
+            raise ValidationError(
+                gettext(
+                    "The study itself allows {minutes} minutes. With a shorter limit, workers could not submit in time."
+                ).format(minutes=self._least_minutes)
+            )
+        return minutes
+
+    def task(self) -> dict[str, Any]:
+        """Return the requested task as fields of `models.Hit`."""
+        entered = self.cleaned_data
+        demands = {name: entered[name] for name in ("approved_percent", "approved_number") if entered.get(name)}
+        if entered["countries"]:
+            demands["countries"] = entered["countries"].split(", ")
+        if entered.get("hides_from_unrested"):
+            demands["rest_hours"] = self._rest_hours
+        return {
+            **{name: entered[name] for name in ("title", "description", "keywords", "assignments", "frame_height")},
+            "lifetime": entered["days"] * DAY,
+            "duration": entered["minutes"] * MINUTE,
+            "auto_approval": entered["approval_days"] * DAY,
+            "demands": demands,
+        }
+
+
+class ExtendForm(forms.Form):
+    """Form for the number of assignments to add to a task."""
+
+    token = forms.UUIDField(widget=forms.HiddenInput)
+    number = number(_("Additional assignments"), 1, MOST_ASSIGNMENTS)
+
+
+class ProlongForm(forms.Form):
+    """Form for the number of hours for which a task stays available from now on."""
+
+    hours = number(_("Hours from now"), 1, 30 * 24)
+
+
+class RejectForm(forms.Form):
+    """Form for the reason for rejecting an assignment."""
+
+    reason = text(_("Reason (shown to the worker)"), 10_000, rows=4, required=False)
+
+    def clean_reason(self) -> str:
+        reason: str = self.cleaned_data["reason"]
+        try:
+            deciding.refuse_reason(reason)
+        except NotPossible as refusal:
+            raise ValidationError(str(refusal)) from None
+        return reason
