@@ -161,13 +161,14 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "audit_record_delete": (NOBODY, NOBODY),
     "audit_record_history": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
     "erasing:erase": get_and_post("owner"),
+    "studies_study_begin": (BY_POST, STAFF),
     "studies_study_presets": (STAFF, BY_POST),
     "studies_study_preset": (BY_POST, STAFF),
+    "studies_study_file": get_only("viewer"),
+    **dict.fromkeys(("studies_study_check", "studies_study_text"), post_only("viewer")),
+    "walking:start": get_and_post("viewer"),  # a walk leaves no data
     "studies_study_copy": post_only("viewer"),
     "studies_study_compare": get_only("viewer"),
-    "studies_study_add_live_preview": (BY_POST, STAFF),
-    "studies_study_live_preview": post_only("editor"),
-    "studies_study_add_prompts": (NOBODY, STAFF),
     "studies_study_prompts": get_and_post("viewer"),
     "collecting_collection_prompts": get_only("viewer"),
     "matches_match_step": get_only("viewer"),
@@ -306,7 +307,7 @@ for _model in RECORDS:
         f"{_model}_delete": (NOBODY, NOBODY),
         f"{_model}_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
     }
-for _model in ("matches_match", "collecting_collection", "piloting_pilot"):  # custom read-only pages
+for _model in ("matches_match", "collecting_collection", "piloting_pilot", "studies_study"):  # they save nothing
     PAGES[f"{_model}_change"] = (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND))
 for _model in SUPERUSER_MODELS:
     _adds = NOBODY if _model == "recruiters_identity" else SUPERUSER_LISTS

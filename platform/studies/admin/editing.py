@@ -232,7 +232,9 @@ class PlanEditing(MembersPage):
         return [
             path("models/", self.admin_site.admin_view(self.listed_models), name="studies_study_models"),
             path("upload/", self.admin_site.admin_view(require_POST(self.upload)), name="studies_study_upload"),
-            path("<path:object_id>/file/", self.admin_site.admin_view(self.file), name="studies_study_file"),
+            path(
+                "<path:object_id>/file/", self.admin_site.admin_view(require_GET(self.file)), name="studies_study_file"
+            ),
             *routes,
         ]
 
