@@ -192,6 +192,7 @@ class Whisper(Game[Config, Spoken]):
     """One player says something; the other can only look it up."""
 
     key, title, summary, rules_version = "whisper", "Whisper", "One speaks, one listens.", 1
+    move_types = (SayMove,)
     Config, State, scripts = Config, Spoken, {"random": lambda game, state, role, rng: {"words": "hello"}}
 
     def roles(self):
@@ -235,7 +236,7 @@ class Whisper(Game[Config, Spoken]):
         return dict.fromkeys(self.roles(), 0.0)
 
     def metrics(self, state):
-        return {}
+        return self.Results()
 
     def bonus_share(self, role, payoff):
         return 0.5

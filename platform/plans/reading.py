@@ -568,7 +568,8 @@ def location(parts: Iterable[str | int], data: Json) -> Path:
 
 def _worded(detail: Any) -> str:
     """Return a validation error in words."""
-    limits = detail.get("ctx", {})
+    context = detail.get("ctx", {})
+    limits = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in context.items()}
     kind = detail["type"]
     if kind == "string_pattern_mismatch" and limits["pattern"] == NAME_PATTERN:
         return _("A name starts with a lower-case letter and has only lower-case letters, digits and underscores.")

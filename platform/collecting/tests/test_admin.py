@@ -183,9 +183,13 @@ def test_tools_are_refused_for_endpoints_without_them(client, administrator, mon
     [
         ({"title": " "}, "title", "title"),
         ({"configurations": [{"rounds": 0}]}, "journey.0.config.rounds", "at least 1"),
-        ({"agents": ["openai:m"], "asking": {"call_seconds": 0}}, "agents.openai:m.call_seconds", "greater"),
+        (
+            {"agents": ["openai:m"], "asking": {"call_seconds": 0}},
+            "agents.openai:m.call_seconds",
+            "at least 1.",
+        ),
         ({"agents": ["openai:unheard-of"], "budget": "5"}, "agents", "price of openai:unheard-of"),
-        ({"repetitions": 0}, "repetitions", "greater"),
+        ({"repetitions": 0}, "repetitions", "should be at least 1."),
         ({"instructions": "Hello {{ nobody }}"}, "journey.0.instructions", "nobody"),
         ({"lineups": Lineups(agents=("script:fair",), fixed={"carol": "script:fair"})}, "journey.0.seats", "carol"),
     ],
