@@ -186,7 +186,7 @@ def test_tools_are_refused_for_endpoints_without_them(client, administrator, mon
         (
             {"agents": ["openai:m"], "asking": {"call_seconds": 0}},
             "agents.openai:m.call_seconds",
-            "at least 1.",
+            "should be at least 1.",
         ),
         ({"agents": ["openai:unheard-of"], "budget": "5"}, "agents", "price of openai:unheard-of"),
         ({"repetitions": 0}, "repetitions", "should be at least 1."),

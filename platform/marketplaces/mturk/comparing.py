@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -78,11 +77,6 @@ def lines_of(study: Study) -> list[Line]:
     ]
     lines += [_line_of_assignment(assignment) for assignment in submitted if assignment.identity_id is None]
     return sorted(lines, key=lambda line: not line.advice)
-
-
-def number_needing_action(lines: Iterable[Line]) -> int:
-    """Return how many lines need action."""
-    return sum(bool(line.advice) for line in lines)
 
 
 def _line_of_participant(

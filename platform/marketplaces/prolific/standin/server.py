@@ -190,11 +190,6 @@ def _project(market: Market) -> dict[str, Any]:
     return {"id": market.project, "title": "Stand-in project", "workspace": market.workspace}
 
 
-def _require_workspace(market: Market, workspace: str) -> None:
-    if workspace != market.workspace:
-        raise Refusal(404, "Not found")
-
-
 def _submissions(market: Market, query: Any) -> list[Any]:
     study_id = query.get("study", "")
     market.study(study_id)
