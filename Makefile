@@ -66,7 +66,7 @@ docs: setup     ## build the documentation site: open var/docs/html/index.html
 lint: setup-test       ## check style, types and imports between layers
 	@.venv/bin/ruff check --quiet $(SOURCES)
 	@.venv/bin/ruff format --check $(SOURCES)
-	@.venv/bin/mypy games llm_agents
+	@.venv/bin/mypy
 	@.venv/bin/lint-imports --no-logo
 
 check-games: setup-test  ## list what a game still lacks, and test what every game must do
