@@ -188,7 +188,7 @@ class Match(models.Model):
             if not turn.by_agent and absences.has_lost_connection(self.absences.get(role, {}))
         }
 
-    def agents(self) -> dict[str, Agent]:
+    def agents(self) -> Mapping[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
         seated_later = {
             role: Agent.model_validate(absence["agent"])

@@ -94,8 +94,7 @@ def chart(context: Context, block: Chart) -> str:
 
 
 def _names(context: Context) -> SeatNames:
-    names: SeatNames = context.get("names", ())
-    return names
+    return tuple(context.get("names") or ())
 
 
 @lru_cache(maxsize=2048)
