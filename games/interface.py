@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from random import Random
-from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -25,6 +26,9 @@ from games.words import gettext as _
 Role = str
 Json = Any
 """Plain data: what `json.loads` returns."""
+Information = Literal["published", "explained"]
+"""What a seat is told: "published", every fact that the authors' program tells, when it tells it, and nothing else; or
+"explained", what people are told."""
 
 
 # ---- parameters and moves -------------------------------------------------------------------
@@ -167,6 +171,7 @@ class Tool:
     Attributes:
         block: key of the view's block that shows a person the same data; a model that can call the tool is not shown
             this block before it does.
+        example: arguments of a call that is possible now.
     """
 
     name: str
@@ -174,6 +179,7 @@ class Tool:
     arguments: type[Move]
     answer: Callable[[Any], Json]
     block: str = ""
+    example: Mapping[str, Json] = field(default_factory=dict)
 
 
 # ---- views -------------------------------------------------------------------------------------
@@ -405,6 +411,9 @@ class Game(ABC, Generic[C, S]):
                 if isinstance(part, type):
                     setattr(cls, "Config" if issubclass(part, Config) else "State", part)
 
+    information: Information = "explained"
+    """What the seat that is being told is told; the rules never depend on it."""
+
     def __init__(self, config: C, *, amounts: Amounts = "dollars"):
         self.config: C = config
         self.amounts: Amounts = amounts
@@ -459,10 +468,31 @@ class Game(ABC, Generic[C, S]):
         hidden = {key.partition("[")[0] for key in self.secrets(role)}
         return self.config.model_dump(mode="json", exclude=hidden)
 
+    def informed(self, information: Information) -> Self:
+        """Return the same game as it is told to a seat with this information."""
+        game = copy(self)
+        game.information = information
+        return game
+
+    @property
+    def told_as_published(self) -> bool:
+        """Whether exactly what the authors' program tells is told."""
+        return self.information == "published"
+
+    @classmethod
+    def is_published(cls) -> bool:
+        """Return whether the game can be told as its authors' program tells it."""
+        return texts.exists(cls.key, "published.md")
+
     @classmethod
     def instruction_template(cls) -> str:
         """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
         return texts.read(cls.key, "instructions.md")
+
+    @classmethod
+    def template_told(cls, information: Information) -> str:
+        """Return the instructions that seats with this information are told."""
+        return texts.read(cls.key, "published.md") if information == "published" else cls.instruction_template()
 
     def instructions(self, role: Role, template: str | None = None, *, seated: bool = True) -> str:
         """Return the rules for this role in Markdown: a person's page and a model's system prompt.
@@ -476,7 +506,7 @@ class Game(ABC, Generic[C, S]):
         variables = self.template_variables(role)
         if not seated and sum(self.kind(seat) == self.kind(role) for seat in self.roles()) > 1:
             variables = {**variables, "you": _(self.unseated_title)}
-        return texts.render(template or self.instruction_template(), variables)
+        return texts.render(template or self.template_told(self.information), variables)
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:
         """Return all variables of this role's texts: the game's own, and how amounts are written."""

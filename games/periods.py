@@ -338,6 +338,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
                 self.notes_of,
                 lambda arguments: {"notes": self._notes_of(state, role, next(iter(arguments.model_dump().values())))},
                 block="notes",
+                example=dict.fromkeys(self.notes_of.model_fields, self.period(state)),
             ),
         )
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
-from games.interface import Event, Form, Game, Json, Move, MoveData, Role, Turn, View
+from games.interface import Event, Form, Game, Information, Json, Move, MoveData, Role, Turn, View
 from games.words import Amounts, quoted
 from games.words import gettext as _
 
@@ -91,6 +91,13 @@ class Play:
         if role not in self.waiting_for() or self.turn is None:
             return ()
         return self.turn.forms[role]
+
+    def informed(self, information: Information) -> Play:
+        """Return the play as it is told to a seat with this information: its view, notices, forms and tools."""
+        if information == self.game.information:
+            return self
+        game = self.game.informed(information)
+        return replace(self, game=game, turn=None if self.turn is None else game.turn(self.state))
 
     def view(self, role: Role) -> View:
         return self.game.view(self.state, role)

@@ -89,7 +89,7 @@ async def decide(agent: AgentSpec, turn: AgentTurn, *, seconds: float | None = N
             if asked.rung and policy.remaining() <= 0:
                 break
             try:
-                return await _ask(asked, settings.tries_after_first)
+                return await ask(asked, settings.tries_after_first)
             except (NoLegalMove, ProviderError, BadAgent) as error:
                 failure = error
                 unusable = unusable or isinstance(error, NoLegalMove)
@@ -103,7 +103,7 @@ async def decide(agent: AgentSpec, turn: AgentTurn, *, seconds: float | None = N
     if forfeit is not None:
         return _decision(turn, forfeit, by=BY_RULES)
     if agent.script and (unusable or not settings.script_counts):
-        return await _ask(Asked(turn, AgentSpec(SCRIPT, agent.script), len(agent.fallbacks) + 1, policy), 0)
+        return await ask(Asked(turn, AgentSpec(SCRIPT, agent.script), len(agent.fallbacks) + 1, policy), 0)
     assert failure is not None
     raise failure
 
@@ -127,7 +127,7 @@ async def _wait_for_endpoint(unavailable: Sequence[Asked], rounds: int, policy: 
 # ---- asking one agent --------------------------------------------------------------------------
 
 
-async def _ask(asked: Asked, tries_after_first: int) -> Decision:
+async def ask(asked: Asked, tries_after_first: int) -> Decision:
     """Return the agent's move.
 
     Raises:

@@ -236,7 +236,8 @@ class _Conversation:
                 names = ", ".join(tool.name for tool in self._offered)
                 result = f"There is no tool {quoted(call.name)} now; there are {names}."
             elif isinstance(offer.source, Tool):
-                result = as_text(use_tool(turn.play, turn.role, offer.name, arguments_of(call, offer)))
+                told = turn.play.informed(self._asked.agent.settings.information)
+                result = as_text(use_tool(told, turn.role, offer.name, arguments_of(call, offer)))
             else:
                 result = await self._fill_in(turn, offer.source, arguments_of(call, offer), results)
         except (BadAnswer, Refused) as error:
