@@ -508,6 +508,10 @@ class Game(ABC, Generic[C, S]):
             variables = {**variables, "you": _(self.unseated_title)}
         return texts.render(template or self.template_told(self.information), variables)
 
+    def players_write(self) -> bool:
+        """Return whether players can read each other's own words."""
+        return len(self.roles()) > 1
+
     def template_variables(self, role: Role) -> Mapping[str, Json]:
         """Return all variables of this role's texts: the game's own, and how amounts are written."""
         return {**self.text_variables(role), "amounts": self.amounts}

@@ -203,6 +203,7 @@ class Screen:
         news: announced after each period in addition to its outcome.
         not_in_tools: what no tool returns, of bounded length: shown before the data on pages, and to models before
             they call tools.
+        published: what the authors' program tells at the start of a period.
     """
 
     outcome: Blocks
@@ -211,6 +212,7 @@ class Screen:
     bars: Callable[[Any, Any, Role], Bars]
     news: Blocks = _nothing
     not_in_tools: Blocks = _nothing
+    published: Blocks = _nothing
 
 
 class PeriodGame(Game[C, S], Generic[C, S]):
@@ -248,6 +250,17 @@ class PeriodGame(Game[C, S], Generic[C, S]):
             stages.append((submissions[role] + 1, "note" if is_note else "submission"))
             submissions[role] += not is_note
         return stages
+
+    def template_variables(self, role: Role) -> Mapping[str, Json]:
+        return (
+            {**super().template_variables(role), "by_tools": BY_TOOLS}
+            if self.told_as_published
+            else super().template_variables(role)
+        )
+
+    def players_write(self) -> bool:
+        """Return False: notes are private."""
+        return False
 
     # ---- implemented by each environment -----------------------------------------------------------
 
@@ -344,6 +357,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def history(self, state: S, role: Role, name: str, help: str, under: str) -> Tool:
         """Return the tool for all earlier periods, as a list named `under`."""
+        if self.told_as_published:
+            help = f"{help} " + _("Read the data before you submit.")
         return lookup(name, help, lambda: {under: self.past_periods(state, role)}, "history")
 
     def past_periods(self, state: S, role: Role) -> Sequence[Mapping[str, Json]]:
@@ -364,7 +379,13 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     # ---- what players see --------------------------------------------------------------------------
 
     def view(self, state: S, role: Role) -> View:
-        """Return the task, the last outcome, the data, and the role's notes."""
+        """Return the task, the last outcome, the data, and the role's notes; as published, what the tools return."""
+        if self.told_as_published:
+            read = (
+                Text(tool.name, f"{tool.name}: {json.dumps(use_example(tool), ensure_ascii=False)}")
+                for tool in self.tools(state, role)
+            )
+            return (*self.before_lookups(state, role), *read)
         data = self.screen.data(self, state, role)
         return (*self.before_lookups(state, role), *data, self.notes_block(state, role))
 
@@ -373,6 +394,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def before_lookups(self, state: S, role: Role) -> View:
         """Return the task, the last outcome, and what no tool returns."""
+        if self.told_as_published:
+            return tuple(self.screen.published(self, state, role))
         blocks: Sequence[Block] = ()
         if self.over(state):
             blocks = self.screen.result(self, state, role)
@@ -382,7 +405,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
         """Return the outcome of the last submission; nothing for a note."""
-        if self.period(after) == self.period(before):
+        if self.told_as_published or self.period(after) == self.period(before):
             return ()
         blocks = (*self.screen.outcome(self, after, role), *self.screen.news(self, after, role))
         return (*blocks, *self.screen.result(self, after, role)) if self.over(after) else blocks
@@ -404,6 +427,11 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return Fact("period", _("Period"), period, str(period))
 
 
+BY_TOOLS = (
+    "You act only by calling tools. Let the data decide what you do. Read your notes, and write new ones: your "
+    "reasons, your strategies and your insights."
+)
+"""What every environment is told as published (EconEvals, appendices A to C)."""
 NOTE = Form(
     "note",
     _("Write a note"),
@@ -421,6 +449,12 @@ NOTE = Form(
 def opening(game: Any, state: Any, role: Role) -> str:
     """Return the start of a period's conversation, after the rules (EconEvals, appendices A to C)."""
     submit = game.submission(state, role).tool
+    if game.told_as_published:
+        history = game.lookups(state, role)[0].name
+        return (
+            f"Calling {submit} ends this conversation, which is then wiped. The data and your notes remain: read them "
+            f"with {history} and read_notes."
+        )
     return (
         f"This is the beginning of period {game.period(state)}. Every period is a new conversation: you remember "
         "nothing of earlier ones. The data and your notes are kept: read the notes of earlier periods with read_notes, "
@@ -489,6 +523,11 @@ def refuse_matching(
 
 class NoArguments(Move):
     """The arguments of a tool that takes none."""
+
+
+def use_example(tool: Tool) -> Json:
+    """Return a tool's answer to its example."""
+    return tool.answer(tool.arguments.model_validate(tool.example))
 
 
 def lookup(name: str, help: str, answer: Callable[[], Json], block: str = "") -> Tool:

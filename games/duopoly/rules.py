@@ -239,6 +239,14 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return quiz.questions(self.config.rival)
 
     def lookups(self, state: History, role: Role) -> Sequence[Tool]:
+        if self.told_as_published:
+            data = _("Every earlier period: your price, quantity, profit and cost.")
+            if self.config.rival:
+                data = _("Every earlier period: your price, quantity, profit and cost, and the competitor's price.")
+            return (
+                self.history(state, role, "get_previous_pricing_data", data, "periods"),
+                lookup("get_product_ids", _("The name of the product."), lambda: {"products": [PRODUCT]}),
+            )
         description = _("Every earlier period: your price, quantity sold, profit and cost.")
         if self.config.rival:
             description = _("Every earlier period: your price, quantity sold, profit and cost, and your rival's price.")
@@ -254,6 +262,10 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     def past_period(self, state: History, t: int, role: Role) -> dict[str, Json]:
         """Return a past period for a firm, to two decimals; of its rival, only the price."""
         price, quantity, profit = self.outcome(state, t)[role]
+        others = [plain(state.prices[t][other]) for other in self.roles() if other != role]
+        if self.told_as_published:  # cost and profit in the fixed currency, in which the cost is always c
+            own = {"price": price, "quantity": quantity, "profit": profit / self.config.alpha, "cost": self.config.cost}
+            return {"period": t, **plain(own), **({"competitor 1": others[0]} if others else {})}
         row: dict[str, Json] = {
             "period": t,
             "price": plain(price),
@@ -261,8 +273,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
             "profit": plain(profit),
             "cost": plain(self.market.unit_cost),
         }
-        rivals = [other for other in self.roles() if other != role]
-        return {**row, **({"rival_price": plain(state.prices[t][rivals[0]])} if rivals else {})}
+        return {**row, **({"rival_price": others[0]} if others else {})}
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float:

@@ -103,4 +103,12 @@ def _bars(game: Duopoly, state: History, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, not_in_tools=_not_in_tools)
+def _published(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
+    """Return the advice."""
+    if game.over(state) or game.config.advice is None:
+        return ()
+    words = _("Prices above {price} are not recommended.")
+    return (Text("advised", words.format(price=f"{game.shown_advice:.2f}")),)
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, not_in_tools=_not_in_tools, published=_published)

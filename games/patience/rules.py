@@ -302,8 +302,11 @@ class Patience(Game[PatienceConfig, Answers]):
             return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
         question = state.questions[len(state.choices)]
         now = _("{amount} now").format(amount=_dollars(NOW))
-        later = _("{amount} in {horizon}").format(amount=_dollars(question.amount), horizon=self.config.horizon)
+        span = _("in {horizon}") if not self.told_as_published else _("{horizon} from today")
+        later = f"{_dollars(question.amount)} {span.format(horizon=self.config.horizon)}"
         options = (now, later) if question.now_first else (later, now)
+        if self.told_as_published:
+            return (Text("options", f"A: {options[0]}\nB: {options[1]}"),)
         return (
             Text("status", _("Which would you rather have?")),
             Facts(

@@ -268,6 +268,13 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return quiz.QUESTIONS
 
     def lookups(self, state: Sales, role: Role) -> Sequence[Tool]:
+        if self.told_as_published:
+            data = _("Every earlier period: each product's price, quantity, profit and cost.")
+            names = state.instance.names
+            return (
+                self.history(state, role, "get_previous_pricing_data", data, "periods"),
+                lookup("get_product_ids", _("The names of all products."), lambda: {"products": list(names)}),
+            )
         return (
             self.history(
                 state,

@@ -106,4 +106,12 @@ def _bars(game: Pricing, state: Sales, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools)
+def _published(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
+    """Return the advice."""
+    if game.over(state):
+        return ()
+    words = _("Prices above {price} are not recommended.")
+    return (Text("advised", words.format(price=f"{state.instance.advised_price(game.period(state)):.2f}")),)
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools, _published)

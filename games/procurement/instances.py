@@ -48,6 +48,15 @@ class Offer(BaseModel):
         None, title="Fixed amount", description="Paid once if any unit is bought."
     )
 
+    def as_published(self) -> str:
+        """Return the offer in one line, as the authors' program shows it."""
+        contents = " and ".join(
+            f"{count} unit{'s' if count != 1 else ''} of {name}" for name, count in self.contents.items()
+        )
+        minimum = f"; minimum order quantity: {self.minimum}" if self.minimum else ""
+        upfront = f"; additional upfront cost: ${self.upfront:.2f}" if self.upfront else ""
+        return f"{self.id}: ${self.price:.2f} for {contents}{minimum}{upfront}"
+
     def cost(self, quantity: int) -> float:
         """Return the cost of this many units."""
         return quantity * self.price + (self.upfront or 0.0) if quantity else 0.0

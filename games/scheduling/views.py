@@ -85,4 +85,13 @@ def _bars(game: Scheduling, state: Attempts, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, _news)
+def _published(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
+    """Return that this is the last period, if it is."""
+    if game.over(state) or not game.is_last(state):
+        return ()
+    return (
+        Text("status", _("This is the last period. Hand in the best assignment you have, with the fewest problems.")),
+    )
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, published=_published)

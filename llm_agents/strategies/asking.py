@@ -47,7 +47,8 @@ class Asking:
 
     def system(self) -> str:
         """Return the rules, and what the marks around players' words mean."""
-        return f"{self._fill_in('system', SystemVariables(**self._common))}\n\n{ABOUT_MARKS}"
+        text, game = self._fill_in("system", SystemVariables(**self._common)), self.play.game
+        return text if game.told_as_published and not game.players_write() else f"{text}\n\n{ABOUT_MARKS}"
 
     def question_text(self, play: Play, forms: Sequence[Form], news: str) -> str:
         """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
