@@ -353,6 +353,25 @@ S = TypeVar("S")
 Payoffs = Mapping[Role, float]
 
 
+def _same_form(game: Any, form: Form) -> Form:
+    return form
+
+
+@dataclass(frozen=True)
+class Told:
+    """What seats are told as published, where it differs from what people are told.
+
+    Attributes:
+        view: (game, state, role) → what is shown.
+        notices: (game, state before, moves, state after, role) → what the role has just learnt.
+        form: (game, form) → the form as it is worded.
+    """
+
+    view: Callable[[Any, Any, Role], View]
+    notices: Callable[[Any, Any, Mapping[Role, Any], Any, Role], View]
+    form: Callable[[Any, Form], Form] = _same_form
+
+
 class Game(ABC, Generic[C, S]):
     """One game with one configuration. States are frozen dataclasses of plain data.
 
@@ -398,6 +417,8 @@ class Game(ABC, Generic[C, S]):
     """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
     unseated_title: ClassVar[str] = "a player"
     """What instructions call a player whose seat among several of the same kind is not yet known."""
+    told: ClassVar[Told | None] = None
+    """What is told as published; None: the game's own view leaves out what is not."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 

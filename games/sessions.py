@@ -181,6 +181,11 @@ class SealedNumbers(EqualSeats[C, Session]):
         seat = self.roles().index(role)
         return tuple(numbers[seat] for numbers in state.runs)
 
+    def shown_numbers(self, state: Session, role: Role) -> list[float | None]:
+        """Return one seat's numbers in the visible runs, to two decimals."""
+        numbers = self.own_numbers(state, role)
+        return [None if numbers[run] is None else round(numbers[run], 2) for run in self.visible(state)]
+
     def valid_numbers(self, state: Session, role: Role) -> list[float]:
         """Return one seat's valid numbers, in order of the runs."""
         return [number for number in self.own_numbers(state, role) if number is not None and self.valid(number)]

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from games.beauty_contest import baselines, quiz, views
+from games.beauty_contest.told import TOLD
 from games.interface import Bars, Config, Form, Json, Move, Payoffs, Prospect, Question, Role, Script
 from games.results import Count, Index, Price, Ratio, Row, Seat, column, in_unit
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
@@ -53,6 +54,7 @@ class Answer(Move):
 class BeautyContest(SealedNumbers[BeautyContestConfig]):
     """All players choose a number; those closest to a fraction of the mean win."""
 
+    told = TOLD
     title: ClassVar[str] = _("Beauty contest")
     summary: ClassVar[str] = _(
         "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
@@ -197,6 +199,10 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
     # ---- texts and views -------------------------------------------------------------------------------
 
+    def players_write(self) -> bool:
+        """Return False: players send no words to each other."""
+        return False
+
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
             "you": self.role_title(role),
@@ -207,6 +213,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
             "runs": self.config.runs,
             "history_depth": min(self.config.history_depth, self.config.runs - 1),
             "told_of_others": self.config.about_others(),
+            "others_known": self.config.told_of_others != "nothing",
         }
 
     def fraction_in_words(self) -> str:

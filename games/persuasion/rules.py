@@ -36,6 +36,7 @@ from games.interface import (
 )
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
+from games.persuasion.told import TOLD
 from games.results import Count, Ratio, Row, Share, column
 from games.words import gettext as _
 
@@ -173,6 +174,7 @@ class Market:
 class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     """A seller advises a buyer on products whose quality only the seller knows."""
 
+    told = TOLD
     title: ClassVar[str] = _("Persuasion")
     summary: ClassVar[str] = _(
         "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
@@ -383,6 +385,10 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
         return min(max(share, 0.0), 1.0)
 
     # ---- what players see --------------------------------------------------------------------------
+
+    def players_write(self) -> bool:
+        """Return whether the seller speaks in own words."""
+        return self.config.message_type == "text"
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         knows = self.knows_values(role)

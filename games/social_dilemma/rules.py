@@ -47,6 +47,7 @@ from games.social_dilemma.designs import (
     with_payments,
 )
 from games.social_dilemma.state import Design, Dilemma, Groups, Round, Stage
+from games.social_dilemma.told import TOLD
 from games.words import gettext as _
 from games.words import points
 
@@ -54,6 +55,7 @@ from games.words import points
 class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
 
+    told = TOLD
     title: ClassVar[str] = _("Social dilemma")
     summary: ClassVar[str] = _(
         "A conflict between private and common interest, under mechanisms that may sustain cooperation."
@@ -481,6 +483,10 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return "last round" if len(moves) >= self.seats() * self.last_round() else "stopped by chance"
 
     # ---- what players see --------------------------------------------------------------------------
+
+    def players_write(self) -> bool:
+        """Return False: players send no words to each other."""
+        return False
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         stopping = self.config.stopping

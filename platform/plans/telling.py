@@ -105,9 +105,7 @@ def _seats(plan: CollectionPlan, game: Game[Any, Any], only: Role, turns: int, s
     template = None if plan.game.instructions == DEFAULT_TEXT else plan.game.instructions
     by_role = told(game, agents, seed=seed, turns=turns, template=template)
     return [
-        ToldSeat(role, labels[role], agents[role].settings, by_role[role])
-        for role in by_role
-        if only in ("", role)
+        ToldSeat(role, labels[role], agents[role].settings, by_role[role]) for role in by_role if only in ("", role)
     ]
 
 
