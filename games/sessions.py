@@ -183,8 +183,8 @@ class SealedNumbers(EqualSeats[C, Session]):
 
     def shown_numbers(self, state: Session, role: Role) -> list[float | None]:
         """Return one seat's numbers in the visible runs, to two decimals."""
-        numbers = self.own_numbers(state, role)
-        return [None if numbers[run] is None else round(numbers[run], 2) for run in self.visible(state)]
+        visible = (self.own_numbers(state, role)[run] for run in self.visible(state))
+        return [None if number is None else round(number, 2) for number in visible]
 
     def valid_numbers(self, state: Session, role: Role) -> list[float]:
         """Return one seat's valid numbers, in order of the runs."""

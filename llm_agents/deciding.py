@@ -178,7 +178,7 @@ async def _ask_question(
     purpose = asking.question.purpose
     if record := await turn.recall(asking.question.reports):
         asking = replace(asking, reported=record.answer or "")
-    if asking.question.check is not None:
+    if asking.question.check is not None and asking.play.game.told_as_published:
         tries_after_first = max(tries_after_first, MAX_CORRECTIONS)
     request = replace(
         _request_for(asked.agent, asking, turn, await turn.recall(asking.question.recalls)),

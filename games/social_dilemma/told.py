@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from games.interface import Block, Fact, Facts, Form, Role, Table, Text, Told, View
+from games.interface import Block, Cell, Fact, Facts, Form, Role, Table, Text, Told, View
 from games.social_dilemma import moves, views
 from games.words import gettext as _
 from games.words import number
@@ -44,7 +44,7 @@ def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
     if game.in_population:
         return views.history(game, state, role)
     titles = [views.player_name(game, seat, role) for seat in game.roles()]
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (index + 1, *(views.played(game, state.rounds[index], seat) for seat in game.roles()))
         for index in reversed(views.shown_rounds(game, state))
     )

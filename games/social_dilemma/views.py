@@ -451,24 +451,24 @@ def result_bars(game: SocialDilemma, state: Dilemma, role: Role) -> Bars | None:
 
     An observer sees them if all rounds are shown to everyone.
     """
-    played = len(state.rounds)
-    shown = [state.rounds[index] for index in (shown_rounds(game, state) if game.repeated else range(played))]
+    rounds_played = len(state.rounds)
+    shown = [state.rounds[index] for index in (shown_rounds(game, state) if game.repeated else range(rounds_played))]
     meets_all = all(set(past_round.group(game.roles()[0])) == set(game.roles()) for past_round in state.rounds)
     if not meets_all or not shown:
         if role == OBSERVER:
             return None
         payoff = game.payoffs(state)[role]
         return Bars(_("Your result"), (Bar(_("You"), _points(payoff), payoff, role=role),))
-    if role == OBSERVER and len(shown) < played:
+    if role == OBSERVER and len(shown) < rounds_played:
         return None
     totals = {seat: sum(past_round.points[seat] for past_round in shown) for seat in game.roles()}
-    if played == 1:
+    if rounds_played == 1:
         title, moves = _("Who got how many points"), tuple(
             (seat, _("played {action}").format(action=played(game, state.rounds[0], seat))) for seat in game.roles()
         )  # fmt: skip
     else:
         title, moves = _("Who got how many points in the last {rounds} rounds"), ()
-        if len(shown) == played:
+        if len(shown) == rounds_played:
             title = _("Who got how many points in {rounds} rounds")
         title = title.format(rounds=len(shown))
     bars = (
