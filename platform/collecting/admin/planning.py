@@ -163,7 +163,7 @@ def _answer(document: dict[str, Any]) -> dict[str, Any]:
 
 def _sizes(collection: Any) -> dict[str, Any]:
     """Return the configurations with their matches, and how many matches there are and why."""
-    known = Configured(collection.document, collection.configurations, collection.frozen["instructions"])
+    known = Configured(collection.document, collection.frozen)
     cells = CollectionReader(collection.document).cells[:MAX_SHOWN_CELLS]
     treatments = len(known.configurations) // known.plan.cycle
     return {
