@@ -40,6 +40,14 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
 
+class TwoSources(Config):
+    """A published game whose paper and program differ; the documentation lists the differences."""
+
+    source: Literal["paper", "program"] = Field(
+        "paper", title="Source", description="Which one holds where the authors' paper and program differ."
+    )
+
+
 class Move(BaseModel):
     """A filled-in form, as plain data. Unknown keys, booleans as numbers, NaN and infinity are errors."""
 

@@ -26,6 +26,7 @@ from games.interface import (
     Table,
     Text,
     Turn,
+    TwoSources,
     View,
 )
 from games.seats import AboutOthersConfig, EqualSeats
@@ -36,7 +37,7 @@ Number = Annotated[float | None, WithJsonSchema({"type": "number"})]
 """A number that a seat chooses. No number is legal but always a foul, so no form or schema offers it."""
 
 
-class RunsConfig(AboutOthersConfig):
+class RunsConfig(AboutOthersConfig, TwoSources):
     """The number of runs, how many earlier ones are shown, and what happens to a number outside the limits."""
 
     runs: int = Field(1, ge=1, le=50, title="Runs", description="How many times the same seats play the game.")

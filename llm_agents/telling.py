@@ -39,6 +39,14 @@ class ToldTurn:
     results: Mapping[str, str]
     correction: str
 
+    def words(self) -> str:
+        """Return everything that is told, as text."""
+        request = self.request
+        parts = [f"[{message['role']}]\n{message['content']}" for message in request.messages]
+        parts += [f"[tool {tool.name}]\n{tool.help}" for tool in request.tools]
+        parts += [f"[result of {name}]\n{text}" for name, text in self.results.items()]
+        return "\n\n".join([*parts, f"[after an unreadable answer]\n{self.correction}"])
+
     def as_dict(self) -> dict[str, Json]:
         request = self.request
         return {

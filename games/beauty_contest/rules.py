@@ -126,7 +126,9 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     def winners(self, run: Sequence[float | None]) -> tuple[Role, ...]:
         """Return the seats closest to the target, in order; empty if there is no target."""
         roles = self.roles()
-        return tuple(roles[seat] for seat in _closest_seats(tuple(run), self.config.upper, self.config.fraction))
+        config = self.config
+        closest = _closest_seats(tuple(run), config.upper, config.fraction, every_number=config.source == "program")
+        return tuple(roles[seat] for seat in closest)
 
     def won(self, run: Sequence[float | None], role: Role) -> float:
         """Return what a seat won in this run, in the game's own unit."""
@@ -226,11 +228,18 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
 
 @lru_cache(maxsize=1024)
-def _closest_seats(run: tuple[float | None, ...], upper: float, fraction: float) -> tuple[int, ...]:
-    """Return the winners' indices; cached, since every seat and page needs them."""
+def _closest_seats(
+    run: tuple[float | None, ...], upper: float, fraction: float, *, every_number: bool
+) -> tuple[int, ...]:
+    """Return the winners' indices; cached, since every seat and page needs them.
+
+    Args:
+        every_number: numbers outside the limits count towards the mean, but cannot win.
+    """
     valid = {seat: number for seat, number in enumerate(run) if number is not None and 0 <= number <= upper}
-    average = mean(list(valid.values()))
-    if average is None:
+    counted = [number for number in run if number is not None] if every_number else list(valid.values())
+    average = mean(counted)
+    if average is None or not valid:
         return ()
     distances = {seat: abs(number - fraction * average) for seat, number in valid.items()}
     closest = min(distances.values()) + TIE * upper

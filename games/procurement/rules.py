@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool
+from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool, TwoSources
 from games.periods import (
     AGENT,
     InstanceConfig,
@@ -45,7 +45,7 @@ OPTIMUM_TOLERANCE = 1e-6
 """Largest distance from the optimum that counts as having found it."""
 
 
-class ProcurementConfig(InstanceConfig):
+class ProcurementConfig(InstanceConfig, TwoSources):
     """One treatment. Defaults: the paper's basic level."""
 
     level: Literal["basic", "medium", "hard", "small"] = Field(
@@ -165,7 +165,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             kind = (self.key, config.level)
 
             def public(rng: Random) -> dict[str, Any]:
-                return draw_public(config.level, config.rng_for(rng, *kind))
+                return draw_public(config.level, config.rng_for(rng, *kind), source=config.source)
 
             def hidden(rng: Random) -> dict[str, int]:
                 return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"))

@@ -136,7 +136,8 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
     def sale(self, state: Session, index: int) -> Sale:
         """Return how the run with this index ended."""
         config, run = self.config, state.runs[index]
-        bids = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None and self.valid(bid)}
+        every = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None}
+        bids = {role: bid for role, bid in every.items() if config.source == "program" or self.valid(bid)}
         assets = {role: config.assets if role in bids else config.assets - config.foul_fee for role in self.roles()}
         if not bids:
             return Sale(None, None, assets)

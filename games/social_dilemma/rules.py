@@ -51,6 +51,9 @@ from games.social_dilemma.told import TOLD
 from games.words import gettext as _
 from games.words import points
 
+UNBOUNDED = 1_000_000
+"""The largest payment in a contract where the publication has no bound; players are not told it."""
+
 
 class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
@@ -168,6 +171,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         """Return the largest payment that a contract can contain."""
         if self.config.contract_bound is not None:
             return self.config.contract_bound
+        if self.config.source == "program":
+            return UNBOUNDED
         return max(1, floor(self.base.largest()))
 
     def last_round(self) -> int:

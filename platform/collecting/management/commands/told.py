@@ -47,8 +47,10 @@ class Command(StandaloneCommand):
             raise invalid_argument(error) from None
         if not found:
             raise invalid_argument("No environment of this preset has this name and these parameters.")
-        answer = as_data(options["preset"], found)
-        self.stdout.write(json.dumps(answer, ensure_ascii=False) if options["json"] else _as_text(answer))
+        if options["json"]:
+            self.stdout.write(json.dumps(as_data(options["preset"], found), ensure_ascii=False))
+        else:
+            self.stdout.write(_as_text(options["preset"], found))
 
 
 def as_data(preset: str, environments: list[ToldEnvironment]) -> dict[str, Json]:
@@ -79,16 +81,13 @@ def _seat(seat: ToldSeat) -> dict[str, Json]:
     }
 
 
-def _as_text(answer: dict[str, Json]) -> str:
-    parts = [f"{answer['preset']}: {answer['mode']}"]
-    for environment in answer["environments"]:
-        parts.append(f"===== {environment['name']}: {environment['game']} {json.dumps(environment['configuration'])}")
-        for seat in environment["seats"]:
-            for turn in seat["turns"]:
-                parts.append(f"--- {seat['seat']} ({seat['agent']}), turn {turn['turn']}, {turn['purpose']}")
-                parts += [f"[{message['role']}]\n{message['content']}" for message in turn["messages"]]
-                parts += [f"[tool {tool['name']}]\n{json.dumps(tool, ensure_ascii=False)}" for tool in turn["tools"]]
-                parts += [f"[result of {name}]\n{text}" for name, text in turn["results"].items()]
-                parts += [f"[schema]\n{json.dumps(turn['schema'], ensure_ascii=False)}"] if turn["schema"] else []
-                parts.append(f"[correction]\n{turn['correction']}")
+def _as_text(preset: str, environments: list[ToldEnvironment]) -> str:
+    parts = [preset]
+    for environment in environments:
+        config = environment.game.config.model_dump_json()
+        parts.append(f"===== {environment.name}: {environment.game.key} {config}")
+        for seat in environment.seats:
+            for number, turn in enumerate(seat.turns, start=1):
+                head = f"--- {seat.seat} ({seat.agent}, {seat.settings.information}), turn {number}, {turn.purpose}"
+                parts += [head, turn.words()]
     return "\n\n".join(parts)
