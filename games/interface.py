@@ -503,6 +503,10 @@ class Game(ABC, Generic[C, S]):
         game.information = information
         return game
 
+    def with_tools(self) -> Self:
+        """Return the same game as it is told to a player who looks things up with tools, which count from 0."""
+        return self
+
     @property
     def told_as_published(self) -> bool:
         """Whether exactly what the authors' program tells is told."""

@@ -1,7 +1,7 @@
 """Shared by environments of many periods: a player reads data, writes notes, and submits once per period.
 
-Source: EconEvals, section 3 and appendix A. Periods are numbered from 0 on screens and in tools. A note leaves the
-period open; the submission closes it.
+Source: EconEvals, section 3 and appendix A. Tools number periods from 0, pages from 1. A note leaves the period open;
+the submission closes it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -103,9 +104,7 @@ class Periods:
 class NoteMove(Move):
     """A private note."""
 
-    note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(
-        title="Note", description="Only you can read it, in this and all later periods."
-    )
+    note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(title="Note")
 
 
 class PeriodArgument(Move):
@@ -220,6 +219,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     system: ClassVar[str] = "EconEvals"
     screen: ClassVar[Screen]
+    first_period: int = 1
+    """Number of the first period as it is shown: 1 on pages; tools, and texts beside them, count from 0."""
     asks: ClassVar[str]
     """The task of a period, with its number as {period}."""
     get_number: ClassVar[str] = "get_attempt_number"
@@ -257,6 +258,15 @@ class PeriodGame(Game[C, S], Generic[C, S]):
             if self.told_as_published
             else super().template_variables(role)
         )
+
+    def with_tools(self) -> Self:
+        game = copy(self)
+        game.first_period = 0
+        return game
+
+    def shown_period(self, t: int) -> int:
+        """Return the number of period t (from 0) as it is shown."""
+        return t + self.first_period
 
     def players_write(self) -> bool:
         """Return False: notes are private."""
@@ -412,18 +422,18 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def notes_block(self, state: S, role: Role) -> Block:
         """Return the role's own notes, by period."""
-        rows = tuple((note.period, note.text) for note in state.notes if note.role == role)
+        rows = tuple((self.shown_period(note.period), note.text) for note in state.notes if note.role == role)
         return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True)
 
     def status(self, state: S) -> Text:
         """Return the current task, or that the game is over."""
         if self.over(state):
             return Text("status", _("The last period is over."), tone="good")
-        return Text("status", self.asks.format(period=self.period(state)))
+        return Text("status", self.asks.format(period=self.shown_period(self.period(state))))
 
     def period_fact(self, state: S) -> Fact:
         """Return the number of the current period, or of the last one when the game is over."""
-        period = self.period(state) - self.over(state)
+        period = self.shown_period(self.period(state) - self.over(state))
         return Fact("period", _("Period"), period, str(period))
 
 
@@ -436,7 +446,7 @@ NOTE = Form(
     "note",
     _("Write a note"),
     NoteMove,
-    help=_("Apart from the data, notes are all that you keep from one period to the next."),
+    help=_("Only you can read it, in this and all later periods."),
     ends_turn=False,
     tool="write_notes",
     tool_keys={"notes": "note"},

@@ -110,6 +110,10 @@ class Play:
         turn = turn_in(game, self.state)
         return replace(self, game=game, turn=None if self.turn is None else turn)
 
+    def with_tools(self) -> Play:
+        """Return the play as it is told to a player who looks things up with tools."""
+        return replace(self, game=self.game.with_tools())
+
     def view(self, role: Role) -> View:
         if self.game.told is not None and self.game.told_as_published:
             return self.game.told.view(self.game, self.state, role)

@@ -94,6 +94,9 @@ class PersuasionConfig(Config):
         description="The quality in each round, one per round. Empty (usual): drawn at random.",
     )
     cap: int = Field(99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends.")
+    reminder: bool = Field(
+        False, title="Reminder", description="Whether buyers are reminded that not buying costs nothing."
+    )
 
     @model_validator(mode="after")
     def _enough_qualities(self) -> PersuasionConfig:
@@ -281,9 +284,13 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
             form = Form("recommendation", _("Recommend it or not"), Recommendation, help=hint)
         return Turn({SELLER: (form,)})
 
+    @property
+    def _reminder(self) -> str:
+        return _("Not buying costs nothing.") if self.config.reminder and not self.told_as_published else ""
+
     @cached_property
     def _buyers_turn(self) -> Turn:
-        return Turn({BUYER: (Form("purchase", _("Buy it or not"), Purchase, help=_("Not buying costs nothing.")),)})
+        return Turn({BUYER: (Form("purchase", _("Buy it or not"), Purchase, help=self._reminder),)})
 
     def apply(self, state: Market, moves: Mapping[Role, Any], chance: Chance) -> Market:
         ((_role, move),) = moves.items()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from games.interface import Block, Form, Role, Said, Talk, Text, Told, View
+from games.interface import Block, Role, Said, Talk, Text, Told, View
 from games.persuasion.roles import BUYER, HIGH, SELLER, Quality
 from games.words import gettext as _
 
@@ -32,11 +31,6 @@ def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: 
         return ()
     blocks: tuple[Block, ...] = (_outcome(game, after.played[-1], role),)
     return (*blocks, *_product(game, after)) if role == SELLER and after.now is not None else blocks
-
-
-def form(game: Persuasion, form: Form) -> Form:
-    """Return the form without a remark on what not buying costs."""
-    return replace(form, help="") if form.name == "purchase" else form
 
 
 def _round(state: Market) -> str:
@@ -88,4 +82,4 @@ def _statistics(state: Market) -> Text:
     return Text("statistics", words.format(sold=len(sold), high=high))
 
 
-TOLD = Told(view, notices, form)
+TOLD = Told(view, notices)

@@ -277,7 +277,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         template = _(
             "Period {period} is the last one: submit the schedule with the fewest blocking pairs you can find."
         )
-        return Text("status", template.format(period=self.period(state)), tone="notice")
+        return Text("status", template.format(period=self.shown_period(self.period(state))), tone="notice")
 
     def is_last(self, state: Attempts) -> bool:
         """Return whether the current period is the last one that counts."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _data(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
-    return _situation(game, state), _history(state)
+    return _situation(game, state), _history(game, state)
 
 
 def _news(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
@@ -50,11 +50,11 @@ def _situation(game: Scheduling, state: Attempts) -> Facts:
     )
 
 
-def _history(state: Attempts) -> Table:
+def _history(game: Scheduling, state: Attempts) -> Table:
     """Return every earlier schedule with its reported blocking pairs."""
     rows = tuple(
         (period, _pairs(tuple(attempt.matching.items())), _pairs(attempt.told) or _("none"))
-        for period, attempt in enumerate(state.attempts)
+        for period, attempt in enumerate(state.attempts, start=game.first_period)
     )
     columns = (_("Period"), _("Schedule"), _("Reported blocking pairs"))
     return Table("history", _("Your schedules so far"), columns, rows, sortable=True, newest_first=True)

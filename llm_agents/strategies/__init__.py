@@ -138,6 +138,8 @@ def asking(
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
     strategy = strategy_named(settings.strategy, play.game)
     told = play.informed(settings.information)
+    if strategy.layout == "tools":
+        told = told.with_tools()
     return Asking(told, role, settings, template, strategy, question or strategy.move)
 
 
