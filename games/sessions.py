@@ -220,7 +220,7 @@ class SealedNumbers(EqualSeats[C, Session]):
 
     def shown_number(self, number: float | None) -> str:
         """Return a seat's number for the history; any foul is shown as "not valid"."""
-        return exact(number) if number is not None and self.valid(number) else _("not valid")
+        return rounded(number) if number is not None and self.valid(number) else _("not valid")
 
     def number_line(self, state: Session, index: int, role: Role, mark: Fact, winners: Fact) -> Facts:
         """Return a run for the page's number line: a fact per seat, the decisive number (`mark`) and the winners."""
