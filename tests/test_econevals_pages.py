@@ -114,7 +114,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
         expect(page.locator("main")).to_contain_text("From now on, every period counts")
     for period in range(PERIODS):
         fact = page.locator(".fact-question strong" if key == "patience" else ".fact-period strong")
-        expect(fact).to_have_text(f"{period + 1} of 6" if key == "patience" else str(period))
+        expect(fact).to_have_text(f"{period + 1} of 6" if key == "patience" else str(period + 1))
         if period == 3:
             if key != "patience":
                 page.get_by_label("Note", exact=True).fill("dearer sold less")

@@ -2,54 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 
+from exports import derived
 from exports.tables import Column, Table
 
+_AS_IN_MATCHES = derived.fixed_columns(derived.MatchRow)
+_OWN_KEYS: Mapping[str, derived.Described] = {
+    "factors": derived.Described("json", "Level of every factor."),
+    "config": derived.Described("json", "Every parameter of the game."),
+    "players": derived.Described(
+        "json", "Who played each role.", values="human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL"
+    ),
+    "seats": derived.Described(
+        "json",
+        "About each role, as in seats.csv: kind, agent, agent_hash, information, participant, fills_in, left_at, "
+        "left_open_seconds, reasons, and told: what its person was told about the others.",
+    ),
+    "events": derived.Described(
+        "json",
+        "The whole log in order: number, kind and data of each event, with the time, and for moves the turn: round, "
+        "phase, asked_at, shown_at, answered_at, seconds, refused. Names and identifiers in free text are replaced by "
+        "markers.",
+        values="start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, end {payoffs, "
+        "metrics}",
+    ),
+    "rounds": derived.Described("json", "The game's own records, each a row of rounds.csv."),
+    "payoffs": derived.Described("json", "Payoff of each role.", derived.MONEY),
+    "metrics": derived.Described("json", "Results of the match and of its seats.", values="null if it has no value"),
+    "reasons": derived.Described("json", "Every reason for exclusion."),
+}
+_KEYS = (
+    "match game rules_version version cell factors cell_kind purpose source name unverified config seed started_at "
+    "ended_at seconds session stage pass repeat cluster repetition environment ended_how players seats events rounds "
+    "payoffs metrics reasons in_dataset"
+).split()
 TRANSCRIPT: tuple[Column, ...] = tuple(
-    Column(name, kind, meaning, lambda line, name=name: line[name], unit=unit, values=values)
-    for name, kind, meaning, unit, values in [
-        ("match", "identifier", "The match, the same in every file.", "", ""),
-        ("game", "choice", "The game that was played.", "", ""),
-        ("rules_version", "integer", "Version of the game's rules.", "", ""),
-        ("version", "integer", "Version of the study, as in the manifest.", "", ""),
-        (
-            "source",
-            "choice",
-            "Where the match was played.",
-            "",
-            "parley: on this server; glee: imported from published data",
-        ),
-        ("name", "identifier", "Name of an imported game in its source; null otherwise.", "", ""),
-        ("unverified", "text", "Why an imported game breaks the rules; null if it doesn't.", "", ""),
-        ("config", "json", "Every parameter of the game.", "", ""),
-        ("seed", "integer", "Random seed of the match.", "", ""),
-        (
-            "players",
-            "json",
-            "Who played each role.",
-            "",
-            "human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
-        ),
-        (
-            "events",
-            "json",
-            "The whole log in order: number, kind and data of each event; names and identifiers in free text are "
-            "replaced by markers.",
-            "",
-            "start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, "
-            "end {payoffs, metrics}",
-        ),
-        ("payoffs", "json", "Payoff of each role.", "the game's money", ""),
-        ("metrics", "json", "Results of the match by the game's rules.", "", "null if it has no value"),
-        (
-            "in_dataset",
-            "boolean",
-            "Whether the match is in the dataset; false only in datasets exported with excluded matches.",
-            "",
-            "",
-        ),
-    ]
+    Column(key, about.kind, about.meaning, itemgetter(key), about.unit, about.values)
+    for key in _KEYS
+    for about in [_OWN_KEYS.get(key) or _AS_IN_MATCHES[key]]
 )
 """The keys of a line of transcripts.jsonl, in order."""
 
@@ -75,8 +67,8 @@ def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[st
         "and json are strings (without the apostrophe that CSV puts before what a spreadsheet would read as a "
         "formula, and with empty text distinct from no value), number is a double, integer an int64, boolean a "
         "bool, and time a timestamp in microseconds and UTC. transcripts.jsonl holds one match per line as JSON; "
-        "the tables of matches, decisions and messages can be derived from it. manifest.json holds the SHA-256 "
-        "of every file.\n"
+        "the tables of matches, seats, rounds, decisions and messages are derived from it alone. manifest.json holds "
+        "the SHA-256 of every file.\n"
     )
     for table in tables:
         yield f"\n## {table.file}\n\n{table.meaning}\n\n" + _grid(table.columns)

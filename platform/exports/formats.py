@@ -14,14 +14,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from exports import glee_files, otree_wide
-from exports.csvsafe import compact_json, encoded
+from exports.csvsafe import encoded
 from exports.errors import UnknownFormat
 from exports.folder import Folder
 from exports.parquet import JoinedParquet, ParquetRows, file_of, write_whole
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.pieces import Joined, JoinedText, Pieces
 from exports.tables import Table
-from exports.transcripts import TRANSCRIPTS, transcript
+from exports.transcripts import TRANSCRIPTS, as_line
 
 ALWAYS = ("excluded", "flow", "codebook")
 """Tables that every dataset has as CSV, whatever its formats."""
@@ -51,8 +51,8 @@ class Sink:
     def participant(self, participant: Participant) -> None:
         """Take a participant, in the dataset or not."""
 
-    def match(self, match: PlayedMatch) -> None:
-        """Take a match in the dataset."""
+    def match(self, match: PlayedMatch, line: Mapping[str, Any]) -> None:
+        """Take a match in the dataset, with its transcript."""
 
     def close(self) -> None:
         """Write buffered rows."""
@@ -165,8 +165,8 @@ class TranscriptSink(Sink):
         self._file = pieces.open(TRANSCRIPTS)
         self._pieces = pieces
 
-    def match(self, match: PlayedMatch) -> None:
-        self._file.write(encoded(compact_json(transcript(match)) + "\n"))
+    def match(self, match: PlayedMatch, line: Mapping[str, Any]) -> None:
+        self._file.write(encoded(as_line(line)))
         self._pieces.rows[TRANSCRIPTS] += 1
 
 
@@ -184,7 +184,7 @@ class GleeSink(Sink):
         self._listing = pieces.open(glee_files.LISTING)
         self._pieces = pieces
 
-    def match(self, match: PlayedMatch) -> None:
+    def match(self, match: PlayedMatch, line: Mapping[str, Any]) -> None:
         for line in glee_files.write_game(match, self._pieces.target) if not match.reasons else ():
             self._listing.write(line)
             self._pieces.rows[glee_files.LISTING] += 1

@@ -457,7 +457,7 @@ class PlayedMatch:
     def _moved_for(self) -> Mapping[str, frozenset[str]]:
         """Who made moves in each role's place that are not data; empty if the match has no result."""
         movers: dict[str, set[str]] = {role: set() for role in self.seats}
-        for event in self._log_rows if self.finished else ():
+        for event in self.log if self.finished else ():
             if by := event.data.get("by"):
                 movers[event.data["role"]].add(by)
         counted = self.reading.source.counted
@@ -500,7 +500,7 @@ class PlayedMatch:
 
     @property
     def _moves(self) -> list[tuple[str, Any]]:
-        return [(row.data["role"], row.data["move"]) for row in self._log_rows if row.kind == "move"]
+        return [(row.data["role"], row.data["move"]) for row in self.log if row.kind == "move"]
 
     @cached_property
     def stages(self) -> Sequence[tuple[int | None, str | None]]:
@@ -526,7 +526,7 @@ class PlayedMatch:
         if not self.reading.source.asks_models:
             return {}
         attempts: dict[int, int] = {}
-        moves = [(row.number, row.data["role"]) for row in self._log_rows if row.kind == "move"]
+        moves = [(row.number, row.data["role"]) for row in self.log if row.kind == "move"]
         rule_breaks = Call.objects.filter(match_uid=self.match.uid, outcome=Call.Outcome.RULE_BREAK)
         for asked_role, answering in rule_breaks.values_list("role", "answering"):
             later_moves = (number for number, role in moves if role == asked_role and number > answering)
@@ -539,7 +539,7 @@ class PlayedMatch:
         return person.pk == min(player.pk for player in self.people)
 
     @cached_property
-    def _log_rows(self) -> Sequence[LoggedEvent | Event]:
+    def log(self) -> Sequence[LoggedEvent | Event]:
         return list(self.match.events.all()) if self._log is None else self._log
 
     @cached_property
@@ -547,7 +547,7 @@ class PlayedMatch:
         """Scrubber that removes names, identifiers and, if someone wrote them, the hidden code words."""
         if not self.people and not self.place.names:
             return ANONYMOUS_SCRUBBER
-        own_words = [text for event in self._log_rows if event.kind == "move" for text in texts_in(event.data["move"])]
+        own_words = [text for event in self.log if event.kind == "move" for text in texts_in(event.data["move"])]
         identifiers = [identifier for person in self.people for identifier in _identifiers(person)]
         return Scrubber(
             names=[*self.place.names, *(person.display_name for person in self.people)],
@@ -567,12 +567,12 @@ class PlayedMatch:
         moves = {decision.row.number: {"move": decision.move} for decision in self.decisions}
         return [
             {"number": event.number, "kind": event.kind, **event.data, **moves.get(event.number, {})}
-            for event in self._log_rows
+            for event in self.log
         ]
 
     def seconds_left_open(self, role: str) -> float | None:
         """Return how many seconds the turn that ended the match early was open; None if it was another role's."""
-        end = self._log_rows[-1] if self._log_rows else None
+        end = self.log[-1] if self.log else None
         if end is None or end.kind != "abandoned" or end.data.get("role") != role:
             return None
         since = end.shown_at or end.asked_at
@@ -623,7 +623,7 @@ class PlayedMatch:
     @cached_property
     def decisions(self) -> list[Decision]:
         scrubbed, choices = self.scrubber.move, self.reading.shape.choices
-        moves = (row for row in self._log_rows if row.kind == "move")
+        moves = (row for row in self.log if row.kind == "move")
         return [
             Decision(self, i, row, scrubbed(row.data["move"], choices=choices, limit=MESSAGE_LIMIT))
             for i, row in enumerate(moves, start=1)

@@ -16,7 +16,7 @@ from django.db import connection, connections
 from django.db.models import Count, Q, Sum
 
 from collecting.models import Collection
-from exports import gate, sources
+from exports import derived, gate, sources
 from exports import tables as tables_of
 from exports.collected import collection_matches
 from exports.formats import Sink, Tables, formats_named
@@ -29,6 +29,7 @@ from exports.signals import input_counts, page_uses
 from exports.sources import CollectionSource, StudySource
 from exports.tables import CallRow, ToolRow
 from exports.times import Times, with_times
+from exports.transcripts import transcript
 from opponents.models import Call
 from studies.models import Placement
 
@@ -237,15 +238,10 @@ class _PortionWriter:
             self._write_row("excluded_calls", (match, row))
 
     def _write_match_tables(self, match: PlayedMatch) -> None:
-        self._write_row("matches", match)
-        for role in match.seats:
-            self._write_row("seats", (match, role))
-        for number, record in enumerate(match.records, start=1):
-            self._write_row("rounds", (match, number, record))
-        for decision in match.decisions:
-            self._write_row("decisions", decision)
-        for message in match.messages:
-            self._write_row("messages", message)
+        line = transcript(match)
+        for name, (_row, rows) in derived.ROWS.items():
+            for row in rows(line):
+                self._write_row(name, row)
         if match.reading.source.asks_models:
             for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
                 row = CallRow(match, call)
@@ -253,7 +249,7 @@ class _PortionWriter:
                 for place, tool in enumerate(row.tools, start=1):
                     self._write_row("tool_calls", ToolRow(match, row, place, tool))
         for sink in self._sinks:
-            sink.match(match)
+            sink.match(match, line)
 
     def _write_row(self, table: str, subject: Any) -> None:
         if sinks := self._sinks_of[table]:

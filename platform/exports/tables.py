@@ -4,14 +4,16 @@ The codebook is generated from the same columns, so that no column lacks an entr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from types import NoneType
-from typing import Any, Literal
+from typing import Any
 
 from checks.models import Verdict
-from exports import gate
+from exports import derived, gate
 from exports import signals as signals_of
 from exports.alike import mask
 from exports.csvsafe import cell, compact_json, line, lines
@@ -27,7 +29,7 @@ from quality.score import MEANINGS, THRESHOLD
 from recruiters import authenticity
 
 _PLAIN_TYPES = frozenset({int, float, NoneType})
-Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
+Kind = derived.Kind
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,7 @@ class Table:
 def tables(shape: Shape, source: Source) -> dict[str, Table]:
     """Return every table of a dataset by name."""
     all_tables = [
-        matches(shape, source.factors),
-        seats(shape, source.factors),
-        rounds(shape),
-        decisions(shape),
-        messages(),
+        *(derived_table(name, shape, source.factors) for name in derived.ROWS),
         participants(source),
         signals(),
         behaviour(),
@@ -117,462 +115,97 @@ def _factor(factor: FactorColumn, read: Callable[[Any], Any], about: str = "") -
 
 # ---- matches and what was done in them -----------------------------------------------------------
 
-_MATCH = Column("match", "identifier", "The match, the same in every file.", lambda row: row.match.uid)
+_MATCH = Column("match", "identifier", derived.SAME_IN_ALL, lambda row: row.match.uid)
 
 
-def matches(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
-    columns = [
-        Column("match", "identifier", "The match, the same in every file.", lambda m: m.uid),
-        Column("game", "choice", "The game that was played.", lambda m: m.match.game, values=", ".join(shape.games)),
-        Column("rules_version", "integer", "Version of the game's rules.", lambda m: m.match.rules_version),
-        Column("version", "integer", "Version of the study, as in the manifest.", lambda m: m.place.version),
+def derived_table(name: str, shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
+    """Return a table whose rows are derived from transcripts (`exports.derived`)."""
+    row, _rows = derived.ROWS[name]
+    values = {"game": ", ".join(shape.games), "role": ", ".join(shape.roles)}
+    columns: list[Column] = []
+    taken = {derived.name_of(field) for field in dataclasses.fields(row) if "column" in field.metadata}
+    for field in dataclasses.fields(row):
+        if "column" in field.metadata:
+            own = derived.name_of(field)
+            about: derived.Described = field.metadata["column"]
+            read = attrgetter(field.name)
+            columns.append(
+                Column(own, about.kind, about.meaning, read, about.unit, about.values or values.get(own, ""))
+            )
+            continue
+        for key, column in _spread(field.name, name, shape, factors):
+            own = _free_name(field.metadata["names"](key), taken)
+            taken.add(own)
+            columns.append(replace(column, name=own, read=_entry(field.name, key)))
+    return Table(name, str(row.__doc__), columns)
+
+
+def _free_name(names: Sequence[str], taken: Collection[str]) -> str:
+    """Return the shortest of an entry's names that no other column has."""
+    return next((name for name in reversed(names) if name not in taken), names[0])
+
+
+def _entry(field: str, key: str) -> Callable[[Any], Any]:
+    of = attrgetter(field)
+    return lambda row: of(row).get(key)
+
+
+def _spread(field: str, table: str, shape: Shape, factors: Sequence[FactorColumn]) -> Iterator[tuple[str, Column]]:
+    """Yield (key, column) of a field whose entries are columns."""
+    if field == "factors":
+        yield from ((factor.name, _factor(factor, _unread)) for factor in factors)
+    elif field == "players":
+        yield from ((column.name, column) for role, title in shape.roles.items() for column in _of_seat(role, title))
+    elif field == "payoffs":
+        for role, title in shape.roles.items():
+            yield role, Column(role, "number", f"Payoff of {title}.", _unread, derived.MONEY)
+    elif field == "config":
+        for name, column in zip(shape.config, _parameters(shape, _unread), strict=True):
+            yield name, column
+    elif field == "fields":
+        for name, about in shape.moves.items():
+            meaning = f"Field of the move: {_sentence(about)}"
+            values = _values(about, "empty if the move has no such field")
+            yield name, Column(name, _kind(about), meaning, _unread, values=values)
+    else:
+        results = {"matches": shape.metrics, "seats": shape.seat_metrics, "rounds": shape.records}[table]
+        yield from ((name, _result(name, about, _unread)) for name, about in results.items())
+
+
+def _unread(_row: Any) -> Any:
+    raise NotImplementedError
+
+
+def _of_seat(role: str, title: str) -> list[Column]:
+    """Return the columns of matches.csv about one seat."""
+    return [
         Column(
-            "cell",
-            "integer",
-            "Number of the cell within the version, or of the configuration in a collection; see cells.csv.",
-            lambda m: m.place.cell,
-        ),
-        *(_factor(factor, lambda m, name=factor.name: m.place.factors.get(name)) for factor in factors),
-        Column(
-            "cell_kind",
+            f"player_{role}",
             "choice",
-            "Kind of the published row that the configuration is.",
-            lambda m: m.place.kind or None,
-            values="such as main, variant, random; empty for other configurations",
+            f"Who played {title}.",
+            _unread,
+            values="human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
         ),
         Column(
-            "purpose",
+            f"agent_{role}",
             "choice",
-            "Purpose of the match.",
-            lambda m: m.match.purpose,
-            values="study, demo, collection, imported, simulated",
+            f"The study's or collection's label of the agent that played {title}; empty for a person.",
+            _unread,
         ),
         Column(
-            "source",
-            "choice",
-            "Where the match was played.",
-            lambda m: m.reading.source.origin,
-            values="parley: here; glee: imported from the published GLEE data",
-        ),
-        Column("name", "identifier", "Name of an imported game in its source.", lambda m: m.place.name or None),
-        Column(
-            "unverified",
-            "text",
-            "Why an imported game breaks the rules; its results are still computed by the formulas.",
-            lambda m: m.unverified,
-            values="empty if every move is legal",
-        ),
-        Column("seed", "integer", "Random seed of the match.", lambda m: m.match.seed),
-        Column("started_at", "time", "When the match was opened.", lambda m: m.started_at, unit="UTC"),
-        Column(
-            "ended_at",
-            "time",
-            "Time of its last move.",
-            lambda m: m.ended_at,
-            unit="UTC",
-            values="empty for imported matches, as are all their times",
-        ),
-        Column(
-            "seconds",
-            "number",
-            "Time from opening to last move.",
-            lambda m: m.started_at and round((m.ended_at - m.started_at).total_seconds(), 3),
-            unit="seconds",
-        ),
-        Column(
-            "session",
-            "integer",
-            "Position of the match in its first participant's enrolment, from 1; empty outside studies.",
-            lambda m: m.place.session,
-        ),
-        Column("stage", "choice", "Name of its stage in the study's plan.", lambda m: m.place.stage or None),
-        Column(
-            "pass",
-            "choice",
-            "Levels of the pass through the plan's blocks, joined by dots.",
-            lambda m: m.place.passes or None,
-            values="empty without factors within participants",
-        ),
-        Column("repeat", "integer", "Number of the match within its stage and pass, from 1.", lambda m: m.place.repeat),
-        Column(
-            "cluster",
+            f"agent_{role}_hash",
             "identifier",
-            "The same for all matches of a cohort, or of a group that was formed once: they depend on each other.",
-            lambda m: m.place.cluster or None,
-            values="empty if people meet freely",
+            "Hash of everything that affects that agent's behaviour: the same label with another hash is a different "
+            "agent.",
+            _unread,
         ),
         Column(
-            "repetition",
-            "integer",
-            "Repetition of its configuration and line-up, from 1; empty outside collections.",
-            lambda m: m.place.repetition,
-        ),
-        Column(
-            "environment",
-            "choice",
-            "The rule that made the line-up; may be empty.",
-            lambda m: m.place.environment or None,
-        ),
-        Column(
-            "ended_how",
-            "choice",
-            "How it ended under the game's rules, or the state that ended it early.",
-            lambda m: m.ended_how,
-            values="such as accepted, walked away, last round, cap; finished if there is only one way",
-        ),
-        Column("decisions", "integer", "Moves in the match, each a row of decisions.csv.", lambda m: len(m.decisions)),
-        Column("messages", "integer", "Messages in the match, each a row of messages.csv.", lambda m: len(m.messages)),
-    ]
-    for role, title in shape.roles.items():
-        columns += [
-            Column(
-                f"player_{role}",
-                "choice",
-                f"Who played {title}.",
-                lambda m, role=role: m.player(role) if role in m.seats else None,
-                values="human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
-            ),
-            Column(
-                f"agent_{role}",
-                "choice",
-                f"The study's or collection's label of the agent that played {title}; empty for a person.",
-                lambda m, role=role: m.label(role) if role in m.seats and m.seats[role].agent else None,
-            ),
-            Column(
-                f"agent_{role}_hash",
-                "identifier",
-                "Hash of everything that affects that agent's behaviour: the same label with another hash is a "
-                "different agent.",
-                lambda m, role=role: m.agent_hash(role) if role in m.seats else None,
-            ),
-            Column(
-                f"participant_{role}",
-                "identifier",
-                f"Pseudonym of the person who played {title}; empty for an agent.",
-                lambda m, role=role: (
-                    m.seats[role].enrolment.pseudonym if role in m.seats and m.seats[role].enrolment else None
-                ),
-            ),
-        ]
-    columns += [
-        Column(
-            "information",
-            "choice",
-            "What its players were told about the game.",
-            lambda m: "+".join(sorted({told for role in m.seats if (told := m.information(role))})) or None,
-            values="published: what the authors' program tells; explained: what people are told; both, joined by a "
-            "plus; empty if only scripts play",
-        ),
-        Column(
-            "disclosure",
-            "choice",
-            "What its participants' pages told about the other players during the match.",
-            lambda m: next((told["others"] for role in m.seats if (told := m.disclosure_to(role))), None),
-            values="none: nothing (blind); counts: how many are people and how many are programs; seats: also who is "
-            "which; empty without people",
-        ),
-        Column(
-            "told_of_players",
-            "choice",
-            "What its participants were told beforehand about the other players; see seats.csv for each of them and "
-            "the wording.",
-            lambda m: (
-                "; ".join(sorted({disclosed["told"] for role in m.seats if (disclosed := m.disclosure_to(role))}))
-                or None
-            ),
-            values="told, either, nothing; empty without people or if not recorded",
-        ),
-    ]
-    columns += _parameters(shape, lambda m: m.match.config)
-    columns += [
-        Column(
-            f"payoffs_{role}",
-            "number",
-            f"Payoff of {title}.",
-            lambda m, role=role: (m.match.payoffs or {}).get(role),
-            unit="the game's money",
-        )
-        for role, title in shape.roles.items()
-    ]
-    taken_names = {column.name for column in columns} | {"in_dataset"}
-    columns += [
-        _result(
-            name if name not in taken_names else f"metric_{name}",
-            field,
-            lambda m, name=name: (m.match.metrics or {}).get(name),
-        )
-        for name, field in shape.metrics.items()
-    ]
-    columns += [
-        Column(
-            "in_dataset",
-            "boolean",
-            "Whether the match is included: nothing excludes it.",
-            lambda m: not m.reasons,
-            values="true; false only in datasets exported with excluded matches",
-        ),
-        Column(
-            "reason",
-            "choice",
-            "The reason for exclusion that is counted in the flow.",
-            lambda m: next(iter(m.reasons), None),
-        ),
-        Column("reasons", "choice", "Every reason, separated by semicolons.", lambda m: ";".join(m.reasons) or None),
-    ]
-    return Table("matches", "One row per match in the dataset.", columns)
-
-
-def seats(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
-    """A row is about (match, role)."""
-    columns = [
-        Column("match", "identifier", "The match, the same in every file.", lambda s: s[0].uid),
-        Column("role", "choice", "The seat.", lambda s: s[1]),
-        Column("kind", "choice", "Seats of one kind are interchangeable.", lambda s: s[0].game.kind(s[1])),
-        *(_factor(factor, lambda s, name=factor.name: s[0].place.factors.get(name)) for factor in factors),
-        Column(
-            "player", "choice", "Who played in the seat.", lambda s: s[0].player(s[1]), values="human, or the agent"
-        ),
-        Column(
-            "agent",
-            "choice",
-            "The study's or collection's label of the agent; empty for a person.",
-            lambda s: s[0].label(s[1]) if s[0].seats[s[1]].agent else None,
-        ),
-        Column(
-            "agent_hash",
+            f"participant_{role}",
             "identifier",
-            "Hash (12 digits) of everything that affects the agent's behaviour; empty for a person.",
-            lambda s: s[0].agent_hash(s[1]),
-        ),
-        Column(
-            "information",
-            "choice",
-            "What the seat was told about the game.",
-            lambda s: s[0].information(s[1]),
-            values="published: what the authors' program tells; explained: what people are told; empty for a script",
-        ),
-        Column(
-            "participant",
-            "identifier",
-            "Pseudonym of the person; empty for an agent.",
-            lambda s: person.pseudonym if (person := s[0].seats[s[1]].enrolment) else None,
-        ),
-        Column(
-            "fills_in",
-            "boolean",
-            "Whether an agent took the seat because no person arrived in time.",
-            lambda s: s[0].seats[s[1]].fills_in,
-        ),
-        Column(
-            "left_at",
-            "time",
-            "When the person stopped playing while the others continued; empty if the person stayed.",
-            lambda s: s[0].seats[s[1]].left_at,
-            unit="UTC",
-        ),
-        Column(
-            "told_of_players",
-            "choice",
-            "What the person was told about the other players before agreeing to take part.",
-            lambda s: s[0].disclosure_to(s[1]).get("told"),
-            values="told: who they are; either: that they may be people or programs; nothing; empty for an agent or if "
-            "not recorded",
-        ),
-        Column("told_words", "text", "The wording used.", lambda s: s[0].disclosure_to(s[1]).get("words") or None),
-        Column(
-            "told_at",
-            "time",
-            "When the person agreed after reading it.",
-            lambda s: s[0].disclosure_to(s[1]).get("at"),
-            unit="UTC",
-        ),
-        Column(
-            "payoff",
-            "number",
-            "Payoff; empty for a match without a result.",
-            lambda s: (s[0].match.payoffs or {}).get(s[1]),
-            unit="the game's money",
-        ),
-        Column(
-            "decisions",
-            "integer",
-            "Moves made in this seat.",
-            lambda s: sum(d.role == s[1] for d in s[0].decisions),
-        ),
-        Column(
-            "substituted",
-            "integer",
-            "Of these, moves made by someone other than the seat's player.",
-            lambda s: sum(d.role == s[1] and d.by is not None for d in s[0].decisions),
-        ),
-        Column(
-            "unanswered",
-            "integer",
-            "Of these, moves made by the clock because the turn was not answered.",
-            lambda s: sum(d.role == s[1] and not d.answered for d in s[0].decisions),
-        ),
-        Column(
-            "left_open_seconds",
-            "number",
-            "How long this seat's last turn was open, if it was never answered and ended the match early.",
-            lambda s: s[0].seconds_left_open(s[1]),
-            unit="seconds",
-            values="empty if the match did not end this way",
+            f"Pseudonym of the person who played {title}; empty for an agent.",
+            _unread,
         ),
     ]
-    taken_names = {column.name for column in columns} | {"in_dataset", "reason", "reasons"}
-    columns += [
-        _result(
-            name if name not in taken_names else f"metric_{name}",
-            field,
-            lambda s, name=name: (s[0].match.metrics or {}).get(f"{s[1]}_{name}"),
-        )
-        for name, field in shape.seat_metrics.items()
-    ]
-    columns += [
-        Column("in_dataset", "boolean", "Whether the seat is in the dataset.", lambda s: not s[0].seat_reasons(s[1])),
-        Column("reason", "choice", "The reason for exclusion.", lambda s: next(iter(s[0].seat_reasons(s[1])), None)),
-        Column(
-            "reasons",
-            "choice",
-            "Every reason, separated by semicolons.",
-            lambda s: ";".join(s[0].seat_reasons(s[1])) or None,
-        ),
-    ]
-    return Table("seats", "One row per seat of the matches in the dataset.", columns)
-
-
-def rounds(shape: Shape) -> Table:
-    """A row is about (match, number of the row, record)."""
-    columns = [
-        Column("match", "identifier", "The match, the same in every file.", lambda r: r[0].uid),
-        Column("row", "integer", "Number of the row within the match, from 1.", lambda r: r[1]),
-    ]
-    columns += [
-        _result(record_column(name), field, lambda r, name=name: r[2].get(name))
-        for name, field in shape.records.items()
-    ]
-    return Table(
-        "rounds", "The game's own records, such as one per round and seat; empty for games without any.", columns
-    )
-
-
-def record_column(name: str) -> str:
-    """Return the name of the column of rounds.csv that holds this part of a game's records."""
-    return name if name not in ("match", "row") else f"record_{name}"
-
-
-def decisions(shape: Shape) -> Table:
-    columns = [
-        _MATCH,
-        Column("move_number", "integer", "Number of the move within the match, from 1.", lambda d: d.move_number),
-        Column("number", "integer", "Number of the event in the transcript.", lambda d: d.row.number),
-        Column("role", "choice", "Who moved.", lambda d: d.role, values=", ".join(shape.roles)),
-        Column("round", "integer", "Round by the game's own count, from 1; empty if it has none.", lambda d: d.round),
-        Column("phase", "choice", "The game's name for this part of the round; may be empty.", lambda d: d.phase),
-        Column(
-            "player", "choice", "Who plays that role.", lambda d: d.match.player(d.role), values="human, or the agent"
-        ),
-        Column(
-            "by",
-            "choice",
-            "Who made the move, if not the role's player.",
-            lambda d: d.by,
-            values="rules: the rules' move after an unusable answer; clock; script:NAME; script:NAME:away if NAME's "
-            "moves for unusable answers count as data and there was no answer; otherwise empty",
-        ),
-        Column("move", "json", "The whole move, with names replaced by markers.", lambda d: compact_json(d.move)),
-    ]
-    columns += [
-        Column(
-            move_column(name),
-            _kind(field),
-            f"Field of the move: {_sentence(field)}",
-            lambda d, name=name: d.move.get(name),
-            values=_values(field, "empty if the move has no such field"),
-        )
-        for name, field in shape.moves.items()
-    ]
-    columns += [
-        Column("asked_at", "time", "When the question was asked.", lambda d: d.row.asked_at, unit="UTC"),
-        Column(
-            "shown_at",
-            "time",
-            "When the question first appeared on the person's screen; empty for agents.",
-            lambda d: d.row.shown_at,
-            unit="UTC",
-        ),
-        Column("answered_at", "time", "When the move was accepted.", lambda d: d.answered_at, unit="UTC"),
-        Column(
-            "seconds",
-            "number",
-            "Time from shown_at, or asked_at if nothing was shown, to answered_at.",
-            lambda d: d.seconds,
-            unit="seconds",
-        ),
-        Column(
-            "refused",
-            "integer",
-            "Illegal attempts before it, by people or models; empty for imported matches.",
-            lambda d: d.refused,
-            unit="attempts",
-        ),
-        Column(
-            "answered",
-            "boolean",
-            "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
-            lambda d: d.answered,
-            values="true, false",
-        ),
-    ]
-    return Table("decisions", "One row per move of the matches in the dataset.", columns)
-
-
-def move_column(name: str) -> str:
-    """Return the name of the column of decisions.csv that holds this field of moves."""
-    return f"move_{name}" if name != "number" else "move_field_number"
-
-
-def messages() -> Table:
-    return Table(
-        "messages",
-        "One row per message sent in the matches in the dataset.",
-        [
-            _MATCH,
-            Column("number", "integer", "Number of the event in the transcript.", lambda d: d.row.number),
-            Column("role", "choice", "Who wrote.", lambda d: d.role),
-            Column(
-                "player",
-                "choice",
-                "Who plays that role.",
-                lambda d: d.match.player(d.role),
-                values="human, or the agent",
-            ),
-            Column(
-                "text",
-                "text",
-                "The message, with names and identifiers replaced by markers, and an apostrophe before anything that a "
-                "spreadsheet would read as a formula (the transcript has none).",
-                lambda d: d.message,
-                values="[name], [identifier], [code word], [e-mail], [address], [key] (or ▮ if a message would become "
-                "too long)",
-            ),
-            Column(
-                "characters",
-                "integer",
-                "Length of the text, markers included.",
-                lambda d: len(d.message),
-                unit="characters",
-            ),
-            Column(
-                "words",
-                "integer",
-                "Words in the text, separated by spaces.",
-                lambda d: len(d.message.split()),
-                unit="words",
-            ),
-        ],
-    )
 
 
 _TEXT_KEYS = ("messages", "answer", "problem", "error", "stop", "remarks", "tools")

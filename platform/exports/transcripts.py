@@ -1,29 +1,113 @@
-"""One match as a line of JSON."""
+"""One match as a line of JSON: the source of the tables of matches, seats, rounds, decisions and messages."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from exports.participants import PlayedMatch
+from exports.csvsafe import plain
+from exports.participants import Decision, PlayedMatch
+from exports.times import cut
 
 TRANSCRIPTS = "transcripts.jsonl"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=plain)
+ABOUT_EVENTS = ("number", "kind", "at", "turn")
+"""Keys of an event beside its data."""
 
 
 def transcript(match: PlayedMatch) -> dict[str, Any]:
-    """One match as a line of transcripts.jsonl; the codebook says what its keys mean."""
+    """Return one match as a line of transcripts.jsonl; the codebook says what its keys mean."""
+    place, times = match.place, match.reading.times
+    started_at, ended_at = match.started_at, match.ended_at
     return {
         "match": match.uid,
         "game": match.match.game,
         "rules_version": match.match.rules_version,
-        "version": match.place.version,
+        "version": place.version,
+        "cell": place.cell,
+        "factors": dict(place.factors),
+        "cell_kind": place.kind or None,
+        "purpose": str(match.match.purpose),
         "source": match.reading.source.origin,
-        "name": match.place.name or None,
+        "name": place.name or None,
         "unverified": match.unverified,
         "config": match.match.config,
         "seed": match.match.seed,
+        "started_at": cut(started_at, times),
+        "ended_at": cut(ended_at, times),
+        "seconds": round((ended_at - started_at).total_seconds(), 3) if started_at and ended_at else None,
+        "session": place.session,
+        "stage": place.stage or None,
+        "pass": place.passes or None,
+        "repeat": place.repeat,
+        "cluster": place.cluster or None,
+        "repetition": place.repetition,
+        "environment": place.environment or None,
+        "ended_how": match.ended_how,
         "players": {role: match.player(role) for role in match.seats},
-        "events": match.events,
+        "seats": {role: _seat(match, role) for role in match.seats},
+        "events": _events(match),
+        "rounds": match.records,
         "payoffs": match.match.payoffs or dict.fromkeys(match.seats),
         "metrics": match.match.metrics or {},
+        "reasons": list(match.reasons),
         "in_dataset": not match.reasons,
     }
+
+
+def as_line(transcript: Mapping[str, Any]) -> str:
+    """Return a transcript as one line of JSON, with its line end."""
+    return _ENCODER.encode(transcript) + "\n"
+
+
+def _seat(match: PlayedMatch, role: str) -> dict[str, Any]:
+    seat, times = match.seats[role], match.reading.times
+    told = match.disclosure_to(role)
+    return {
+        "kind": match.game.kind(role),
+        "agent": match.label(role) if seat.agent else None,
+        "agent_hash": match.agent_hash(role),
+        "information": match.information(role),
+        "participant": seat.enrolment.pseudonym if seat.enrolment else None,
+        "fills_in": seat.fills_in,
+        "left_at": cut(seat.left_at, times),
+        "told": {
+            "others": told["others"],
+            "told": told["told"],
+            "words": told.get("words"),
+            "at": cut(told["at"], times),
+        }
+        if told
+        else {},
+        "left_open_seconds": match.seconds_left_open(role),
+        "reasons": list(match.seat_reasons(role)),
+    }
+
+
+def _events(match: PlayedMatch) -> list[dict[str, Any]]:
+    """Return the log with the time of every event and, for moves, the fate of the turn."""
+    decisions = {decision.row.number: decision for decision in match.decisions}
+    times = match.reading.times
+
+    def at(moment: datetime | None) -> datetime | None:
+        return None if match.imported else cut(moment, times)
+
+    def turn(decision: Decision) -> dict[str, Any]:
+        return {
+            "round": decision.round,
+            "phase": decision.phase,
+            "asked_at": cut(decision.row.asked_at, times),
+            "shown_at": cut(decision.row.shown_at, times),
+            "answered_at": cut(decision.answered_at, times),
+            "seconds": decision.seconds,
+            "refused": decision.refused,
+        }
+
+    return [
+        {"number": row.number, "kind": row.kind, **row.data, "move": decision.move, "turn": turn(decision)}
+        if (decision := decisions.get(row.number)) is not None
+        else {"number": row.number, "kind": row.kind, **row.data, "at": at(row.at)}
+        for row in match.log
+    ]

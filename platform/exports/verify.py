@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,16 +20,15 @@ from typing import Any
 from django.conf import settings
 
 import games.play
-from exports import codebook, gate, manifest, parquet, versions
-from exports.csvsafe import cell, compact_json, defused
+from exports import codebook, derived, gate, manifest, parquet, versions
+from exports.csvsafe import cell, defused
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
 from exports.metadata import psych_ds
 from exports.parallel import in_order
 from exports.processes import prepare
-from exports.tables import move_column, record_column
-from exports.transcripts import TRANSCRIPTS
+from exports.transcripts import ABOUT_EVENTS, TRANSCRIPTS
 from games import registry
 from games.errors import GameError
 from games.interface import Event, Game
@@ -36,8 +36,8 @@ from games.interface import Event, Game
 _BLOCK = 1024 * 1024
 MIN_BYTES = 4 * 1024 * 1024
 """Below this many bytes of transcripts, starting processes would take longer than replaying."""
-DERIVED_TABLES = ("matches", "seats", "rounds", "decisions", "messages")
-"""Tables whose rows are derived from the transcripts."""
+CUT_SECONDS, ROUNDED_SECONDS = 3600.0, 0.002
+"""How far a duration may be from its points in time, if these are cut, and if they are not."""
 _MATCH_FIRST = re.compile(rb'\{"match":"([0-9a-zA-Z-]+)"')
 _MALFORMED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ExportError)
 csv.field_size_limit(2**31 - 1)
@@ -344,7 +344,7 @@ def _compare_matches(
     """
     if TRANSCRIPTS not in present:
         return
-    tables = tuple(name for name in DERIVED_TABLES if present & {f"{name}.csv", f"{name}{parquet.ENDING}"})
+    tables = tuple(name for name in derived.ROWS if present & {f"{name}.csv", f"{name}{parquet.ENDING}"})
     rows = _check_in_parallel(folder, tables, verification, processes)
     if rows is None:
         whole_file = _Stretch(folder, tables, 0, None)
@@ -465,8 +465,8 @@ def _replay_stretch(stretch: _Stretch, verification: Verification) -> tuple[dict
                     readers = _open_readers(stretch, earlier, verification)
                 transcript = json.loads(line)
                 matches += 1
-                play = _replay(transcript, verification)
-                decisions += _compare_rows(transcript, play, readers, verification)
+                _replay(transcript, verification)
+                decisions += _compare_rows(transcript, readers, verification)
             offset += len(line)
             if stretch.end is not None and offset >= stretch.end:
                 break
@@ -484,166 +484,92 @@ def _match_id(line: bytes) -> str:
     return str(json.loads(line)["match"])
 
 
-def _replay(transcript: Mapping[str, Any], verification: Verification) -> games.play.Play | None:
-    """Return the replayed match and record differences; None if it cannot be replayed."""
-    uid = transcript["match"]
+def _replay(line: Mapping[str, Any], verification: Verification) -> None:
+    """Replay a match and record what differs from the rules."""
+    uid = line["match"]
     try:
-        game = games.play.configure(registry.get(transcript["game"]), transcript["config"])
-        if game.rules_version != transcript["rules_version"]:
+        game = games.play.configure(registry.get(line["game"]), line["config"])
+        if game.rules_version != line["rules_version"]:
             verification.add_difference(
-                f"match {uid}: it was played under rules version {transcript['rules_version']} of {game.key}; this "
-                f"code has the {'newer' if game.rules_version > transcript['rules_version'] else 'older'} version "
+                f"match {uid}: it was played under rules version {line['rules_version']} of {game.key}; this "
+                f"code has the {'newer' if game.rules_version > line['rules_version'] else 'older'} version "
                 f"{game.rules_version}; check it with the code revision named in the manifest."
             )
-            return None
+            return
         events = [
-            Event(event["number"], event["kind"], {k: v for k, v in event.items() if k not in ("number", "kind")})
-            for event in transcript["events"]
+            Event(event["number"], event["kind"], {k: v for k, v in event.items() if k not in ABOUT_EVENTS})
+            for event in line["events"]
         ]
-        play = _replayed_play(game, transcript, events)
+        play = _replayed_play(game, line, events)
     except GameError as error:
         verification.add_difference(f"match {uid}: {error}")
-        return None
+        return
     start = events[0].data
-    if (start.get("seed"), start.get("game")) != (transcript["seed"], transcript["game"]):
+    if (start.get("seed"), start.get("game")) != (line["seed"], line["game"]):
         verification.add_difference(f"match {uid}: the seed or game differs from its log.")
-    if _plain(play.payoffs()) != _plain(transcript["payoffs"]):
-        verification.add_difference(
-            f"match {uid}: the payoffs are {transcript['payoffs']}, the rules give {play.payoffs()}."
-        )
-    if _plain(play.metrics()) != _plain(transcript["metrics"]):
-        verification.add_difference(
-            f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}."
-        )
-    if set(transcript["players"]) != set(game.roles()):
+    if set(line["players"]) != set(game.roles()) or list(line["seats"]) != list(line["players"]):
         verification.add_difference(f"match {uid}: the players are not the game's.")
-    return play
+    given = {"payoffs": play.payoffs(), "metrics": play.metrics(), "rounds": play.records()}
+    for name, value in given.items():
+        if _plain(value) != _plain(line[name]):
+            verification.add_difference(f"match {uid}: the {name} are {line[name]}, the rules give {value}.")
+    moves = [event for event in line["events"] if event["kind"] == "move"]
+    stages = games.play.stages(game, line["seed"], [(move["role"], move["move"]) for move in moves])
+    for move, stage in zip(moves, stages, strict=True):
+        if (move["turn"]["round"], move["turn"]["phase"]) != tuple(stage):
+            verification.add_difference(
+                f"match {uid}: the rules give round and phase {stage} for event {move['number']}."
+            )
+    _check_times(line, verification)
 
 
-def _replayed_play(game: Game[Any, Any], transcript: Mapping[str, Any], events: list[Event]) -> games.play.Play:
+def _check_times(line: Mapping[str, Any], verification: Verification) -> None:
+    """Compare durations with the points in time, unless these are cut; and their order."""
+    for event in line["events"]:
+        turn = event.get("turn") or {}
+        since, until, seconds = (
+            turn.get("shown_at") or turn.get("asked_at"),
+            turn.get("answered_at"),
+            turn.get("seconds"),
+        )
+        if since is None or until is None or seconds is None:
+            continue
+        passed = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
+        if abs(passed - seconds) > (CUT_SECONDS if _is_cut(until) and _is_cut(since) else ROUNDED_SECONDS):
+            verification.add_difference(
+                f"match {line['match']}: event {event['number']} took {passed} seconds, not {seconds}."
+            )
+
+
+def _is_cut(moment: str) -> bool:
+    return moment.endswith(":00.000000Z")
+
+
+def _replayed_play(game: Game[Any, Any], line: Mapping[str, Any], events: list[Event]) -> games.play.Play:
     """Return the play replayed by the rules; an unverified one is rebuilt from its log.
 
     Raises:
         GameError: the log is not a valid play.
     """
-    if transcript.get("unverified") is None:
+    if line.get("unverified") is None:
         return games.play.replay_events(game, events)
     moves = [(event.data["role"], event.data["move"]) for event in events if event.kind == "move"]
-    return games.play.record_moves(game, transcript["seed"], moves)[0]
+    return games.play.record_moves(game, line["seed"], moves)[0]
 
 
-def _compare_rows(
-    transcript: Mapping[str, Any],
-    play: games.play.Play | None,
-    readers: Mapping[str, _TableReader],
-    verification: Verification,
-) -> int:
-    """Compare a transcript and its replay with its rows in the tables; return the number of decisions."""
-    uid = transcript["match"]
-    moves = [event for event in transcript["events"] if event["kind"] == "move"]
-    messages = [event for event in moves if event["move"].get("message") is not None]
-    if "matches" in readers:
-        rows = readers["matches"].rows_of(uid)
-        if len(rows) != 1:
-            verification.add_difference(f"matches.csv: match {uid} has {len(rows)} rows.")
-        for row in rows:
-            readers["matches"].compare(uid, row, expected_match(transcript, row, len(moves), len(messages)))
-    if "seats" in readers:
-        rows = readers["seats"].rows_of(uid)
-        if [row["role"] for row in rows] != list(transcript["players"]):
-            verification.add_difference(f"seats.csv: match {uid} does not have exactly one row per seat.")
-        for row in rows:
-            readers["seats"].compare(uid, row, expected_seat(transcript, row))
-    if "rounds" in readers:
-        _compare_records(uid, play, readers["rounds"], verification)
-    if "decisions" in readers:
-        rows = readers["decisions"].rows_of(uid)
-        if len(rows) != len(moves):
+def _compare_rows(line: Mapping[str, Any], readers: Mapping[str, _TableReader], verification: Verification) -> int:
+    """Compare every column of a match's rows with what its transcript gives; return the number of decisions."""
+    uid = line["match"]
+    for name, reader in readers.items():
+        expected, found = list(derived.ROWS[name][1](line)), reader.rows_of(uid)
+        if len(found) != len(expected):
             verification.add_difference(
-                f"decisions.csv: match {uid} has {len(rows)} rows, its transcript {len(moves)} moves."
+                f"{reader.name}: match {uid} has {len(found)} rows, its transcript gives {len(expected)}."
             )
-        for i, (row, event) in enumerate(zip(rows, moves, strict=False), start=1):
-            readers["decisions"].compare(uid, row, expected_decision(transcript, row, event, i))
-    if "messages" in readers:
-        rows = readers["messages"].rows_of(uid)
-        if len(rows) != len(messages):
-            verification.add_difference(
-                f"messages.csv: match {uid} has {len(rows)} rows, its transcript {len(messages)} messages."
-            )
-        for row, event in zip(rows, messages, strict=False):
-            readers["messages"].compare(uid, row, expected_message(transcript, event))
-    return len(moves)
-
-
-def _compare_records(uid: str, play: games.play.Play | None, readers: _TableReader, verification: Verification) -> None:
-    rows = readers.rows_of(uid)
-    if play is None:
-        return
-    records = play.records()
-    if len(rows) != len(records):
-        verification.add_difference(f"rounds.csv: match {uid} has {len(rows)} rows, its replay {len(records)} records.")
-    for number, (row, record) in enumerate(zip(rows, records, strict=False), start=1):
-        readers.compare(uid, row, {"row": number, **{record_column(name): value for name, value in record.items()}})
-
-
-def expected_seat(transcript: Mapping[str, Any], row: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a row of seats.csv must hold, as far as the transcript determines it."""
-    role = row["role"]
-    expected = {"player": transcript["players"].get(role), "payoff": transcript["payoffs"].get(role)}
-    for name, value in transcript["metrics"].items():
-        key = name.removeprefix(f"{role}_")
-        if name.startswith(f"{role}_") and (column := f"metric_{key}" if f"metric_{key}" in row else key) in row:
-            expected[column] = value
-    return expected
-
-
-def expected_match(
-    transcript: Mapping[str, Any], row: Mapping[str, str], decisions: int, messages: int
-) -> dict[str, Any]:
-    """Return what a row of matches.csv must hold, as far as the transcript determines it."""
-    same_columns = ("match", "game", "rules_version", "version", "seed", "source", "name", "unverified")
-    expected: dict[str, Any] = {name: transcript[name] for name in same_columns if name in row}
-    expected |= {"decisions": decisions, "messages": messages, "in_dataset": transcript.get("in_dataset", True)}
-    for name, value in transcript["metrics"].items():
-        column = f"metric_{name}" if f"metric_{name}" in row else name
-        if column in row:
-            expected[column] = value
-    for prefix, values in (("config_", "config"), ("payoffs_", "payoffs"), ("player_", "players")):
-        for column in row:
-            if column.startswith(prefix) and column not in expected:
-                expected[column] = transcript[values].get(column.removeprefix(prefix))
-    return expected
-
-
-def expected_decision(
-    transcript: Mapping[str, Any], row: Mapping[str, str], event: Mapping[str, Any], move_number: int
-) -> dict[str, Any]:
-    """Return what a row of decisions.csv must hold, as far as the transcript determines it."""
-    expected: dict[str, Any] = {column: None for column in row if column.startswith("move_")}
-    expected |= {column: value for name, value in event["move"].items() if (column := move_column(name)) in row}
-    return expected | {
-        "match": transcript["match"],
-        "move_number": move_number,
-        "number": event["number"],
-        "role": event["role"],
-        "player": transcript["players"][event["role"]],
-        "by": event.get("by"),
-        "move": compact_json(event["move"]),
-    }
-
-
-def expected_message(transcript: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a row of messages.csv must hold."""
-    text = event["move"]["message"]
-    return {
-        "match": transcript["match"],
-        "number": event["number"],
-        "role": event["role"],
-        "player": transcript["players"][event["role"]],
-        "text": text,
-        "characters": len(text),
-        "words": len(text.split()),
-    }
+        first = reader.rows_read - len(found) + 1
+        for number, (row, values) in enumerate(zip(found, expected, strict=False), start=first):
+            reader.compare(number, row, derived.by_column(values, row))
+    return sum(event["kind"] == "move" for event in line["events"])
 
 
 class _TableReader:
@@ -681,11 +607,12 @@ class _TableReader:
             self._step()
         return rows
 
-    def compare(self, uid: str, row: Mapping[str, str], expected: Mapping[str, str]) -> None:
+    def compare(self, number: int, row: Mapping[str, str], expected: Mapping[str, Any]) -> None:
+        """Compare every column of row `number`, from 1."""
         for column, value in expected.items():
             if column not in row or not _same(row[column], value):
                 self._verification.add_difference(
-                    f"{self.name}: match {uid}: {column} is {row.get(column)!r}, it should be {value!r}."
+                    f"{self.name}: row {number}: {column} is {row.get(column)!r}, it should be {value!r}."
                 )
 
     def expect_end(self) -> None:

@@ -18,6 +18,7 @@ from exports import sources
 from exports.dataset import export
 from exports.errors import UnknownSource
 from exports.tests import building
+from exports.tests.test_verify import edit_csv
 from exports.verify import verify
 from llm_agents.standins import OpenAIStandIn
 from opponents.endpoints import MEMORY, Memory
@@ -95,6 +96,19 @@ def test_a_changed_result_is_detected(tmp_path, played):
     path = tmp_path / "d" / "transcripts.jsonl"
     path.write_text(path.read_text().replace('"rounds_played":1', '"rounds_played":2', 1))
     assert any("metrics" in difference for difference in verify(tmp_path / "d"))
+
+
+def test_a_changed_record_is_named(tmp_path):
+    collection = services.start(
+        new_collection("rounds", game="beauty_contest", configurations=[{"players": 2}], agents=["script:rational"])
+    )
+    driver.drive(collection, slot=0)
+    export(collection, tmp_path / "d", formats=("csv", "jsonl"))
+    columns = [name for name in rows(tmp_path / "d", "rounds")[0] if name != "match"]
+    for column in columns:
+        edit_csv(tmp_path / "d" / "rounds.csv", column, lambda value: f"1{value}")
+    differences = verify(tmp_path / "d")
+    assert [c for c in columns if not any(f"rounds.csv: row 1: {c} is" in d for d in differences)] == []
 
 
 def test_the_command_takes_studies_and_collections_alike(tmp_path, played, capsys):

@@ -27,7 +27,6 @@
       choices(card.dataset.others, unique(outcomes.map(told)), others, (action) => show(card, own, action)),
       line,
     );
-    card.hidden = false;
   }
 
   const begin = () => { for (const card of document.querySelectorAll("[data-payoffs]:empty")) show(card, null, null); };
