@@ -17,7 +17,6 @@ from exports.tests.test_dataset import FILES
 from exports.verify import examine, verify
 from games import registry
 
-
 pytestmark = pytest.mark.django_db  # for the dataset
 
 
