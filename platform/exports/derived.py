@@ -7,9 +7,10 @@ its rows: the export writes them, and the verification makes them again and comp
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Literal
 
 from exports.csvsafe import compact_json
@@ -48,7 +49,7 @@ def spread(*prefixes: str) -> Any:
     Args:
         prefixes: of their names; a later one is used where a name would be another column's.
     """
-    return dataclasses.field(metadata={"names": lambda key: [f"{prefix}{key}" for prefix in prefixes]})
+    return dataclasses.field(metadata={"prefixes": prefixes})
 
 
 @dataclass(slots=True)
@@ -420,22 +421,35 @@ def fixed_columns(row: type[Any]) -> dict[str, Described]:
     return {name_of(field): field.metadata["column"] for field in dataclasses.fields(row) if "column" in field.metadata}
 
 
-def by_column(row: Any, header: Collection[str]) -> dict[str, Any]:
-    """Return what a row must hold by column name; columns of the header that it does not fill are None.
+Reader = Callable[[Any], Any]
+
+
+def readers(row: type[Any], header: Sequence[str]) -> list[tuple[str, Reader]]:
+    """Return what each column of a file must hold, given the row; None where nothing fills it.
 
     Args:
-        header: the columns of the file; a result whose name another column has carries a prefix there.
+        header: the columns of the file.
     """
-    expected: dict[str, Any] = dict.fromkeys(header)
-    fixed = fixed_columns(type(row))
+    fixed = {name_of(field): field.name for field in dataclasses.fields(row) if "column" in field.metadata}
+    return [
+        (name, attrgetter(fixed[name]) if name in fixed else _first_entry(list(_places(row, name)))) for name in header
+    ]
+
+
+def _places(row: type[Any], name: str) -> Iterator[tuple[str, str]]:
+    """Yield (field, key) of the entries that a column may show, the likeliest first."""
     for field in dataclasses.fields(row):
-        value = getattr(row, field.name)
-        if "column" in field.metadata:
-            expected[name_of(field)] = value
-            continue
-        for key, entry in value.items():
-            for name in field.metadata["names"](key):
-                if name in header and name not in fixed:
-                    expected[name] = entry
-                    break
-    return expected
+        for prefix in field.metadata.get("prefixes", ()):
+            if name.startswith(prefix):
+                yield field.name, name.removeprefix(prefix)
+
+
+def _first_entry(places: Sequence[tuple[str, str]]) -> Reader:
+    def read(row: Any) -> Any:
+        for field, key in places:
+            entries = getattr(row, field)
+            if key in entries:
+                return entries[key]
+        return None
+
+    return read

@@ -134,7 +134,7 @@ def derived_table(name: str, shape: Shape, factors: Sequence[FactorColumn] = ())
             )
             continue
         for key, column in _spread(field.name, name, shape, factors):
-            own = _free_name(field.metadata["names"](key), taken)
+            own = _free_name([f"{prefix}{key}" for prefix in field.metadata["prefixes"]], taken)
             taken.add(own)
             columns.append(replace(column, name=own, read=_entry(field.name, key)))
     return Table(name, str(row.__doc__), columns)

@@ -9,10 +9,10 @@ import multiprocessing
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ from games.interface import Event, Game
 _BLOCK = 1024 * 1024
 MIN_BYTES = 4 * 1024 * 1024
 """Below this many bytes of transcripts, starting processes would take longer than replaying."""
+MAX_CACHED = 60
+"""Length from which texts are hardly ever repeated."""
 CUT_SECONDS, ROUNDED_SECONDS = 3600.0, 0.002
 """How far a duration may be from its points in time, if these are cut, and if they are not."""
 _MATCH_FIRST = re.compile(rb'\{"match":"([0-9a-zA-Z-]+)"')
@@ -311,8 +313,8 @@ def _same_value(csv_text: str, value: Any) -> bool:
     """Return whether a CSV cell equals a Parquet value; an empty cell means no value or an empty text."""
     if value is None or value == "":
         return csv_text == ""
-    if isinstance(value, str):
-        return csv_text in (value, defused(value))  # a numeric choice is not quoted in CSV
+    if type(value) is str:
+        return csv_text == value or csv_text == defused(value)  # a numeric choice is not quoted in CSV
     return _same(csv_text, value)
 
 
@@ -511,7 +513,7 @@ def _replay(line: Mapping[str, Any], verification: Verification) -> None:
         verification.add_difference(f"match {uid}: the players are not the game's.")
     given = {"payoffs": play.payoffs(), "metrics": play.metrics(), "rounds": play.records()}
     for name, value in given.items():
-        if _plain(value) != _plain(line[name]):
+        if _plain(value) != line[name]:
             verification.add_difference(f"match {uid}: the {name} are {line[name]}, the rules give {value}.")
     moves = [event for event in line["events"] if event["kind"] == "move"]
     stages = games.play.stages(game, line["seed"], [(move["role"], move["move"]) for move in moves])
@@ -568,7 +570,7 @@ def _compare_rows(line: Mapping[str, Any], readers: Mapping[str, _TableReader], 
             )
         first = reader.rows_read - len(found) + 1
         for number, (row, values) in enumerate(zip(found, expected, strict=False), start=first):
-            reader.compare(number, row, derived.by_column(values, row))
+            reader.compare(number, row, values)
     return sum(event["kind"] == "move" for event in line["events"])
 
 
@@ -588,6 +590,7 @@ class _TableReader:
         self._verification = verification
         self._header = next(self._records, [])
         self._match = self._header.index("match")
+        self._columns = derived.readers(derived.ROWS[table][0], self._header)
         self._next: list[str] | None = None
         self._advance()
         while earlier and self._next is not None and self._next[self._match] in earlier:
@@ -599,20 +602,20 @@ class _TableReader:
         """Whether every row was read."""
         return self._next is None
 
-    def rows_of(self, uid: str) -> list[dict[str, str]]:
+    def rows_of(self, uid: str) -> list[list[str]]:
         """Return the rows of this match, if they are next."""
         rows = []
         while self._next is not None and self._next[self._match] == uid:
-            rows.append(dict(zip(self._header, self._next, strict=True)))
+            rows.append(self._next)
             self._step()
         return rows
 
-    def compare(self, number: int, row: Mapping[str, str], expected: Mapping[str, Any]) -> None:
-        """Compare every column of row `number`, from 1."""
-        for column, value in expected.items():
-            if column not in row or not _same(row[column], value):
+    def compare(self, number: int, row: Sequence[str], expected: Any) -> None:
+        """Compare every column of row `number`, from 1, with the derived row."""
+        for (column, read), found in zip(self._columns, row, strict=True):
+            if not _same(found, value := read(expected)):
                 self._verification.add_difference(
-                    f"{self.name}: row {number}: {column} is {row.get(column)!r}, it should be {value!r}."
+                    f"{self.name}: row {number}: {column} is {found!r}, it should be {value!r}."
                 )
 
     def expect_end(self) -> None:
@@ -634,12 +637,18 @@ class _TableReader:
 
 def _same(text: str, expected: Any) -> bool:
     """Return whether values are equal as text, or numerically, as 5 and 5.0 are."""
-    if isinstance(expected, int | float) and not isinstance(expected, bool):
+    if expected is None:
+        return text == ""
+    kind = type(expected)
+    if kind is int or kind is float:
         try:
             return float(text) == expected
         except ValueError:
             return False
-    return text == cell(expected)
+    return text == (_cell(expected) if kind is str and len(expected) < MAX_CACHED else cell(expected))
+
+
+_cell = lru_cache(maxsize=4096)(cell)
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
