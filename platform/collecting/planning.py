@@ -27,11 +27,10 @@ from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
 from plans.canonical import canonical, sha256_of
 from plans.checking import check
-from plans.checking_collections import schedule_of
 from plans.collection import CollectionPlan, CollectionReader
 from plans.plan import Document
 from plans.reading import BadPlan, Fault
-from plans.schedule import Schedule
+from plans.schedule import Schedule, schedule_of
 from plans.stages import DEFAULT_TEXT
 from studies.journeys import template_with, variables_of
 from studies.launching import code_revision

@@ -12,18 +12,20 @@ from weakref import WeakKeyDictionary
 import games.play
 from games import registry, texts
 from games.errors import BadText, GameError
+from games.interface import Game as AnyGame
 from games.interface import Role
 from games.words import gettext as _
 from llm_agents.errors import AgentError
 from llm_agents.strategies import strategy_named
 from plans.agents import PERSON, PlannedAgent, label_problem
 from plans.asking import AgentSettings
-from plans.collection import AgentsGame, CollectionPlan, is_collection
+from plans.collection import MAX_MATCHES, AgentsGame, CollectionPlan, CollectionReader, is_collection
 from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
 from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, location, names_used, reader_of
+from plans.schedule import schedule_of
 from plans.seats import OTHERS, fitted
 from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Lobby, Questions, Stage
 from plans.varying import Levels, Path, at_path
@@ -61,9 +63,7 @@ class Checked:
 def check(document: Document) -> Checked:
     """Read and check a plan in every cell. Agents with endpoints are checked for form only."""
     if is_collection(document):
-        from plans.checking_collections import check_collection
-
-        return check_collection(document)
+        return _check_collection(document)
     try:
         reader = reader_of(document)
     except BadPlan as error:
@@ -572,3 +572,74 @@ def _results_of(stage: Game) -> frozenset[str]:
         return frozenset({PAYOFF})
     kind = registry.get(stage.game)
     return frozenset({PAYOFF, *kind.Results.model_fields, *kind.SeatResults.model_fields})
+
+
+# ---- collections -------------------------------------------------------------------------------------------------
+
+
+GAME: Path = ("journey", 0)
+"""A collection's only stage."""
+
+
+def _check_collection(document: Document) -> Checked:
+    """Read and check a collection's plan in every configuration. Agents with endpoints are checked for form only."""
+    try:
+        reader = CollectionReader(document)
+    except BadPlan as error:
+        return Checked(faults=error.faults)
+    faults, plans, played = Faults(), list[CollectionPlan](), list[AnyGame[Any, Any]]()
+    for cell in reader.cells:
+        try:
+            plan = reader.collection(cell.factors)
+            if not plan.journey:
+                raise BadPlan([Fault("journey", _("A collection's journey is one game."))])
+        except BadPlan as error:
+            faults.add(error.faults)
+        else:
+            game, problems = _collection_problems(plan, cell.factors)
+            faults.add([reader.fault(path, what, cell.factors) for path, what in problems])
+            plans.append(plan)
+            played.append(game)
+        if len(faults.found) >= MAX_FAULTS:
+            break
+    if faults.found:
+        return Checked(reader.cells, None, list(faults.found.values())[:MAX_FAULTS])
+    try:
+        total = schedule_of(plans, played).total
+        if total > MAX_MATCHES:
+            what = _("This plan has {matches} matches; the maximum is {most}.")
+            raise BadPlan([Fault("", what.format(matches=f"{total:,}", most=f"{MAX_MATCHES:,}"))])
+    except BadPlan as error:
+        return Checked(reader.cells, None, error.faults)
+    except GameError as error:
+        return Checked(reader.cells, None, [Fault("journey.0.seats", str(error))])
+    return Checked(reader.cells, total)
+
+
+def _collection_problems(plan: CollectionPlan, levels: Levels) -> tuple[Any, list[Problem]]:
+    """Return the configured game, if its parameters are valid, and what does not fit together."""
+    stage = plan.game
+    problems: list[Problem] = [(("title",), _("Please give the collection a title."))] if not plan.title.strip() else []
+    problems += agent_problems(plan)
+    if stage.game not in registry.keys():
+        what = _("There is no game “{game}”. The games are {games}.")
+        return None, [*problems, ((*GAME, "game"), what.format(game=stage.game, games=", ".join(registry.keys())))]
+    kind = registry.get(stage.game)
+    try:
+        game = games.play.configure(kind, stage.config)
+    except GameError as error:
+        return None, [*problems, *config_problems(kind, stage, GAME, str(error))]
+    if plan.stages > 1 and kind.stage_configurations.__func__ is AnyGame.stage_configurations.__func__:  # type: ignore[attr-defined]
+        problems.append((("stages",), _("This game makes no configurations from earlier results. Use 1.")))
+    for label in plan.lineups.labels():
+        problems += player_problems(label, (*GAME, "seats"), plan, kind, game)
+    problems += template_problems(stage.instructions, (*GAME, "instructions"), game, game.roles(), levels)
+    return game, problems + _lineup_problems(plan, game)
+
+
+def _lineup_problems(plan: CollectionPlan, game: AnyGame[Any, Any]) -> list[Problem]:
+    try:
+        plan.lineups.count(game.roles())
+    except GameError as error:
+        return [((*GAME, "seats"), str(error))]
+    return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal
@@ -403,3 +403,33 @@ class Debriefing(Stage):
         description="Markdown. In a file, “default” thanks participants and says that programs may have played.",
         json_schema_extra={"text": True},
     )
+
+
+@dataclass(frozen=True)
+class Met:
+    """A stage as participants meet it.
+
+    Attributes:
+        levels: of the factors within participants, in this pass.
+        times: the mean number of times, if a block draws some of its passes.
+        lobby: where groups wait that stay together through a block around it; None outside such blocks.
+    """
+
+    stage: Stage
+    levels: Mapping[str, str]
+    times: float
+    lobby: Lobby | None
+
+
+def walk(
+    journey: Iterable[Stage], levels: Mapping[str, str] | None = None, times: float = 1.0, lobby: Lobby | None = None
+) -> Iterator[Met]:
+    """Yield every stage of a journey, blocks before what they hold, in every pass."""
+    for stage in journey:
+        yield Met(stage, levels or {}, times, lobby)
+        if isinstance(stage, Block):
+            passes = stage.each_pass
+            share = min(stage.take, len(passes)) / len(passes) if stage.take and passes else 1
+            own = stage.groups.lobby if stage.groups else lobby
+            for each in passes:
+                yield from walk(each.stages, {**(levels or {}), **each.levels}, times * share, own)

@@ -27,7 +27,7 @@ from plans.library import ready_made
 from plans.plan import Document
 from plans.reading import BadPlan, Fault
 from plans.schema import collection_controls, seats_of
-from plans.starting_collections import collection_for
+from plans.starting import collection_for
 from studies import filing
 from studies.admin.beginnings import games_offered, picture_of
 from studies.admin.editing import MAX_SHOWN_CELLS, MAX_SHOWN_LEVELS, posted_document, uploaded

@@ -10,7 +10,7 @@ from collecting.models import Collection
 from collecting.planning import make_collection
 from games.lineups import Lineups
 from plans.library import agent_like
-from plans.starting_collections import collection_for
+from plans.starting import collection_for
 
 
 def document(

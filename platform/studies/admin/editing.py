@@ -39,8 +39,8 @@ from studies.admin.checklist import tick
 from studies.admin.words import words
 from studies.copying import unused_slug
 from studies.costs import shown_forecast
+from studies.disclosure import Outlook
 from studies.filing import export_study
-from studies.journeys import Outlook
 from studies.models import Draft, Study, configured
 from studies.names import is_referenced, rename
 

@@ -43,7 +43,7 @@ from plans.asking import Asking
 from plans.files import loads
 from plans.library import agent_like, ready_made
 from plans.reading import BadPlan
-from plans.starting_collections import collection_for
+from plans.starting import collection_for
 
 INVALID_ARGUMENTS = 2
 SETTINGS = tuple(name for name in (*Asking.model_fields, "fallback") if name not in ("appears", "cap_study"))
