@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from random import Random
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -131,9 +131,7 @@ class Configured:
 
 
 @transaction.atomic
-def make_collection(
-    document: Document, *, slug: str, seed: int | None = None, by: AbstractBaseUser | None = None
-) -> Collection:
+def make_collection(document: Document, *, slug: str, seed: int | None = None, by: User | None = None) -> Collection:
     """Freeze a plan as a collection that is ready to start.
 
     Raises:
@@ -186,7 +184,7 @@ def planned(document: Document, *, slug: str = "", seed: int | None = None) -> C
         frozen=frozen,
         sha256=sha256_of({"plan": document, **frozen}),
         code_revision=code_revision(),
-        planned=checked.matches,
+        planned=checked.matches or 0,
         concurrency=plan.concurrency,
         budget=plan.budget,
         **({} if seed is None else {"seed": seed}),

@@ -240,8 +240,11 @@ class _Checker:
             needed = agents if isinstance(stage, Game | Block) else ()
             key = (id(stage), id(names), needed, *self._printed(stage, at, levels))
             if key not in self._known:
-                find = self._in_block if isinstance(stage, Block) else self._in_stage
-                after, found = find(plan, stage, at, levels, names, agents)  # type: ignore[operator]
+                after, found = (
+                    self._in_block(plan, stage, at, levels, names, agents)
+                    if isinstance(stage, Block)
+                    else self._in_stage(plan, stage, at, levels, names)
+                )
                 same = (after.values, frozenset(after.games.items()), after.used)
                 self._known[key] = self._names.setdefault(same, after), found
             names, found = self._known[key]
@@ -255,9 +258,7 @@ class _Checker:
             self._used_in[id(stage)] = tuple(name for name in self.reader.factors if name in used)
         return map(levels.get, self._used_in[id(stage)])
 
-    def _in_stage(
-        self, plan: Plan, stage: Stage, at: Path, levels: Levels, names: _Names, agents: tuple[Any, ...]
-    ) -> Found:
+    def _in_stage(self, plan: Plan, stage: Stage, at: Path, levels: Levels, names: _Names) -> Found:
         variables = {name: levels[name] for name in self.reader.factors if name in levels}
         problems = [
             *_name_problems(stage, at, names.used),

@@ -409,7 +409,7 @@ class _Sample:
         self._measured: dict[tuple[str, tuple[str, ...]], list[Simulated]] = {}
         sampled = [game for cell in some_of(cells, MAX_MATCHES) for game in cell.games]
         repetitions = max(1, MAX_MATCHES // len(sampled)) if sampled else 0
-        moves = 0
+        moves = 0.0
         for seed in range(repetitions):
             for game in sampled:
                 if moves < MAX_TOTAL_MOVES:

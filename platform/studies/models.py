@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any, NoReturn
@@ -22,7 +23,7 @@ from opponents.agents import Agent, people_in
 from participants.models import Enrolment, new_seed
 from plans import stages
 from plans.canonical import plan_hash, sha256_of
-from plans.pay import PayRule
+from plans.pay import PayRule, cents
 from plans.plan import Entry as EntryRules
 from plans.plan import Plan
 from plans.reading import Reader, reader_of
@@ -314,6 +315,19 @@ def _agents(identity: _Identity) -> dict[str, Agent]:
     }
 
 
+@lru_cache(maxsize=64)
+def _undrawn_pay(identity: _Identity) -> PayRule:
+    """Return the pay rule of those whose cell is not drawn: the announced average is the mean over all groups."""
+    reader = _reader(identity)
+    rules = [(cell.quota, reader.plan(cell.factors).pay.rule_for()) for cell in reader.cells]
+    first = rules[0][1]
+    if len({(rule.announced_average, rule.cap) for _quota, rule in rules}) == 1:
+        return first
+    total = sum((quota * min(rule.announced_average, rule.cap) for quota, rule in rules), Decimal(0))
+    average = cents(total / sum(quota for quota, _rule in rules))
+    return first.model_copy(update={"announced_average": average, "cap": max(rule.cap for _quota, rule in rules)})
+
+
 def agents_of(plan: Plan, *, only: Collection[str] | None = None) -> dict[str, Agent]:
     """Return the agents of a concrete plan by label, or some of them."""
     return {
@@ -473,8 +487,8 @@ class Placement(models.Model):
         return self.cell.plan if self.cell is not None else self.version.plan
 
     def pay(self) -> PayRule:
-        """Return the participant's pay rule."""
-        return self.plan.pay.rule_for()
+        """Return the participant's pay rule; before the draw, with the mean of what the cells announce."""
+        return self.plan.pay.rule_for() if self.cell is not None else _undrawn_pay(self.version.identity)
 
 
 class PeopleCheck(models.Model):

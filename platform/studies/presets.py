@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from llm_agents.errors import AgentError
@@ -24,9 +24,7 @@ def find(name: str) -> ReadyMade | None:
     return ready_made("studies").get(name)
 
 
-def load(
-    name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: AbstractBaseUser | None = None
-) -> Study:
+def load(name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: User | None = None) -> Study:
     """Create a draft from a ready-made study, under its name or, if that is taken, with the first free number.
 
     Args:

@@ -26,9 +26,9 @@ from matches.screens import render_screen
 from opponents.agents import Agent, labels_in
 from participants.markdown import to_html
 from plans.agents import PERSON
-from plans.plan import Document
+from plans.plan import Document, Plan
 from plans.reading import Reader, reader_of
-from plans.stages import DEFAULT_TEXT, Game
+from plans.stages import DEFAULT_TEXT, Game, walk
 from plans.varying import Levels
 from studies.journeys import template_with, variables_of
 from studies.models import agents_of, seats_of

@@ -426,7 +426,7 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
 def _playing_facts(known: planning.Configured) -> list[tuple[str, str]]:
     """Return line-ups, random seeds, and how agents are asked (once, if all agents have the same settings)."""
     lineups = known.plan.lineups
-    facts = [(_("Line-ups"), RULES.get(lineups.rule, ""))]
+    facts = [(_("Line-ups"), str(RULES.get(lineups.rule, "")))]
     if lineups.rule in ("product", "combinations"):
         facts.append((_("Also against itself"), _("yes") if lineups.same else _("no")))
     if lineups.rotate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -84,6 +85,7 @@ class PilotAdmin(ReadOnlyAdmin):
     def begin(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Start a pilot of the study as it is saved."""
         study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=Role.EDITOR)
+        assert isinstance(request.user, User)
         try:
             numbers = {name: int(request.POST.get(name, "0")) for name in ("people", "failing")}
             with transaction.atomic():

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -376,6 +377,7 @@ class PlanEditing(MembersPage):
         self, request: HttpRequest, document: Document, action: Action, summary: str, *, slug: str = ""
     ) -> HttpResponse:
         """Create a draft with this plan, and open it."""
+        assert isinstance(request.user, User)
         with transaction.atomic():
             study = Study.objects.create(
                 slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=request.user

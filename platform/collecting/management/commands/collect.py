@@ -202,7 +202,8 @@ class Command(BaseCommand):
         sources = [bool(options[key]) for key in ("table", "grid", "config")]
         if sum(sources) > 1:
             raise CollectingError("Give only one of --table, --grid and --config.")
-        game, configurations = registry.get(options["game"]), [{}]
+        game = registry.get(options["game"])
+        configurations: list[Any] = [{}]
         if options["config"]:
             configurations = [_json(text, "--config", dict) for text in options["config"]]
         elif options["grid"]:
