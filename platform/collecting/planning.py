@@ -34,7 +34,7 @@ from plans.schedule import Schedule, schedule_of
 from plans.stages import DEFAULT_TEXT
 from studies.journeys import template_with, variables_of
 from studies.launching import code_revision
-from studies.models import Study, agents_of
+from studies.models import Study, agents_of, by_label
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,7 @@ class Configured:
 
     def agents(self) -> dict[str, Agent]:
         """Return all agents by label; those of a label that varies by label and hash."""
-        found: dict[str, dict[str, Agent]] = {}
-        for agents in {id(agents): agents for agents in self._agents}.values():
-            for label, agent in agents.items():
-                found.setdefault(label, {})[agent.hash] = agent
-        return {
-            label if len(by_hash) == 1 else f"{label} {digest}": agent
-            for label, by_hash in found.items()
-            for digest, agent in by_hash.items()
-        }
+        return by_label({id(agents): agents for agents in self._agents}.values())
 
     def template_of(self, configuration: int) -> tuple[str, bool]:
         """Return a configuration's instructions, and whether they are the researcher's own."""

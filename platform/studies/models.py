@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -34,10 +34,6 @@ from studies.frozen import FrozenRows, refuse
 
 UNTITLED = _("A decision study")
 """What participants read of a study whose plan has no title for them."""
-
-
-def game_choices() -> list[tuple[str, str]]:
-    return [(key, registry.get(key).title) for key in registry.keys()]
 
 
 class Study(models.Model):
@@ -299,18 +295,19 @@ def _reader(identity: _Identity) -> Reader:
 @lru_cache(maxsize=64)
 def _agents(identity: _Identity) -> dict[str, Agent]:
     reader = _reader(identity)
-    node = reader.document.get("agents", {})
-    found: dict[str, dict[str, Agent]] = {}
-    seen = set()
-    for cell in reader.cells:
-        if (key := reader.key(node, cell.factors)) in seen:
-            continue
-        seen.add(key)
-        for label, agent in agents_of(reader.plan(cell.factors)).items():
-            found.setdefault(label, {})[agent.hash] = agent
+    plans = {id(plan.agents): plan for plan in (reader.plan(cell.factors) for cell in reader.cells)}
+    return by_label(agents_of(plan) for plan in plans.values())
+
+
+def by_label(found: Iterable[Mapping[str, Agent]]) -> dict[str, Agent]:
+    """Return all agents of several plans by label; those of a label that varies by label and hash."""
+    labels: dict[str, dict[str, Agent]] = {}
+    for agents in found:
+        for label, agent in agents.items():
+            labels.setdefault(label, {})[agent.hash] = agent
     return {
         label if len(by_hash) == 1 else f"{label} {digest}": agent
-        for label, by_hash in found.items()
+        for label, by_hash in labels.items()
         for digest, agent in by_hash.items()
     }
 

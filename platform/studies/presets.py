@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
@@ -11,6 +10,7 @@ from django.utils.translation import gettext as _
 from llm_agents.errors import AgentError
 from plans.library import ReadyMade, ready_made
 from plans.reading import BadPlan, Fault
+from studies.copying import unused_slug
 from studies.models import Study
 
 
@@ -44,9 +44,4 @@ def load(name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: 
         document = preset.adapted(agents, seed)
     except AgentError as error:
         raise BadPlan([Fault("agents", str(error))]) from None
-    return Study.objects.create(slug=_free_slug(name), draft=document, created_by=by)
-
-
-def _free_slug(name: str) -> str:
-    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(slug for slug in names if not Study.objects.filter(slug=slug).exists())
+    return Study.objects.create(slug=unused_slug(name), draft=document, created_by=by)
