@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from games import registry
@@ -271,6 +274,23 @@ def play_all_but(match: Match, role: str) -> None:
     turns = {seat: {**turn, "deadline": expired.isoformat()} for seat, turn in match.turns.items()}
     Match.objects.filter(pk=match.pk).update(turns=turns, deadline=expired)
     matches.handle_time_outs(match_id=match.pk)
+
+
+def at_once(actions: Sequence[Callable[[], Any]], *refusals: type[Exception]) -> list[Any]:
+    """Run these at the same moment, each in a thread; return their results, or the refusals that they raise."""
+    barrier = threading.Barrier(len(actions))
+
+    def run(action: Callable[[], Any]) -> Any:
+        barrier.wait()
+        try:
+            return action()
+        except refusals as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(actions)) as pool:
+        return list(pool.map(run, actions))
 
 
 # ---- files and models ------------------------------------------------------------

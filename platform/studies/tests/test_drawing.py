@@ -137,14 +137,6 @@ class TestStudies:
         )
         assert counts == {('["a"]', 1): 2, ('["a"]', 2): 2, ('["b"]', 1): 1, ('["b"]', 2): 1}
 
-    def test_participants_or_groups_are_assigned(self):
-        pair = {"alice": "person", "bob": "person"}
-        for unit, completes in (("group", True), ("participant", False)):
-            study = launched(f"by-{unit}", seats=pair, unit=unit, **WORDING)
-            for number in (1, 2):
-                person = placed_participant(study, f"{unit}{number}")
-            assert Placement.objects.get(enrolment=person).draw.get("completes", False) == completes
-
     def test_cell_that_a_link_names_is_marked(self):
         study = launched(before=[AGE], **WORDING)
         placement = enrol(study, Arrival("otree", worker="w", proof="w", cell=2)).placement
