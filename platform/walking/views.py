@@ -9,7 +9,6 @@ from typing import Any
 from csp.constants import SELF
 from csp.decorators import csp_update
 from django.contrib import admin, messages
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,6 +21,7 @@ from plans.reading import BadPlan
 from recruiters.addresses import counted
 from rights.admin import PartAdmin
 from rights.roles import Role
+from studies.admin.editing import signed_in
 from studies.launching import draft_version
 from studies.models import Cell, Study
 from walking import services
@@ -89,13 +89,12 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
 def change_link(request: HttpRequest, study: Study) -> HttpResponse:
     """Make the link for co-authors, or revoke it (`revoke`)."""
     page = _study_page()
-    assert isinstance(request.user, User)
     with transaction.atomic():
         if "revoke" in request.POST:
             deleted, _rows = Link.objects.filter(study=study).delete()
             if deleted:
                 page.record_action(request, study, Action.REVOKED, "Link for co-authors revoked.")
-        elif Link.objects.get_or_create(study=study, defaults={"created_by": request.user})[1]:
+        elif Link.objects.get_or_create(study=study, defaults={"created_by": signed_in(request)})[1]:
             page.record_action(request, study, Action.MADE, "Link for co-authors created.")
     return redirect("walking:start", study.pk)
 
