@@ -81,7 +81,7 @@ class Configured:
         self.configurations: Sequence[Mapping[str, Json]] = frozen["configurations"]
         self.template: str = frozen["instructions"]
         self.published: str | None = frozen["published"]
-        agents = {id(plan.agents): agents_of(plan) for plan in self.plans}  # type: ignore[arg-type]
+        agents = {id(plan.agents): agents_of(plan) for plan in self.plans}
         self._agents = [agents[id(plan.agents)] for plan in self.plans]
 
     @property

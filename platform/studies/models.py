@@ -23,6 +23,7 @@ from opponents.agents import Agent, people_in
 from participants.models import Enrolment, new_seed
 from plans import stages
 from plans.canonical import plan_hash, sha256_of
+from plans.collection import CollectionPlan
 from plans.pay import PayRule, cents
 from plans.plan import Entry as EntryRules
 from plans.plan import Plan
@@ -325,10 +326,10 @@ def _undrawn_pay(identity: _Identity) -> PayRule:
     return first.model_copy(update={"announced_average": average, "cap": max(rule.cap for _quota, rule in rules)})
 
 
-def agents_of(plan: Plan, *, only: Collection[str] | None = None) -> dict[str, Agent]:
+def agents_of(plan: Plan | CollectionPlan, *, only: Collection[str] | None = None) -> dict[str, Agent]:
     """Return the agents of a concrete plan by label, or some of them."""
     return {
-        label: Agent(spec=agent.spec, delay=agent.delay, settings=agent.settings(plan.agents))  # type: ignore[arg-type]
+        label: Agent(spec=agent.spec, delay=agent.delay, settings=agent.settings(plan.agents))
         for label, agent in plan.agents.items()
         if only is None or label in only
     }
