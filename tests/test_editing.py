@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Dialog, Locator, Page, expect
 
 from games import registry
 from plans.checking import check
-from studies.tests.test_filing import PNG
+from studies.tests.kit import PNG
 from tests import researching, walking
 from tests.accessibility import DARK, violation_lines, violations
 from tests.photographs import photograph

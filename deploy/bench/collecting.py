@@ -26,7 +26,7 @@ STEADY_SCRIPT = "script:haggler"
 def begin_large(slug: str, *, matches: int) -> None:
     """Start a collection of beauty contests of nine scripts over 15 runs; called inside the stack."""
     from collecting import planning, services
-    from plans.starting_collections import collection_for
+    from plans.starting import collection_for
 
     lineup = {f"p{seat}": NINE_SCRIPTS[seat - 1] for seat in range(1, 10)}
     plan = collection_for(
@@ -47,7 +47,7 @@ def begin(
     from collecting import planning, services
     from games import grids, registry
     from plans.library import agent_like
-    from plans.starting_collections import collection_for
+    from plans.starting import collection_for
 
     configurations = grids.expand(registry.get("bargaining"), grid)
     plan = collection_for(

@@ -76,7 +76,7 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     from games.grids import published
     from matches.bulk import write_logs
     from matches.models import Match, Seat
-    from plans.starting_collections import collection_for
+    from plans.starting import collection_for
 
     rng = Random(f"{seed}/{family}")
     table = published(family).TABLES["glee"]

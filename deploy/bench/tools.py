@@ -99,7 +99,7 @@ def use_standin(url: str, concurrency: int) -> None:
 def begin_loops(slug: str, url: str, at_once: int) -> None:
     """Start a collection of long matches, `at_once` of them concurrently; called inside the stack."""
     from collecting import planning, services
-    from plans.starting_collections import collection_for
+    from plans.starting import collection_for
 
     use_standin(url, at_once)
     plan = collection_for(

@@ -21,7 +21,7 @@ def estimate_of(collection: Collection) -> ModelCosts | None:
     """
     if not planning.models_of(planning.agents_in(collection).values()):
         return None
-    sampled = moves = 0
+    sampled, moves = 0, 0.0
     uses: list[tuple[Agent, ModelUse]] = []
     for number in range(1, collection.planned + 1, max(1, collection.planned // SAMPLE)):
         if moves >= MAX_TOTAL_MOVES:

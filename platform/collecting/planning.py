@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from random import Random
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -27,15 +27,14 @@ from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
 from plans.canonical import canonical, sha256_of
 from plans.checking import check
-from plans.checking_collections import schedule_of
 from plans.collection import CollectionPlan, CollectionReader
 from plans.plan import Document
 from plans.reading import BadPlan, Fault
-from plans.schedule import Schedule
+from plans.schedule import Schedule, schedule_of
 from plans.stages import DEFAULT_TEXT
 from studies.journeys import template_with, variables_of
 from studies.launching import code_revision
-from studies.models import Study, agents_of
+from studies.models import Study, agents_of, by_label
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Configured:
         self.configurations: Sequence[Mapping[str, Json]] = frozen["configurations"]
         self.template: str = frozen["instructions"]
         self.published: str | None = frozen["published"]
-        agents = {id(plan.agents): agents_of(plan) for plan in self.plans}  # type: ignore[arg-type]
+        agents = {id(plan.agents): agents_of(plan) for plan in self.plans}
         self._agents = [agents[id(plan.agents)] for plan in self.plans]
 
     @property
@@ -106,15 +105,7 @@ class Configured:
 
     def agents(self) -> dict[str, Agent]:
         """Return all agents by label; those of a label that varies by label and hash."""
-        found: dict[str, dict[str, Agent]] = {}
-        for agents in {id(agents): agents for agents in self._agents}.values():
-            for label, agent in agents.items():
-                found.setdefault(label, {})[agent.hash] = agent
-        return {
-            label if len(by_hash) == 1 else f"{label} {digest}": agent
-            for label, by_hash in found.items()
-            for digest, agent in by_hash.items()
-        }
+        return by_label({id(agents): agents for agents in self._agents}.values())
 
     def template_of(self, configuration: int) -> tuple[str, bool]:
         """Return a configuration's instructions, and whether they are the researcher's own."""
@@ -132,9 +123,7 @@ class Configured:
 
 
 @transaction.atomic
-def make_collection(
-    document: Document, *, slug: str, seed: int | None = None, by: AbstractBaseUser | None = None
-) -> Collection:
+def make_collection(document: Document, *, slug: str, seed: int | None = None, by: User | None = None) -> Collection:
     """Freeze a plan as a collection that is ready to start.
 
     Raises:
@@ -187,7 +176,7 @@ def planned(document: Document, *, slug: str = "", seed: int | None = None) -> C
         frozen=frozen,
         sha256=sha256_of({"plan": document, **frozen}),
         code_revision=code_revision(),
-        planned=checked.matches,
+        planned=checked.matches or 0,
         concurrency=plan.concurrency,
         budget=plan.budget,
         **({} if seed is None else {"seed": seed}),

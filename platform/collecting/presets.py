@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from collecting.models import Collection
@@ -23,7 +23,7 @@ def names() -> list[str]:
 
 
 def load(
-    name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: AbstractBaseUser | None = None
+    name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: User | None = None
 ) -> Collection | Study:
     """Create the collection or the draft of a ready-made plan, without starting or launching it.
 

@@ -32,4 +32,4 @@ def _scores(collection: Collection) -> Iterator[Seats]:
         seats.setdefault(match, {})[role] = label or agent
     measure = _measure(collection)
     for match, match_metrics in metrics.items():
-        yield scores_of(match_metrics, seats[match], measure)
+        yield scores_of(match_metrics or {}, seats[match], measure)

@@ -48,6 +48,7 @@ def results_of(collection: Collection, limit: int | None = None) -> tuple[list[d
     finished = Item.objects.filter(collection=collection, match__status=Match.Status.FINISHED).order_by("number")
     for item in finished.select_related("match").prefetch_related("match__seats")[:limit]:
         match = item.match
+        assert match is not None
         play = match.play()
         results.append(
             {

@@ -27,6 +27,7 @@ from payouts.models import LedgerRow
 from plans.questions import FREE_TEXT
 from quality.score import MEANINGS, THRESHOLD
 from recruiters import authenticity
+from studies.drawing import open_cells
 
 _PLAIN_TYPES = frozenset({int, float, NoneType})
 Kind = derived.Kind
@@ -641,13 +642,13 @@ _ASSIGNMENT = [
         "assignment_open",
         "json",
         "The cells that could be drawn, by number, each with its probability.",
-        lambda p: compact_json(p.draw["open"]) if p.draw else None,
+        lambda p: compact_json(open_cells(p.draw)) if p.draw else None,
     ),
     Column(
         "assignment_probability",
         "number",
         "Probability of the participant's cell in that draw.",
-        lambda p: p.draw["open"].get(str(p.cell.number)) if p.draw and p.cell else None,
+        lambda p: open_cells(p.draw).get(p.cell.number) if p.draw and p.cell else None,
         unit="from 0 to 1",
     ),
     Column(

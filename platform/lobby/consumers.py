@@ -14,6 +14,7 @@ from typing import Any
 
 from lobby import services
 from lobby.announce import channel_of, channel_of_place
+from lobby.models import Place
 from lobby.services import table_of
 from lobby.step import answer_request, place_of, say_ready
 from matches.consumers import PageConsumer, in_thread
@@ -24,6 +25,8 @@ PAGE_CLOSED = 1001
 
 class LobbyConsumer(PageConsumer):
     """The connection of one lobby page."""
+
+    place: Place | None = None
 
     async def connect(self) -> None:
         self.token = self.scope["url_route"]["kwargs"]["token"]
@@ -40,7 +43,7 @@ class LobbyConsumer(PageConsumer):
         self.asking = asyncio.create_task(self._keep_asking({"type": "ask"}))
 
     async def disconnect(self, code: int) -> None:
-        if getattr(self, "place", None) is None:
+        if self.place is None:
             return
         if self.asking is not None:
             self.asking.cancel()
@@ -65,13 +68,15 @@ class LobbyConsumer(PageConsumer):
 
     async def lobby_here(self, event: dict[str, Any]) -> None:
         """Handle an arrival or a departure (sent by `announce`)."""
+        if self.place is None:
+            return
         numbers = next((numbers for place, *numbers in event["counts"] if place == self.place.pk), None)
         if numbers is not None and not table_of(self.place).is_blind:
             await self._send({"type": "here", "others": numbers[0], "missing": numbers[1]})
 
     async def _hear_pool(self, hears: bool) -> None:
         """Subscribe to arrivals and departures while waiting; a crowd that is asked would drown in them."""
-        if hears != self.hears_pool:
+        if self.place is not None and hears != self.hears_pool:
             self.hears_pool = hears
             change = self.channel_layer.group_add if hears else self.channel_layer.group_discard
             await change(channel_of(self.place.hall_id, self.place.pool), self.channel_name)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from random import Random
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
@@ -306,8 +307,9 @@ def _decided_group(hall_id: int, pool: str) -> int | None:
     return next((group.pk for group in decided if _is_decided(group)), None)
 
 
-def _is_decided(group: Group) -> bool:
-    return group.not_ready == 0 or group.left > 0 or times.is_over(times.asking_ends(group))
+def _is_decided(group: Any) -> bool:
+    """Return whether a group, with its counts `not_ready` and `left`, no longer waits."""
+    return bool(group.not_ready == 0) or group.left > 0 or times.is_over(times.asking_ends(group))
 
 
 def _settle_asked_group(hall_id: int, pool: str) -> set[int]:
@@ -362,7 +364,9 @@ def _was_asked(place: Place) -> bool:
 
 def _could_answer(place: Place) -> bool:
     """Return whether the participant's page was still heard from when the time to get ready ended."""
-    return _was_asked(place) and place.heard_at >= times.asking_ends(place.group) - times.DELIVERY
+    if place.group is None or place.heard_at is None or not _was_asked(place):
+        return False
+    return place.heard_at >= times.asking_ends(place.group) - times.DELIVERY
 
 
 def _open_match(table: Table, group: Group, places: Sequence[Place]) -> None:

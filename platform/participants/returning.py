@@ -66,5 +66,6 @@ def allow_form(response: HttpResponse, instructions: ReturnInstructions | None) 
     """Let the page post its form to the recruiter, by extending its content security policy; return the response."""
     if instructions is not None and instructions.form_fields is not None:
         target = urlsplit(instructions.address)
-        response._csp_update = {"form-action": [f"{target.scheme}://{target.netloc}", *instructions.redirect_sites]}
+        sites = [f"{target.scheme}://{target.netloc}", *instructions.redirect_sites]
+        response._csp_update = {"form-action": sites}  # type: ignore[attr-defined]
     return response

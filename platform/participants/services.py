@@ -167,6 +167,7 @@ def answer_step(
 
 def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     position, original_steps = enrolment.position, enrolment.steps
+    assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
     step.answer(data)
     if enrolment.state == State.ARRIVED:

@@ -92,7 +92,7 @@ def refused(
 ) -> HttpResponse:
     """Redirect (303) to the current step's page, which shows once why the answer was refused."""
     refused_position = enrolment.position if position is None else position
-    posted = {name: value[:MAX_POSTED_LENGTH] for name, value in request.POST.items()}
+    posted = {name: str(value)[:MAX_POSTED_LENGTH] for name, value in request.POST.items()}
     services.keep_refusal(enrolment_id=enrolment.pk, position=refused_position, posted=posted, errors=errors)
     response = redirect(enrolment)
     response.status_code = 303

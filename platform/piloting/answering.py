@@ -75,7 +75,7 @@ def _questions(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
     assert isinstance(step, Questions)
-    values, posted = dict(step.values), {}
+    values, posted = dict(step.values), dict[str, str]()
     for question in step.questions():
         if question.is_shown(values):
             posted |= _allowed_answer(question, values, rng)
@@ -110,7 +110,7 @@ def _answer(question: Question, rng: Random) -> Answer:
         case "scale":
             return rng.randint(1, question.points)
         case "number" | "slider":
-            return float(_between(question.min, question.max, rng))
+            return float(_between(*question.limits, rng))
         case "date":
             return str(question.min or question.max or "2000-01-01")
         case "text" | "long":

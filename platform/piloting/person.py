@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -91,6 +90,7 @@ class Person:
             page = self._open_page()
             if self._refreshed().ended:
                 return
+            assert self.enrolment.step is not None
             step = steps.step_object(self.enrolment, self.enrolment.step)
             estimate, form_page = {"reading": max(pace.seconds_of_page(page), step.seconds_left())}, page
             if step.kind == "lobby":
@@ -143,7 +143,7 @@ class Person:
             )
         return reading.read(response.content.decode())
 
-    def _request(self, url: str, data: dict[str, str] | None = None) -> HttpResponse:
+    def _request(self, url: str, data: dict[str, str] | None = None) -> Any:
         """Send a GET request, or a POST request if there is data."""
         site = urlsplit(settings.SITE_URL)
         options: dict[str, Any] = {"secure": site.scheme == "https", "headers": {"host": site.netloc}}

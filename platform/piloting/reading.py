@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 _UNREAD = frozenset({"script", "style", "noscript", "template", "details"})
 """Elements whose text is not read because they are hidden or collapsed."""
 _CHOICES = ("radio", "checkbox")
+_LIMITS = ("min", "max", "step", "maxlength", "required")
 _NUMERIC_MODES = ("decimal", "numeric")
 """`inputmode` values of text fields that take numbers."""
 
@@ -91,7 +92,9 @@ class _Reader(HTMLParser):
 
     def _add_field(self, tag: str, attributes: dict[str, str]) -> None:
         name = attributes["name"]
-        limits = {key: attributes[key] for key in ("min", "max", "step", "maxlength", "required") if key in attributes}
+        limits: dict[str, str] = {
+            key: attributes[key] for key in ("min", "max", "step", "maxlength", "required") if key in attributes
+        }
         if tag == "input":
             kind = "number" if attributes.get("inputmode") in _NUMERIC_MODES else attributes.get("type", "text")
             if kind in ("submit", "button"):

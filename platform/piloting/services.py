@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import ProtectedError
@@ -28,9 +28,7 @@ Plan = Walker.Plan
 
 
 @transaction.atomic
-def begin(
-    study: Study, *, people: int, failing: int = 0, player: str = "", by: AbstractBaseUser | None = None
-) -> Pilot:
+def begin(study: Study, *, people: int, failing: int = 0, player: str = "", by: User | None = None) -> Pilot:
     """Freeze the study as it is saved and create its simulated participants; nothing runs yet.
 
     Args:
@@ -95,7 +93,7 @@ def cells_for(pilot: Pilot) -> list[int]:
     return chosen[: pilot.people]
 
 
-def plans_for(pilot: Pilot, failing: int) -> list[str]:
+def plans_for(pilot: Pilot, failing: int) -> list[Walker.Plan]:
     """Return each participant's plan. Those who fail take turns among the failures possible in this study.
 
     Their positions among the participants are random.

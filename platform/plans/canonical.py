@@ -132,7 +132,7 @@ def _model(node: Mapping[str, Json], model: type[BaseModel]) -> dict[str, Json]:
     """Return a model's data with defaults, field by field, since some of them may depend on factors."""
     written = {}
     for name, info in model.model_fields.items():
-        annotation = info.annotation
+        annotation: Any = info.annotation
         if issubclass(model, Stage):
             annotation = model.annotation(name, node)
         if info.metadata:
@@ -141,7 +141,8 @@ def _model(node: Mapping[str, Json], model: type[BaseModel]) -> dict[str, Json]:
             written[name] = _node(node[name], annotation)
         elif not info.is_required():
             default = info.get_default(call_default_factory=True)
-            written[name] = TypeAdapter(info.annotation).dump_python(default, mode="json", warnings=False)
+            declared: Any = info.annotation
+            written[name] = TypeAdapter(declared).dump_python(default, mode="json", warnings=False)
             if name == "config" and _is_model(annotation):
                 written[name] = _node({}, annotation)
     return {**written, **{str(name): value for name, value in node.items() if name not in model.model_fields}}

@@ -12,20 +12,22 @@ from weakref import WeakKeyDictionary
 import games.play
 from games import registry, texts
 from games.errors import BadText, GameError
+from games.interface import Game as AnyGame
 from games.interface import Role
 from games.words import gettext as _
 from llm_agents.errors import AgentError
 from llm_agents.strategies import strategy_named
 from plans.agents import PERSON, PlannedAgent, label_problem
 from plans.asking import AgentSettings
-from plans.collection import AgentsGame, CollectionPlan, is_collection
+from plans.collection import MAX_MATCHES, AgentsGame, CollectionPlan, CollectionReader, is_collection
 from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
 from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, location, names_used, reader_of
+from plans.schedule import schedule_of
 from plans.seats import OTHERS, fitted
-from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Lobby, Questions, Stage
+from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Lobby, Questions, Stage, walk
 from plans.varying import Levels, Path, at_path
 
 Problem = tuple[Path, str]
@@ -61,9 +63,7 @@ class Checked:
 def check(document: Document) -> Checked:
     """Read and check a plan in every cell. Agents with endpoints are checked for form only."""
     if is_collection(document):
-        from plans.checking_collections import check_collection
-
-        return check_collection(document)
+        return _check_collection(document)
     try:
         reader = reader_of(document)
     except BadPlan as error:
@@ -82,7 +82,7 @@ def check_read(reader: Reader) -> Checked:
 
 
 def _check(reader: Reader) -> Checked:
-    faults, unreadable = Faults(), Faults()
+    faults, unreadable = _Faults(), _Faults()
     checker = _Checker(reader)
     matches: int | None = 0
     for cell in reader.cells:
@@ -155,7 +155,7 @@ def matches_of(stages: Sequence[Stage]) -> int:
     return total
 
 
-class Faults:
+class _Faults:
     """Faults, each once."""
 
     def __init__(self) -> None:
@@ -209,7 +209,7 @@ class _Checker:
         """Return what does not fit together in a cell's plan."""
         agents = self.reader.key(self._agents, levels)
         if agents not in self._known:
-            self._known[agents] = self._start, [(at, what, {}) for at, what in agent_problems(plan)]
+            self._known[agents] = self._start, [(at, what, {}) for at, what in _agent_problems(plan)]
         found = [*self._known[agents][1], *self._walk(plan, plan.journey, ("journey",), levels, self._start, agents)[1]]
         if self._is_first:
             found += [(at, what, {}) for at, what in self._problems_of_all(plan)]
@@ -240,8 +240,11 @@ class _Checker:
             needed = agents if isinstance(stage, Game | Block) else ()
             key = (id(stage), id(names), needed, *self._printed(stage, at, levels))
             if key not in self._known:
-                find = self._in_block if isinstance(stage, Block) else self._in_stage
-                after, found = find(plan, stage, at, levels, names, agents)  # type: ignore[operator]
+                after, found = (
+                    self._in_block(plan, stage, at, levels, names, agents)
+                    if isinstance(stage, Block)
+                    else self._in_stage(plan, stage, at, levels, names)
+                )
                 same = (after.values, frozenset(after.games.items()), after.used)
                 self._known[key] = self._names.setdefault(same, after), found
             names, found = self._known[key]
@@ -255,9 +258,7 @@ class _Checker:
             self._used_in[id(stage)] = tuple(name for name in self.reader.factors if name in used)
         return map(levels.get, self._used_in[id(stage)])
 
-    def _in_stage(
-        self, plan: Plan, stage: Stage, at: Path, levels: Levels, names: _Names, agents: tuple[Any, ...]
-    ) -> Found:
+    def _in_stage(self, plan: Plan, stage: Stage, at: Path, levels: Levels, names: _Names) -> Found:
         variables = {name: levels[name] for name in self.reader.factors if name in levels}
         problems = [
             *_name_problems(stage, at, names.used),
@@ -308,15 +309,6 @@ class _Checker:
                     "game or depends on a factor."
                 )
                 yield index, what.format(name=name)
-
-
-def games_in(stages: Sequence[Stage]) -> Iterator[Game]:
-    """Yield the games among stages and in the first pass of blocks."""
-    for stage in stages:
-        if isinstance(stage, Game):
-            yield stage
-        elif isinstance(stage, Block):
-            yield from games_in(stage.of)
 
 
 def _name_problems(stage: Stage, at: Path, used: Collection[str]) -> Iterator[Problem]:
@@ -396,7 +388,7 @@ def _order_problems(plan: Plan) -> Iterator[Problem]:
         yield ("journey",), _("A journey needs at least one game.")
 
 
-def agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
+def _agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
     problems: list[Problem] = []
     for label, agent in plan.agents.items():
         if problem := label_problem(label):
@@ -447,15 +439,9 @@ def _text_problems(text: str, at: Path, variables: Mapping[str, str]) -> Iterato
 
 
 def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, str]) -> Iterator[Problem]:
-    if stage.game not in registry.keys():
-        what = _("There is no game “{game}”. The games are {games}.")
-        yield (*at, "game"), what.format(game=stage.game, games=", ".join(registry.keys()))
-        return
-    kind = registry.get(stage.game)
-    try:
-        game = games.play.configure(kind, stage.config, amounts=stage.amounts)
-    except GameError as error:
-        yield from config_problems(kind, stage, at, str(error))
+    kind, game, problems = _configured(stage, at, amounts=stage.amounts)
+    yield from problems
+    if game is None:
         return
     try:
         seats = fitted(stage.seats, game)
@@ -467,12 +453,12 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
         seat = role if role in stage.seats else OTHERS
         for label in [player] if isinstance(player, str) else player:
             if label != PERSON:
-                yield from player_problems(label, (*at, "seats", seat), plan, kind, game)
+                yield from _player_problems(label, (*at, "seats", seat), plan, kind, game)
     takes_over = "agent" in (stage.timing.on_timeout, stage.timing.on_absence)
     yield from _helper_problems(stage.timing.stand_in, takes_over, (*at, "timing", "stand_in"), plan, kind, game)
     yield from _filling_problems(stage.lobby, (*at, "lobby"), plan, kind, game, people)
     for setting in ("instructions", "examples"):
-        yield from template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
+        yield from _template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
         if not stage.comprehension.questions:
             yield (*at, "comprehension", "questions"), _("Add at least one question, or choose the game's own.")
@@ -484,7 +470,7 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
 def _helper_problems(label: str | None, needed: bool, at: Path, plan: Plan, kind: Any, game: Any) -> Iterator[Problem]:
     """Yield what is wrong with the agent that takes participants' seats; None if none is chosen."""
     if label is not None:
-        yield from player_problems(label, at, plan, kind, game)
+        yield from _player_problems(label, at, plan, kind, game)
     elif needed:
         yield at, _("Choose the agent that takes over participants' seats.")
 
@@ -500,16 +486,28 @@ def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:
     """Yield what is wrong with the lobby of groups that stay together through a block."""
     if block.groups is None:
         return
-    for stage in (game for each in block.each_pass for game in games_in(each.stages)):
-        if stage.game in registry.keys():
-            kind = registry.get(stage.game)
-            with suppress(GameError):  # reported at the game
-                game = games.play.configure(kind, stage.config, amounts=stage.amounts)
-                people = [role for role, player in fitted(stage.seats, game).items() if player == PERSON]
-                yield from _filling_problems(block.groups.lobby, (*at, "groups", "lobby"), plan, kind, game, people)
+    where = (*at, "groups", "lobby")
+    for stage in (met.stage for met in walk([block]) if isinstance(met.stage, Game)):
+        kind, game, _problems = _configured(stage, at, amounts=stage.amounts)  # reported at the game
+        with suppress(GameError):
+            seats = fitted(stage.seats, game) if game is not None else {}
+            people = [role for role, player in seats.items() if player == PERSON]
+            yield from _filling_problems(block.groups.lobby, where, plan, kind, game, people) if people else ()
 
 
-def config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) -> Iterator[Problem]:
+def _configured(stage: Game | AgentsGame, at: Path, **own: Any) -> tuple[Any, Any, list[Problem]]:
+    """Return the kind of game, the game with its parameters, and why there is none."""
+    if stage.game not in registry.keys():
+        what = _("There is no game “{game}”. The games are {games}.")
+        return None, None, [((*at, "game"), what.format(game=stage.game, games=", ".join(registry.keys())))]
+    kind = registry.get(stage.game)
+    try:
+        return kind, games.play.configure(kind, stage.config, **own), []
+    except GameError as error:
+        return kind, None, list(_config_problems(kind, stage, at, str(error)))
+
+
+def _config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) -> Iterator[Problem]:
     """Yield the faults of a game's parameters, each at its place; `reason` is why they are refused as a whole."""
     found = games.play.config_faults(kind, stage.config)
     for path, sentence in found:
@@ -522,7 +520,7 @@ def config_problems(kind: Any, stage: Game | AgentsGame, at: Path, reason: str) 
         yield (*at, "config"), reason
 
 
-def player_problems(label: str, at: Path, plan: Plan | CollectionPlan, kind: Any, game: Any) -> Iterator[Problem]:
+def _player_problems(label: str, at: Path, plan: Plan | CollectionPlan, kind: Any, game: Any) -> Iterator[Problem]:
     """Yield why an agent cannot sit in this game."""
     agent = plan.agents.get(label)
     if agent is None:
@@ -554,7 +552,7 @@ def _asking_problem(label: str, setting: str, what: str) -> str:
     return _("Agent “{label}”: {setting}: {what}").format(label=label, setting=title, what=what)
 
 
-def template_problems(
+def _template_problems(
     template: str, at: Path, game: Any, people: Sequence[Role], variables: Mapping[str, str]
 ) -> Iterator[Problem]:
     if template in ("", DEFAULT_TEXT):
@@ -572,3 +570,65 @@ def _results_of(stage: Game) -> frozenset[str]:
         return frozenset({PAYOFF})
     kind = registry.get(stage.game)
     return frozenset({PAYOFF, *kind.Results.model_fields, *kind.SeatResults.model_fields})
+
+
+# ---- collections -------------------------------------------------------------------------------------------------
+
+
+GAME: Path = ("journey", 0)
+"""A collection's only stage."""
+
+
+def _check_collection(document: Document) -> Checked:
+    """Read and check a collection's plan in every configuration. Agents with endpoints are checked for form only."""
+    try:
+        reader = CollectionReader(document)
+    except BadPlan as error:
+        return Checked(faults=error.faults)
+    faults, plans, played = _Faults(), list[CollectionPlan](), list[AnyGame[Any, Any]]()
+    for cell in reader.cells:
+        try:
+            plan = reader.collection(cell.factors)
+            if not plan.journey:
+                raise BadPlan([Fault("journey", _("A collection's journey is one game."))])
+        except BadPlan as error:
+            faults.add(error.faults)
+        else:
+            game, problems = _collection_problems(plan, cell.factors)
+            faults.add([reader.fault(path, what, cell.factors) for path, what in problems])
+            plans.append(plan)
+            played.append(game)
+        if len(faults.found) >= MAX_FAULTS:
+            break
+    if faults.found:
+        return Checked(reader.cells, None, list(faults.found.values())[:MAX_FAULTS])
+    try:
+        total = schedule_of(plans, played).total
+        if total > MAX_MATCHES:
+            what = _("This plan has {matches} matches; the maximum is {most}.")
+            raise BadPlan([Fault("", what.format(matches=f"{total:,}", most=f"{MAX_MATCHES:,}"))])
+    except BadPlan as error:
+        return Checked(reader.cells, None, error.faults)
+    except GameError as error:
+        return Checked(reader.cells, None, [Fault("journey.0.seats", str(error))])
+    return Checked(reader.cells, total)
+
+
+def _collection_problems(plan: CollectionPlan, levels: Levels) -> tuple[Any, list[Problem]]:
+    """Return the configured game, if its parameters are valid, and what does not fit together."""
+    stage = plan.game
+    problems: list[Problem] = [(("title",), _("Please give the collection a title."))] if not plan.title.strip() else []
+    problems += _agent_problems(plan)
+    kind, game, found = _configured(stage, GAME)
+    if game is None:
+        return None, [*problems, *found]
+    if plan.stages > 1 and kind.stage_configurations.__func__ is AnyGame.stage_configurations.__func__:  # type: ignore[attr-defined]
+        problems.append((("stages",), _("This game makes no configurations from earlier results. Use 1.")))
+    for label in plan.lineups.labels():
+        problems += _player_problems(label, (*GAME, "seats"), plan, kind, game)
+    problems += _template_problems(stage.instructions, (*GAME, "instructions"), game, game.roles(), levels)
+    try:
+        plan.lineups.count(game.roles())
+    except GameError as error:
+        problems.append(((*GAME, "seats"), str(error)))
+    return game, problems

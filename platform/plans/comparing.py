@@ -118,7 +118,7 @@ def _changes(before: Json, after: Json, path: tuple[str, ...], in_hash: bool) ->
         if set(old) == set(new) and list(old) != list(new):
             yield Change((*path, _("order")), ", ".join(old), ", ".join(new), in_hash=in_hash)
     else:
-        lines = ()
+        lines: tuple[Line, ...] = ()
         if isinstance(before, str) and isinstance(after, str) and "\n" in before + after:
             lines = difference(before, after)
         yield Change(path, _in_words(path, before), _in_words(path, after), lines, in_hash)

@@ -112,9 +112,10 @@ def _tree(node: nodes.Node, depth: int) -> Tree:
         case nodes.Const():
             return ["value", _constant(node)]
         case nodes.List() | nodes.Tuple():
-            if not all(isinstance(item, nodes.Const) for item in node.items):
+            items = [item for item in node.items if isinstance(item, nodes.Const)]
+            if len(items) < len(node.items):
                 raise BadText(_("A list in a condition may hold only numbers and words in quotation marks."))
-            return ["value", [_constant(item) for item in node.items]]
+            return ["value", [_constant(item) for item in items]]
         case nodes.Name() | nodes.Getattr() | nodes.Getitem():
             return ["name", list(_path(node))]
         case nodes.And() | nodes.Or():
@@ -253,7 +254,7 @@ def _parsable(text: str) -> str:
         try:
             Condition.parse(text)
         except BadText as error:
-            raise PydanticCustomError("condition", str(error)) from None  # type: ignore[arg-type]  (no template)
+            raise PydanticCustomError("condition", "{reason}", {"reason": str(error)}) from None
     return text
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from games import grids, registry, selections
+from games.errors import BadConfig
 from games.interface import Json
 from games.words import gettext as _
 from plans.varying import level_key
@@ -41,6 +44,32 @@ class Rows(PlanModel):
         if (self.table is None) == (self.selection is None):
             raise PydanticCustomError("rows", _("Choose either a table or a selection."))
         return self
+
+    def values(self) -> dict[str, Json]:
+        """Return the rows' levels by stable names: {config}, and in a selection also {role, kind, quota}.
+
+        Raises:
+            BadConfig: the game, table or selection does not exist.
+        """
+        return _levels_of_rows(self.game, self.table, self.selection, self.seed)
+
+
+@lru_cache(maxsize=32)
+def _levels_of_rows(game: str, table: str | None, selection: str | None, seed: int) -> dict[str, Json]:
+    if game not in registry.keys():
+        raise BadConfig(_("There is no game “{game}”.").format(game=game))
+    if table is not None:
+        configs = grids.table(game, table, seed)
+        return {f"row_{number:04}": {"config": config} for number, config in enumerate(configs, start=1)}
+    assert selection is not None
+    levels: dict[str, Json] = {}
+    counts: dict[str, int] = {}
+    for chosen in selections.select_named(game, selection, seed):
+        counts[chosen.kind] = counts.get(chosen.kind, 0) + 1
+        for role in chosen.roles:
+            name = f"{chosen.kind}_{counts[chosen.kind]:03}_{role}"
+            levels[name] = {"config": chosen.config, "role": role, "kind": chosen.kind, "quota": chosen.quota}
+    return levels
 
 
 class Factor(PlanModel):
@@ -82,9 +111,7 @@ class Factor(PlanModel):
             GameError: the published rows do not exist.
         """
         if self.rows is not None:
-            from plans.rows import levels_of
-
-            return levels_of(self.rows)
+            return self.rows.values()
         if isinstance(self.levels, Mapping):
             return dict(self.levels)
         return {level_key(level): level for level in self.levels or ()}

@@ -171,7 +171,7 @@ def _with_level_keys(document: dict[str, Json]) -> dict[str, Json]:
         if is_varied(node) and isinstance(values := node.get("values"), dict):
             keys = {key: key if key in words else _number_key(key) for key in values}
             if len(set(keys.values())) == len(keys):
-                node["values"] = {keys[key]: child for key, child in values.items()}
+                return {**node, "values": {keys[key]: child for key, child in values.items()}}
         return node
 
     return {name: part if name == "factors" else walk(part) for name, part in document.items()}

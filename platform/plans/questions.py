@@ -43,7 +43,12 @@ MORE: dict[str, Any] = {"more": True}
 CONDITION: dict[str, Any] = {**MORE, "condition": True}
 _WORDS = ("and", "or", "not", "in", "is", "if", "else", "true", "false", "none")
 Kind = Literal["single", "multiple", "scale", "matrix", "slider", "number", "date", "text", "long", "ranking"]
-_KIND_TITLES = {"single": "one option", "multiple": "several options", "text": "short text", "long": "long text"}
+_KIND_TITLES: dict[str, Any] = {
+    "single": "one option",
+    "multiple": "several options",
+    "text": "short text",
+    "long": "long text",
+}
 FREE_TEXT: tuple[Kind, ...] = ("text", "long")
 Answer = str | int | float | list[str] | dict[str, str] | None
 Given = str | Sequence[str] | Mapping[str, str]
@@ -63,7 +68,7 @@ class BadAnswer(ValueError):
 
 
 def _fault(words: str) -> PydanticCustomError:
-    return PydanticCustomError("question", words)  # type: ignore[arg-type]  (no template)
+    return PydanticCustomError("question", "{reason}", {"reason": words})
 
 
 def _name(value: Any) -> Any:
@@ -181,7 +186,7 @@ class Question(_Model):
     @field_validator(*dict.fromkeys(name for names in FIELDS.values() for name in names))
     @classmethod
     def _check_belongs(cls, value: Any, info: ValidationInfo) -> Any:
-        kind, name = info.data.get("kind"), info.field_name
+        kind, name = info.data.get("kind"), str(info.field_name)
         if kind is None or value == cls.model_fields[name].default:
             return value
         if name not in cls.FIELDS[kind]:
@@ -316,6 +321,12 @@ class Question(_Model):
             raise BadAnswer(_("Please use at most {most} characters.").format(most=most))
         return " ".join(text.split("\n")) if self.kind == "text" else text
 
+    @property
+    def limits(self) -> tuple[float | None, float | None]:
+        """The least and the most number, or number of answers; None where there is no such limit."""
+        least, most = (limit if isinstance(limit, int | float) else None for limit in (self.min, self.max))
+        return least, most
+
     def _number(self, text: str) -> float:
         try:
             number = float(text)
@@ -323,13 +334,14 @@ class Question(_Model):
             raise BadAnswer(_("Please enter a number in digits.")) from None
         if not math.isfinite(number):
             raise BadAnswer(_("Please enter a number in digits."))
-        if self.min is not None and number < self.min:
-            raise BadAnswer(_("Please enter a number of at least {least}.").format(least=in_digits(self.min)))
-        if self.max is not None and number > self.max:
-            raise BadAnswer(_("Please enter a number of at most {most}.").format(most=in_digits(self.max)))
+        least, most = self.limits
+        if least is not None and number < least:
+            raise BadAnswer(_("Please enter a number of at least {least}.").format(least=in_digits(least)))
+        if most is not None and number > most:
+            raise BadAnswer(_("Please enter a number of at most {most}.").format(most=in_digits(most)))
         step = self.step or (1 if self.kind == "slider" else None)
         if step is not None:
-            steps = (number - (self.min or 0)) / step
+            steps = (number - (least or 0)) / step
             if abs(steps - round(steps)) > 1e-6:
                 raise BadAnswer(_("Please enter a number in steps of {step}.").format(step=in_digits(step)))
         return int(number) if number == int(number) else number
@@ -337,9 +349,9 @@ class Question(_Model):
     def _date(self, text: str) -> str:
         if _date(text) is None:
             raise BadAnswer(_("Please enter a date as year-month-day, such as 2000-12-31."))
-        if self.min is not None and text < self.min:
+        if isinstance(self.min, str) and text < self.min:
             raise BadAnswer(_("Please enter a date no earlier than {least}.").format(least=self.min))
-        if self.max is not None and text > self.max:
+        if isinstance(self.max, str) and text > self.max:
             raise BadAnswer(_("Please enter a date no later than {most}.").format(most=self.max))
         return text
 
@@ -352,10 +364,11 @@ class Question(_Model):
             if sorted(chosen) != sorted(self.options):
                 raise BadAnswer(_("Please give every answer a place of its own."))
             return chosen
-        if self.min is not None and len(chosen) < self.min:
-            raise BadAnswer(_("Please choose at least {least} answers.").format(least=self.min))
-        if self.max is not None and len(chosen) > self.max:
-            raise BadAnswer(_("Please choose at most {most} answers.").format(most=self.max))
+        least, most = self.limits
+        if least is not None and len(chosen) < least:
+            raise BadAnswer(_("Please choose at least {least} answers.").format(least=least))
+        if most is not None and len(chosen) > most:
+            raise BadAnswer(_("Please choose at most {most} answers.").format(most=most))
         return [option for option in self.options if option in chosen]
 
     def _matrix(self, chosen: Mapping[str, str]) -> dict[str, str] | None:

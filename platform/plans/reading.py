@@ -255,8 +255,10 @@ class Reader:
         if key not in self._stages:
             own = {name: self.resolved(value, levels) for name, value in node.items() if not is_block or name != "of"}
             stage, problems = _parsed(_adapter(self.kinds[node["stage"]]), own, path)
-            found = [(where, what, {}) for where, what in problems]
-            self._stages[key] = self._with_passes(stage, node, levels, path) if stage and is_block else (stage, found)
+            if isinstance(stage, Block):
+                self._stages[key] = self._with_passes(stage, node, levels, path)
+            else:
+                self._stages[key] = stage, [(where, what, {}) for where, what in problems]
         return self._stages[key]
 
     def _with_passes(self, block: Block, node: Json, levels: Levels, path: Path) -> tuple[Block, Problems]:
@@ -289,7 +291,9 @@ class Reader:
     def _adapter(self, name: str) -> TypeAdapter[Any]:
         if name not in self._adapters:
             info = self.model.model_fields[name]
-            annotation = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation  # type: ignore[name-defined]
+            annotation: Any = info.annotation
+            if info.metadata:
+                annotation = Annotated[annotation, *info.metadata]
             self._adapters[name] = TypeAdapter(annotation)
         return self._adapters[name]
 
@@ -556,9 +560,9 @@ def location(parts: Iterable[str | int], data: Json) -> Path:
     path: list[str | int] = []
     parts = list(parts)
     for number, part in enumerate(parts):
-        if (isinstance(data, Mapping) and part in data) or (
-            isinstance(data, list) and isinstance(part, int) and part < len(data)
-        ):
+        if isinstance(data, Mapping) and part in data:
+            data = data[str(part)]
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
             data = data[part]
         elif number < len(parts) - 1 or not isinstance(data, Mapping) or "[" in str(part):
             continue

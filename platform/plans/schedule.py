@@ -6,11 +6,16 @@ configurations change fastest.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from games.interface import Role
+from games.interface import Game, Role
 from games.lineups import Lineup, Lineups
+from games.words import gettext as _
+from plans.collection import CollectionPlan
+from plans.reading import BadPlan, Fault
 
 Treatment = tuple[Lineups, Sequence[Role]]
 """The rule of a treatment's line-ups, and its seats."""
@@ -94,3 +99,36 @@ class Schedule:
         offset = configuration % self._cycle
         (block,) = [block for block in self._blocks if configuration - offset in block.treatments]
         return block.lineups * len(range(offset, self._repetitions, self._cycle))
+
+
+def schedule_of(plans: Sequence[CollectionPlan], played: Sequence[Game[Any, Any]]) -> Schedule:
+    """Return the matches of a collection, given each configuration's plan and game.
+
+    Raises:
+        BadPlan: configurations are the same, or cannot be taken in turn.
+        BadLineup: the line-ups do not fit some of the seats.
+    """
+    cycle = plans[0].cycle
+    if len(plans) % cycle:
+        what = _("{configurations} configurations cannot be divided into groups of {cycle}.")
+        raise BadPlan([Fault("cycle", what.format(configurations=len(plans), cycle=cycle))])
+    if len({game.key for game in played}) > 1:
+        raise BadPlan([Fault("journey.0.game", _("A collection plays one game."))])
+    seats = [game.roles() for game in played]
+    for first in range(0, len(seats), cycle):
+        if len(set(seats[first : first + cycle])) > 1:
+            raise BadPlan([Fault("cycle", _("Configurations that are taken in turn must have the same seats."))])
+    if cycle == 1:
+        _refuse_same(plans, played)
+    treatments = [(plan.lineups, roles) for plan, roles in zip(plans[::cycle], seats[::cycle], strict=True)]
+    return Schedule(treatments, repetitions=plans[0].repetitions, cycle=cycle)
+
+
+def _refuse_same(plans: Sequence[CollectionPlan], played: Sequence[Game[Any, Any]]) -> None:
+    seen: dict[str, int] = {}
+    for number, (plan, game) in enumerate(zip(plans, played, strict=True), start=1):
+        whole = [game.config.model_dump(mode="json"), plan.model_dump(mode="json", include={"agents", "journey"})]
+        earlier = seen.setdefault(json.dumps(whole, sort_keys=True), number)
+        if earlier != number:
+            what = _("Configuration {number} is the same as {earlier}. Use repetitions to play it more often.")
+            raise BadPlan([Fault("cells", what.format(number=number, earlier=earlier))])

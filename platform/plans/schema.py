@@ -206,7 +206,7 @@ def _parts(
         {"name": name, **_control(field, definitions), **({"required": True} if name in required else {})}
         for name, field in inner["properties"].items()
     ]
-    only = {}
+    only: dict[str, list[str]] = {}
     if inner.get("title") == Question.__name__:
         for kind_of_answer, names in Question.FIELDS.items():
             for name in names:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
 
@@ -21,7 +21,7 @@ Seconds = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(max_length=50_000)]
 DEFAULT_TEXT = "default"
 """Stands for Parley's own text."""
-_AT_TIMEOUT = {"end": "the match ends", "default": "a default move", "agent": "the stand-in takes over"}
+_AT_TIMEOUT: dict[str, Any] = {"end": "the match ends", "default": "a default move", "agent": "the stand-in takes over"}
 
 
 class Stage(PlanModel):
@@ -60,7 +60,7 @@ _kinds: dict[str, type[Stage]] = {}
 
 def register(kind: type[Stage]) -> type[Stage]:
     """Class decorator: register a kind of stage under the literal of its field `stage`."""
-    (literal,) = kind.model_fields["stage"].annotation.__args__
+    (literal,) = get_args(kind.model_fields["stage"].annotation)
     _kinds[literal] = kind
     return kind
 
@@ -268,7 +268,7 @@ class Game(Stage):
     )
     config: dict[str, Any] = Field(default_factory=dict, title="Parameters", json_schema_extra={"config": True})
     seats: dict[str, Seat] = Field(
-        default_factory=lambda: {"*": "person"},
+        default_factory=lambda: dict[str, Seat]({"*": PERSON}),
         title="Seats",
         description="Who takes which seat: a participant, an agent, or one of several agents, drawn for each match. "
         "In a file, * stands for all other seats.",
@@ -403,3 +403,33 @@ class Debriefing(Stage):
         description="Markdown. In a file, “default” thanks participants and says that programs may have played.",
         json_schema_extra={"text": True},
     )
+
+
+@dataclass(frozen=True)
+class Met:
+    """A stage as participants meet it.
+
+    Attributes:
+        levels: of the factors within participants, in this pass.
+        times: the mean number of times, if a block draws some of its passes.
+        lobby: where groups wait that stay together through a block around it; None outside such blocks.
+    """
+
+    stage: Stage
+    levels: Mapping[str, str]
+    times: float
+    lobby: Lobby | None
+
+
+def walk(
+    journey: Iterable[Stage], levels: Mapping[str, str] | None = None, times: float = 1.0, lobby: Lobby | None = None
+) -> Iterator[Met]:
+    """Yield every stage of a journey, blocks before what they hold, in every pass."""
+    for stage in journey:
+        yield Met(stage, levels or {}, times, lobby)
+        if isinstance(stage, Block):
+            passes = stage.each_pass
+            share = min(stage.take, len(passes)) / len(passes) if stage.take and passes else 1
+            own = stage.groups.lobby if stage.groups else lobby
+            for each in passes:
+                yield from walk(each.stages, {**(levels or {}), **each.levels}, times * share, own)

@@ -1,4 +1,4 @@
-"""The plan that a new study begins with: one game, a participant against the game's default script."""
+"""The plans that a new study and a new collection begin with, or that a command describes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 from games import registry
 from games.interface import Game, Json, Role
 from games.play import configure
+from plans import collection
 from plans.agents import PERSON
+from plans.library import agent_like
 from plans.plan import FORMAT, FORMAT_VERSION
 from plans.seats import OTHERS
 
 STAGE = "game"
 """The name of the game's stage."""
+CONFIGURATION, ROW = "configuration", "row"
+"""The factors whose levels are listed configurations, and the rows of a published table."""
 
 
 def first_of_each_kind(game: Game[Any, Any]) -> list[Role]:
@@ -78,3 +82,56 @@ def plan_for(
 def _fallbacks(agent: Mapping[str, Json]) -> list[Json]:
     fallback = agent.get("fallback")
     return fallback if isinstance(fallback, list) else [fallback]
+
+
+def collection_for(
+    key: str,
+    *,
+    title: str = "",
+    configurations: Sequence[Mapping[str, Json]] = ({},),
+    table: str = "",
+    agents: Mapping[str, Mapping[str, Json]] | Sequence[str] = (),
+    seats: Mapping[str, Json] | None = None,
+    asking: Mapping[str, Json] | None = None,
+    instructions: str = "",
+    **parts: Json,
+) -> dict[str, Json]:
+    """Return the plan of a collection.
+
+    Args:
+        configurations: of the game; several are the levels of a factor.
+        table: a published table of the game, whose rows are played instead.
+        agents: by label, or specifications, such as "script:fair", which are their labels; the game's default script
+            if there are none.
+        seats: the rule of the line-ups; every ordered choice of the agents by default.
+        asking: how specifications that are models are asked.
+        parts: further parts of the plan, such as `repetitions`.
+    """
+    kind = registry.get(key)
+    specs = agents if not isinstance(agents, Mapping) else ()
+    by_label: dict[str, Any] = {spec: agent_like(asking or {}, spec) for spec in specs}
+    by_label |= agents if isinstance(agents, Mapping) else {}
+    config: Any = dict(configurations[0]) if configurations else {}
+    factors: dict[str, Any] = {}
+    if table:
+        factors, config = {ROW: {"rows": {"game": key, "table": table}}}, {"by": f"{ROW}.config"}
+    elif len(configurations) > 1:
+        levels = {f"c{number}": dict(config) for number, config in enumerate(configurations, start=1)}
+        factors, config = {CONFIGURATION: {"levels": levels}}, {"by": CONFIGURATION}
+    return {
+        "format": collection.FORMAT,
+        "version": collection.FORMAT_VERSION,
+        "title": title or str(kind.title),
+        **({"factors": factors} if factors else {}),
+        "agents": by_label or {kind.default_script: {"script": kind.default_script}},
+        "journey": [
+            {
+                "stage": "game",
+                "game": key,
+                "config": config,
+                "seats": dict(seats or {"rule": "product"}),
+                **({"instructions": instructions} if instructions else {}),
+            }
+        ],
+        **parts,
+    }

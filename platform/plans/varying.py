@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from games.interface import Json
 
@@ -19,7 +19,7 @@ LevelValues = Mapping[str, Mapping[str, Json]]
 """Per factor, the value of each level by its key."""
 
 
-def is_varied(node: Json) -> bool:
+def is_varied(node: Json) -> TypeGuard[Mapping[str, Any]]:
     """Return whether a node stands for a value that depends on a factor."""
     return isinstance(node, Mapping) and "by" in node and set(node) <= {"by", "values"}
 

@@ -108,10 +108,10 @@ def watch(request: HttpRequest, game: str) -> HttpResponse:
     return redirect("showcase:match", uid=watching.begin(_card(game).key).uid)
 
 
+@csp_update({"frame-src": [SELF]})
 @demo_only
 @require_GET
 @never_cache
-@csp_update({"frame-src": [SELF]})
 def match(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Show a match step by step: a live one as it is played, a finished one again."""
     shown, transcript = _public_match(uid)

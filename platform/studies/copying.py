@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -13,7 +13,7 @@ from studies.models import Study
 
 
 @transaction.atomic
-def copy(study: Study, *, by: AbstractBaseUser | None = None) -> Study:
+def copy(study: Study, *, by: User | None = None) -> Study:
     """Return a new draft with the current plan of `study` and a short name that is still free."""
     draft, title = dict(study.draft), study.title
     if study.purpose == Match.Purpose.SIMULATED:

@@ -1,4 +1,4 @@
-"""What participants are told about the other players: before the match and, in a blind study, afterwards.
+"""What participants are told before the draw, and about the other players: before the match and afterwards.
 
 What they see during the match is in `matches.disclosing`. The text is frozen with each participant's steps, so it is
 on record for every match.
@@ -7,22 +7,103 @@ on record for every match.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from games.interface import Game
 from llm_agents.agent import is_scripted
 from matches.change import agent_seconds
-from matches.disclosing import Discloses, listed
+from matches.disclosing import Discloses, listed, shows_names
 from matches.models import Seat
-from opponents.agents import Agent
+from opponents.agents import Agent, people_in
 from participants.models import Enrolment
+from plans import stages
 from plans.agents import PERSON
+from plans.plan import Plan
+from plans.seats import Seats
+from studies.models import configured, seats_of
 
 TOLD, MIXED, NOTHING = "told", "either", "nothing"
 """Participants were told before consenting who the others are, only that they may be people or programs, or nothing."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What participants are told before the draw, which therefore holds for every cell.
+
+    Attributes:
+        averages: the announced average bonuses.
+        alike: whether every game's bonus is independent of the decisions.
+        longest: the lobby with the longest wait; None if nobody plays with others.
+        lengths: of the games, in words.
+        questions: whether a quiz has several questions.
+        reserved: words that are not allowed as names.
+        visible: whether the other players see names in some cell.
+        disclosures: what is told about the other players, by what the plan discloses.
+    """
+
+    averages: tuple[Any, ...]
+    alike: bool
+    longest: stages.Lobby | None
+    lengths: tuple[str, ...]
+    questions: bool
+    reserved: tuple[str, ...]
+    visible: bool
+    disclosures: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, plans: Iterable[Plan]) -> Outlook:
+        """Return the outlook of all cells' plans."""
+        plans = list(plans)
+        played: dict[int, tuple[stages.Game, Game[Any, Any], Seats, stages.Lobby]] = {}
+        lineups: dict[str, dict[int, Seats]] = {}
+        for plan in plans:
+            for stage, lobby in all_games(plan.journey):
+                if id(stage) not in played:
+                    game = configured(stage)
+                    played[id(stage)] = (stage, game, seats_of(stage), lobby)
+                lineups.setdefault(plan.told.others, {})[id(stage)] = played[id(stage)][2]
+        in_groups = [lobby for _stage, _game, seats, lobby in played.values() if len(people_in(seats)) > 1]
+        kinds = {stage.game: type(game) for stage, game, _seats, _lobby in played.values()}
+        words = [word for kind in kinds.values() for word in (str(kind.title), *kind.reserved_words)]
+        roles = [role for _stage, _game, seats, _lobby in played.values() for role in seats]
+        return cls(
+            averages=tuple(sorted({plan.pay.bonus.average for plan in plans})),
+            alike=all(game.pays_alike() for _stage, game, _seats, _lobby in played.values()),
+            longest=max(in_groups, key=lambda lobby: lobby.wait, default=None),
+            lengths=tuple(dict.fromkeys(game.length() or "" for _stage, game, _seats, _lobby in played.values())),
+            questions=any(
+                len(game.quiz(role)) > 1
+                for stage, game, seats, _lobby in played.values()
+                if stage.quiz
+                for role in people_in(seats)
+            ),
+            reserved=tuple(dict.fromkeys([*words, *roles, "parley", "player", "opponent"])),
+            visible=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
+            disclosures={
+                told: disclosure_of(
+                    found.values(), discloses=told, lobby_after={lobby.otherwise for lobby in in_groups}
+                )
+                for told, found in lineups.items()
+            },
+        )
+
+
+def all_games(journey: Iterable[stages.Stage]) -> Iterator[tuple[stages.Game, stages.Lobby]]:
+    """Yield every stage that plays a game, in every pass, with the lobby in which its participants wait."""
+    for met in stages.walk(journey):
+        if isinstance(met.stage, stages.Game):
+            yield met.stage, met.lobby or met.stage.lobby
+
+
+def names_visible(seats: Seats, told: str) -> bool:
+    """Return whether participants in these seats see each other's names."""
+    people = len(people_in(seats))
+    return people > 1 and shows_names(told, programs=len(seats) - people)
 
 
 def disclosure_of(

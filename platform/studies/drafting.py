@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from studies.models import Draft, Study
@@ -21,7 +21,7 @@ class Outdated(Exception):
 
 
 @transaction.atomic
-def save(study: Study, document: Mapping[str, Any], *, edit: int, by: AbstractBaseUser | None = None) -> Study:
+def save(study: Study, document: Mapping[str, Any], *, edit: int, by: User | None = None) -> Study:
     """Save a draft that began from this edit, and return the study; the draft may have faults.
 
     Raises:

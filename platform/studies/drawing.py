@@ -5,7 +5,8 @@ A draw is recorded as plain data:
     rule        blocks, random, emptiest
     number      counts the version's draws, from 1
     stratum     the earlier answers that it is balanced in, as JSON; "" without strata
-    open        {cell: probability} of the cells that could be drawn
+    open        {times: cells} of the cells that could be drawn, such as {"2": "1-40,43"}: each stands as often in the
+                draw as its key says (`open_cells` returns their probabilities)
     forced      whether a link named the cell, which then was the only one
     completes   whether it completes a group that was forming; such a draw does not use up a block
     block       with rule "blocks": the number of the block in its stratum, from 0
@@ -68,24 +69,48 @@ def draw(
         chances = {cell.number: cell.weight for cell in cells}
     else:
         record["block"], chances = _rest_of_block(cells, block or Block())
-    total = sum(chances.values())
-    return {**record, "open": {str(cell): chance / total for cell, chance in sorted(chances.items())}}
+    return {**record, "open": _packed(chances)}
 
 
 def forced(cell: int, *, rule: Rule, number: int, seed: str) -> dict[str, Any]:
     """Return the record of a cell that a link named."""
-    return {"rule": rule, "number": number, "stratum": "", "open": {str(cell): 1.0}, "forced": True, "seed": seed}
+    return {"rule": rule, "number": number, "stratum": "", "open": {"1": str(cell)}, "forced": True, "seed": seed}
 
 
 def drawn(record: Mapping[str, Any]) -> int:
     """Return the number of the cell that was drawn."""
     point, reached = Random(record["seed"]).random(), 0.0
-    cells = list(record["open"])
-    for cell in cells:
-        reached += record["open"][cell]
+    cells = open_cells(record)
+    for cell, probability in cells.items():
+        reached += probability
         if point < reached:
-            return int(cell)
-    return int(cells[-1])
+            return cell
+    return list(cells)[-1]
+
+
+def open_cells(record: Mapping[str, Any]) -> dict[int, float]:
+    """Return the probability of every cell that could be drawn, by its number, in order."""
+    times: dict[int, int] = {}
+    for number, ranges in record["open"].items():
+        for each in ranges.split(","):
+            first, _dash, last = each.partition("-")
+            times.update(dict.fromkeys(range(int(first), int(last or first) + 1), int(number)))
+    total = sum(times.values())
+    return {cell: times[cell] / total for cell in sorted(times)}
+
+
+def _packed(times: Mapping[int, int]) -> dict[str, str]:
+    """Return the cells that stand equally often together, as ranges: a plan may have thousands."""
+    packed: dict[str, str] = {}
+    for number in sorted(set(times.values())):
+        ranges: list[list[int]] = []
+        for cell in sorted(cell for cell, own in times.items() if own == number):
+            if ranges and ranges[-1][-1] == cell - 1:
+                ranges[-1] = [ranges[-1][0], cell]
+            else:
+                ranges.append([cell])
+        packed[str(number)] = ",".join("-".join(map(str, each)) for each in ranges)
+    return packed
 
 
 def _rest_of_block(cells: Sequence[Open], block: Block) -> tuple[int, dict[int, int]]:

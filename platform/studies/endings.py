@@ -224,7 +224,7 @@ def earnings_of(enrolment: Enrolment, plan: Plan) -> Earnings:
             for result in results
         )
     waited = waited_seconds(enrolment) if enrolment.state == State.NO_PARTNER else 0
-    played, until = 0.0, {}
+    played, until = 0.0, dict[str, int]()
     if rule.endings.get(enrolment.state) == "base_after_half":
         played, until = _played(enrolment, matches)
     bonus = mean_bonus(rule, own, counted_numbers)
@@ -300,7 +300,7 @@ def _played(enrolment: Enrolment, matches: int) -> tuple[float, dict[str, int]]:
     """
     if enrolment.earnings and "until" in enrolment.earnings:
         return enrolment.earnings["played"], enrolment.earnings["until"]
-    shares, until = 0.0, {}
+    shares, until = 0.0, dict[str, int]()
     for seat in Seat.objects.select_related("match").filter(enrolment=enrolment):
         if lent := seat.match.absences.get(seat.role, {}).get("lent"):
             played, last = lent["played"], lent["last"]
@@ -318,7 +318,7 @@ def _results_of(enrolment: Enrolment) -> list[Result]:
     results = []
     for number, seat in enumerate(seats, start=1):
         if seat.match.status == Match.Status.FINISHED:
-            payoff = seat.match.payoffs[seat.role]
+            payoff = (seat.match.payoffs or {})[seat.role]
             share = seat.match.configured().pay_share(seat.match.play().state, seat.role)
             results.append(Result(number, stage_of(enrolment, seat), payoff, share))
     return results

@@ -234,8 +234,10 @@ def _begins_another(enrolment: Enrolment, arrival: Arrival, again: bool) -> bool
 def roles_offered(study: Study) -> list[tuple[Role, str]]:
     """Return the roles that a demonstration offers, with what visitors read; empty if nothing was launched."""
     version = study.latest_version()
+    if version is None:
+        return []
     offered: dict[Role, str] = {}
-    for cell in version.cells.all() if version is not None else ():
+    for cell in version.cells.all():
         for role in cell.people:
             if role not in offered:
                 cell.version = version

@@ -20,7 +20,7 @@ class OrderedJSONField(models.JSONField):
 
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
         name, _path, args, kwargs = super().deconstruct()
-        return name, "django.db.models.JSONField", args, kwargs
+        return name, "django.db.models.JSONField", list(args), kwargs
 
     def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
         if connection.vendor == "postgresql" and isinstance(value, dict):

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -69,7 +69,7 @@ def read(content: bytes, *, collection: bool = False) -> tuple[dict[str, Any], d
 
 
 @transaction.atomic
-def import_study(content: bytes, *, by: AbstractBaseUser | None = None) -> Study:
+def import_study(content: bytes, *, by: User | None = None) -> Study:
     """Return a new draft made from a file that `export_study` or a researcher wrote.
 
     Raises:

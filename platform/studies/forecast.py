@@ -7,7 +7,7 @@ measured costs that `studies.costs` adds, are not in the document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -29,7 +29,7 @@ from plans.pay import Pay, PayRule, bonus, cents
 from plans.plan import Document, Plan
 from plans.reading import READERS, BadPlan, PlannedCell, Reader, reader_of
 from plans.seats import fitted
-from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage
+from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage, walk
 from studies.models import agents_of
 from studies.simulating import (
     SECONDS_PER_DECISION,
@@ -372,7 +372,7 @@ class CellPlan:
         Args:
             match_of: returns the simulated match of a game.
         """
-        pages = sum(times * seconds_of(stage) for stage, times in _all_stages(self.plan.journey, 1.0))
+        pages = sum(met.times * seconds_of(met.stage) for met in walk(self.plan.journey))
         return pages + sum(game.seconds(match_of(game)) for game in self.games)
 
     def figures(self, sample: _Sample) -> CellForecast:
@@ -409,7 +409,7 @@ class _Sample:
         self._measured: dict[tuple[str, tuple[str, ...]], list[Simulated]] = {}
         sampled = [game for cell in some_of(cells, MAX_MATCHES) for game in cell.games]
         repetitions = max(1, MAX_MATCHES // len(sampled)) if sampled else 0
-        moves = 0
+        moves = 0.0
         for seed in range(repetitions):
             for game in sampled:
                 if moves < MAX_TOTAL_MOVES:
@@ -492,9 +492,9 @@ def seconds_of(stage: Stage) -> float:
         and isinstance(value := getattr(stage, name), str)
     ]
     words = sum(len(text.split()) for text in texts if text != DEFAULT_TEXT)
-    reading = 60 * words / WORDS_PER_MINUTE
+    reading = _reading(words)
     match stage:
-        case Debriefing() | Block():
+        case Debriefing() | Block() | Game():
             return 0
         case Consent():
             return SECONDS_PER_PAGE + (reading or _reading(CONSENT_WORDS))
@@ -502,32 +502,11 @@ def seconds_of(stage: Stage) -> float:
             return max(stage.seconds, SECONDS_PER_PAGE + reading)
         case Questions():
             return SECONDS_PER_PAGE + SECONDS_PER_QUESTION * len(stage.items)
-        case Game():
-            return 0
     return SECONDS_PER_PAGE + reading
 
 
-def _reading(words: int) -> float:
+def _reading(words: float) -> float:
     return 60 * words / WORDS_PER_MINUTE
-
-
-def _all_stages(stages: Iterable[Stage], times: float) -> Iterator[tuple[Stage, float]]:
-    """Yield every stage with the mean number of times that a participant meets it."""
-    for stage in stages:
-        if not isinstance(stage, Block):
-            yield stage, times
-            continue
-        passes = len(stage.each_pass)
-        share = min(stage.take, passes) / passes if stage.take and passes else 1
-        for each in stage.each_pass:
-            yield from _all_stages(each.stages, times * share)
-
-
-def _played(stages: Iterable[Stage], times: float) -> Iterator[tuple[Game, float]]:
-    """Yield every game with the mean number of its matches that a participant plays."""
-    for stage, met in _all_stages(stages, times):
-        if isinstance(stage, Game):
-            yield stage, met * stage.repeats
 
 
 @lru_cache(maxsize=READERS)
@@ -563,7 +542,9 @@ class _Plans:
         played: list[tuple[Game, float]] = []
         for stage in plan.journey:
             if id(stage) not in self._played:
-                self._played[id(stage)] = list(_played([stage], 1.0))
+                self._played[id(stage)] = [
+                    (met.stage, met.times * met.stage.repeats) for met in walk([stage]) if isinstance(met.stage, Game)
+                ]
             played += self._played[id(stage)]
         return [self._game(stage, matches, agents) for stage, matches in played]
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from itertools import chain
 from math import gcd, lcm
 from random import Random
 from typing import Any
 
 import games.texts
 from games.errors import BadText
-from games.interface import Game, Role
-from matches.disclosing import Discloses, shows_names
+from games.interface import Role
+from matches.disclosing import Discloses
 from matches.models import Match
 from opponents.agents import Agent, labels_in, people_in
 from plans import stages
@@ -22,10 +21,10 @@ from plans.checking import matches_of
 from plans.pay import least_of
 from plans.plan import Plan
 from plans.reading import BadPlan, Reader, reader_of
-from plans.seats import Seats
-from plans.stages import DEFAULT_TEXT
+from plans.stages import DEFAULT_TEXT, walk
 from plans.varying import level_key
 from studies import disclosure, texts
+from studies.disclosure import Outlook, all_games
 from studies.models import Cell, Version, _Identity, agents_of, configured, seats_of
 
 Steps = list[dict[str, Any]]
@@ -227,68 +226,6 @@ def _literal(value: Any) -> str:
 # ---- what holds for all cells -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """What participants are told before the draw, which therefore holds for every cell.
-
-    Attributes:
-        averages: the announced average bonuses.
-        alike: whether every game's bonus is independent of the decisions.
-        longest: the lobby with the longest wait; None if nobody plays with others.
-        lengths: of the games, in words.
-        questions: whether a quiz has several questions.
-        reserved: words that are not allowed as names.
-        visible: whether the other players see names in some cell.
-        disclosures: what is told about the other players, by what the plan discloses.
-    """
-
-    averages: tuple[Any, ...]
-    alike: bool
-    longest: stages.Lobby | None
-    lengths: tuple[str, ...]
-    questions: bool
-    reserved: tuple[str, ...]
-    visible: bool
-    disclosures: Mapping[str, Mapping[str, str]]
-
-    @classmethod
-    def of(cls, plans: Iterable[Plan]) -> Outlook:
-        """Return the outlook of all cells' plans."""
-        plans = list(plans)
-        played: dict[int, tuple[stages.Game, Game[Any, Any], Seats, stages.Lobby]] = {}
-        lineups: dict[str, dict[int, Seats]] = {}
-        for plan in plans:
-            for stage, lobby in all_games(plan):
-                if id(stage) not in played:
-                    game = configured(stage)
-                    played[id(stage)] = (stage, game, seats_of(stage), lobby)
-                lineups.setdefault(plan.told.others, {})[id(stage)] = played[id(stage)][2]
-        in_groups = [lobby for _stage, _game, seats, lobby in played.values() if len(people_in(seats)) > 1]
-        kinds = {stage.game: type(game) for stage, game, _seats, _lobby in played.values()}
-        words = [word for kind in kinds.values() for word in (str(kind.title), *kind.reserved_words)]
-        roles = [role for _stage, _game, seats, _lobby in played.values() for role in seats]
-        return cls(
-            averages=tuple(sorted({plan.pay.bonus.average for plan in plans})),
-            alike=all(game.pays_alike() for _stage, game, _seats, _lobby in played.values()),
-            longest=max(in_groups, key=lambda lobby: lobby.wait, default=None),
-            lengths=tuple(dict.fromkeys(game.length() or "" for _stage, game, _seats, _lobby in played.values())),
-            questions=any(
-                len(game.quiz(role)) > 1
-                for stage, game, seats, _lobby in played.values()
-                if stage.quiz
-                for role in people_in(seats)
-            ),
-            reserved=tuple(dict.fromkeys([*words, *roles, "parley", "player", "opponent"])),
-            visible=any(names_visible(seats, told) for told, found in lineups.items() for seats in found.values()),
-            disclosures={
-                told: disclosure.disclosure_of(
-                    found.values(), discloses=told, lobby_after={lobby.otherwise for lobby in in_groups}
-                )
-                for told, found in lineups.items()
-            },
-        )
-
-
 def outlook_of(version: Version) -> Outlook:
     """Return the outlook of a version; cached in the process."""
     return _outlook(version.identity)
@@ -298,34 +235,6 @@ def outlook_of(version: Version) -> Outlook:
 def _outlook(identity: _Identity) -> Outlook:
     reader = identity.version.reader
     return Outlook.of(reader.plan(cell.factors) for cell in reader.cells)
-
-
-def every_stage(journey: Iterable[stages.Stage]) -> Iterator[stages.Stage]:
-    """Yield every stage, those of blocks in every pass."""
-    for stage in journey:
-        yield stage
-        if isinstance(stage, stages.Block):
-            yield from chain.from_iterable(every_stage(each.stages) for each in stage.each_pass)
-
-
-def all_games(plan: Plan) -> Iterator[tuple[stages.Game, stages.Lobby]]:
-    """Yield every stage that plays a game, in every pass, with the lobby in which its participants wait."""
-
-    def walk(found: Iterable[stages.Stage], lobby: stages.Lobby | None) -> Iterator[tuple[stages.Game, stages.Lobby]]:
-        for stage in found:
-            if isinstance(stage, stages.Game):
-                yield stage, lobby or stage.lobby
-            elif isinstance(stage, stages.Block):
-                own = stage.groups.lobby if stage.groups else lobby
-                yield from chain.from_iterable(walk(each.stages, own) for each in stage.each_pass)
-
-    yield from walk(plan.journey, None)
-
-
-def names_visible(seats: Seats, told: str) -> bool:
-    """Return whether participants in these seats see each other's names."""
-    people = len(people_in(seats))
-    return people > 1 and shows_names(told, programs=len(seats) - people)
 
 
 # ---- stages without a game --------------------------------------------------------------------------------
@@ -364,7 +273,7 @@ def consent_of(version: Version) -> str:
 def media_in(reader: Reader) -> set[str]:
     """Return the names of the images and videos that a plan's pages show in any cell."""
     parts = {id(stage): stage for cell in reader.cells for stage in reader.plan(cell.factors).journey}
-    pages = [stage for stage in every_stage(parts.values()) if isinstance(stage, stages.Page)]
+    pages = [met.stage for met in walk(parts.values()) if isinstance(met.stage, stages.Page)]
     return {name for page in pages for name in (page.image, page.video) if name}
 
 
@@ -451,7 +360,7 @@ def _block(stage: stages.Block, way: Way) -> Steps:
 
 def _unit(block: stages.Block, way: Way) -> int:
     """Return which order through the block is the participant's: consecutive people who may meet share it."""
-    plays = [stage for stage, _lobby in all_games(way.plan.model_copy(update={"journey": [block]}))]
+    plays = [met.stage for met in walk([block]) if isinstance(met.stage, stages.Game)]
     sizes = {len(people_in(seats_of(stage))) for stage in plays} or {1}
     if block.groups is not None and block.groups.cohort:
         size = block.groups.cohort
@@ -585,7 +494,7 @@ class _Play:
         """Return whether the participant plays with others; in a blind study, whether anyone does."""
         if self.plan.told.others == Discloses.NONE:
             return self.way.outlook.longest is not None
-        return any(len(people_in(seats_of(stage))) > 1 for stage, _lobby in all_games(self.plan))
+        return any(len(people_in(seats_of(stage))) > 1 for stage, _lobby in all_games(self.plan.journey))
 
     def comprehension(self) -> dict[str, Any]:
         asked = self.stage.comprehension
@@ -690,7 +599,7 @@ def seated_agents(version: Version, plan: Plan) -> tuple[dict[str, str], dict[st
 
 def has_several_games(plan: Plan) -> bool:
     """Return whether the matches of a journey are not all the same."""
-    played = {(stage.game, repr(stage.config)) for stage, _lobby in all_games(plan)}
+    played = {(stage.game, repr(stage.config)) for stage, _lobby in all_games(plan.journey)}
     return len(played) > 1
 
 

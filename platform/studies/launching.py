@@ -6,7 +6,7 @@ import subprocess
 from functools import lru_cache
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -26,7 +26,7 @@ from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
 
 
 @transaction.atomic
-def launch(study: Study, *, by: AbstractBaseUser | None = None) -> Version:
+def launch(study: Study, *, by: User | None = None) -> Version:
     """Freeze the draft and open the study; what its hash covers reuses the latest version if that has the same hash.
 
     What the hash leaves out (title, quotas, weights, entry, analysis) takes effect at once, and changes are logged.
@@ -138,7 +138,7 @@ def missing_cap(version: Version) -> str:
     ).format(labels=", ".join(f"“{label}”" for label in unlimited))
 
 
-def _apply(study: Study, launched: Version, version: Version, *, by: AbstractBaseUser | None) -> None:
+def _apply(study: Study, launched: Version, version: Version, *, by: User | None) -> None:
     """Let what the hash leaves out take effect, and log what changes.
 
     Args:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any, NoReturn
@@ -22,7 +23,8 @@ from opponents.agents import Agent, people_in
 from participants.models import Enrolment, new_seed
 from plans import stages
 from plans.canonical import plan_hash, sha256_of
-from plans.pay import PayRule
+from plans.collection import CollectionPlan
+from plans.pay import PayRule, cents
 from plans.plan import Entry as EntryRules
 from plans.plan import Plan
 from plans.reading import Reader, reader_of
@@ -33,10 +35,6 @@ from studies.frozen import FrozenRows, refuse
 
 UNTITLED = _("A decision study")
 """What participants read of a study whose plan has no title for them."""
-
-
-def game_choices() -> list[tuple[str, str]]:
-    return [(key, registry.get(key).title) for key in registry.keys()]
 
 
 class Study(models.Model):
@@ -298,26 +296,40 @@ def _reader(identity: _Identity) -> Reader:
 @lru_cache(maxsize=64)
 def _agents(identity: _Identity) -> dict[str, Agent]:
     reader = _reader(identity)
-    node = reader.document.get("agents", {})
-    found: dict[str, dict[str, Agent]] = {}
-    seen = set()
-    for cell in reader.cells:
-        if (key := reader.key(node, cell.factors)) in seen:
-            continue
-        seen.add(key)
-        for label, agent in agents_of(reader.plan(cell.factors)).items():
-            found.setdefault(label, {})[agent.hash] = agent
+    plans = {id(plan.agents): plan for plan in (reader.plan(cell.factors) for cell in reader.cells)}
+    return by_label(agents_of(plan) for plan in plans.values())
+
+
+def by_label(found: Iterable[Mapping[str, Agent]]) -> dict[str, Agent]:
+    """Return all agents of several plans by label; those of a label that varies by label and hash."""
+    labels: dict[str, dict[str, Agent]] = {}
+    for agents in found:
+        for label, agent in agents.items():
+            labels.setdefault(label, {})[agent.hash] = agent
     return {
         label if len(by_hash) == 1 else f"{label} {digest}": agent
-        for label, by_hash in found.items()
+        for label, by_hash in labels.items()
         for digest, agent in by_hash.items()
     }
 
 
-def agents_of(plan: Plan, *, only: Collection[str] | None = None) -> dict[str, Agent]:
+@lru_cache(maxsize=64)
+def _undrawn_pay(identity: _Identity) -> PayRule:
+    """Return the pay rule of those whose cell is not drawn: the announced average is the mean over all groups."""
+    reader = _reader(identity)
+    rules = [(cell.quota, reader.plan(cell.factors).pay.rule_for()) for cell in reader.cells]
+    first = rules[0][1]
+    if len({(rule.announced_average, rule.cap) for _quota, rule in rules}) == 1:
+        return first
+    total = sum((quota * min(rule.announced_average, rule.cap) for quota, rule in rules), Decimal(0))
+    average = cents(total / sum(quota for quota, _rule in rules))
+    return first.model_copy(update={"announced_average": average, "cap": max(rule.cap for _quota, rule in rules)})
+
+
+def agents_of(plan: Plan | CollectionPlan, *, only: Collection[str] | None = None) -> dict[str, Agent]:
     """Return the agents of a concrete plan by label, or some of them."""
     return {
-        label: Agent(spec=agent.spec, delay=agent.delay, settings=agent.settings(plan.agents))  # type: ignore[arg-type]
+        label: Agent(spec=agent.spec, delay=agent.delay, settings=agent.settings(plan.agents))
         for label, agent in plan.agents.items()
         if only is None or label in only
     }
@@ -473,8 +485,8 @@ class Placement(models.Model):
         return self.cell.plan if self.cell is not None else self.version.plan
 
     def pay(self) -> PayRule:
-        """Return the participant's pay rule."""
-        return self.plan.pay.rule_for()
+        """Return the participant's pay rule; before the draw, with the mean of what the cells announce."""
+        return self.plan.pay.rule_for() if self.cell is not None else _undrawn_pay(self.version.identity)
 
 
 class PeopleCheck(models.Model):

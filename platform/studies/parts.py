@@ -35,8 +35,8 @@ def declare() -> None:
     belongs(Cell, to=Study, by="version__study")
     belongs(Placement, to=Study, by="version__study")
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)
-    for model in (ProblemReport, Verdict, LedgerRow, Response, Delivery, PageView, Behaviour):
-        belongs(model, to=Study, by=f"enrolment__{_OF_ENROLMENT}")
+    for record in (ProblemReport, Verdict, LedgerRow, Response, Delivery, PageView, Behaviour):
+        belongs(record, to=Study, by=f"enrolment__{_OF_ENROLMENT}")
     belongs(Posting, to=Study, by=f"row__enrolment__{_OF_ENROLMENT}")
     belongs(Match, to=Study, by=_OF_MATCH)
     belongs(Call, to=Study, by=_call_of)

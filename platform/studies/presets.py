@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from llm_agents.errors import AgentError
 from plans.library import ReadyMade, ready_made
 from plans.reading import BadPlan, Fault
+from studies.copying import unused_slug
 from studies.models import Study
 
 
@@ -24,9 +24,7 @@ def find(name: str) -> ReadyMade | None:
     return ready_made("studies").get(name)
 
 
-def load(
-    name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: AbstractBaseUser | None = None
-) -> Study:
+def load(name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: User | None = None) -> Study:
     """Create a draft from a ready-made study, under its name or, if that is taken, with the first free number.
 
     Args:
@@ -46,9 +44,4 @@ def load(
         document = preset.adapted(agents, seed)
     except AgentError as error:
         raise BadPlan([Fault("agents", str(error))]) from None
-    return Study.objects.create(slug=_free_slug(name), draft=document, created_by=by)
-
-
-def _free_slug(name: str) -> str:
-    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(slug for slug in names if not Study.objects.filter(slug=slug).exists())
+    return Study.objects.create(slug=unused_slug(name), draft=document, created_by=by)

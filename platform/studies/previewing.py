@@ -26,9 +26,9 @@ from matches.screens import render_screen
 from opponents.agents import Agent, labels_in
 from participants.markdown import to_html
 from plans.agents import PERSON
-from plans.plan import Document
+from plans.plan import Document, Plan
 from plans.reading import Reader, reader_of
-from plans.stages import DEFAULT_TEXT, Block, Game, Stage
+from plans.stages import DEFAULT_TEXT, Game, walk
 from plans.varying import Levels
 from studies.journeys import template_with, variables_of
 from studies.models import agents_of, seats_of
@@ -135,12 +135,12 @@ def preview_source(document: Document | Reader) -> PreviewSource:
     """
     reader = reader_of(document)
     cells = reader.cells
-    per_cell = len(list(_games(reader.plan(cells[0].factors).journey, {})))
+    per_cell = len(_games(reader.plan(cells[0].factors)))
 
     def situation(number: int) -> Situation:
         cell, index = divmod(number - 1, per_cell)
         plan = reader.plan(cells[cell].factors)
-        stage, within = list(_games(plan.journey, {}))[index]
+        stage, within = _games(plan)[index]
         levels = {**cells[cell].factors, **within}
         seats, agents = seats_of(stage), agents_of(plan)
         own = (
@@ -162,14 +162,9 @@ def preview_source(document: Document | Reader) -> PreviewSource:
     return PreviewSource(len(cells) * per_cell, situation)
 
 
-def _games(stages: Sequence[Stage], levels: Levels) -> Iterator[tuple[Game, Levels]]:
-    """Yield every game stage, in every pass, with the levels within participants."""
-    for stage in stages:
-        if isinstance(stage, Game):
-            yield stage, levels
-        elif isinstance(stage, Block):
-            for each in stage.each_pass:
-                yield from _games(each.stages, {**levels, **each.levels})
+def _games(plan: Plan) -> list[tuple[Game, Levels]]:
+    """Return every game stage, in every pass, with the levels within participants."""
+    return [(met.stage, met.levels) for met in walk(plan.journey) if isinstance(met.stage, Game)]
 
 
 def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:

@@ -158,7 +158,7 @@ def simulated(setting: Setting, seed: int, *, measured: bool = False) -> Simulat
             )
             log += new_events
             moves += 1
-    payoffs = play.payoffs() if play.over else None
+    payoffs = game.payoffs(play.state) if play.over else None
     return Simulated(
         moves=moves,
         decisions=mean(people.values()) if people else 0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -14,9 +14,7 @@ from plans import stages
 from plans.checking import matches_of
 from plans.pay import HALF, PayRule, in_currency, least_of, shown_bonus
 from plans.plan import Plan
-
-if TYPE_CHECKING:
-    from studies.journeys import Outlook
+from studies.disclosure import Outlook
 
 _ENDINGS = {
     "failed_code_word": gettext_lazy("the code word is wrong"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import replace
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -73,8 +74,14 @@ def _not_admitted(
 ) -> HttpResponse:
     """Explain why someone is not admitted, and how they can go back."""
     return_url = arrival.return_to if arrival else ""
-    context = {"study": study, "refusal": refusal, "back": return_url or getattr(refusal, "return_url", "")}
-    if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
+    context: dict[str, Any] = {
+        "study": study,
+        "refusal": refusal,
+        "back": return_url or getattr(refusal, "return_url", ""),
+    }
+    if arrival is not None and (
+        isinstance(refusal, enrolling.Full) or (study is not None and study.status == Study.Status.CLOSED)
+    ):
         context["return_instructions"] = arrival.turned_away
     page = render(request, "studies/not_admitted.html", context, status=refusal.status)
     if refusal.seconds:
@@ -155,8 +162,7 @@ def _token(request: HttpRequest, study: Study) -> str:
 
 def _browser_token(request: HttpRequest, study: Study) -> str:
     """Return the token of the enrolment begun in this browser; empty if there is none."""
-    token: str = request.get_signed_cookie(f"parley-{study.slug}", default="", salt=COOKIE_SALT)
-    return token
+    return request.get_signed_cookie(f"parley-{study.slug}", default="", salt=COOKIE_SALT) or ""
 
 
 def _redirect_and_remember(request: HttpRequest, study: Study, enrolment: Enrolment) -> HttpResponse:

@@ -19,7 +19,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from audit.actions import Action
 from plans.reading import BadPlan
 from recruiters.addresses import counted
+from rights.admin import PartAdmin
 from rights.roles import Role
+from studies.admin.editing import signed_in
 from studies.launching import draft_version
 from studies.models import Cell, Study
 from walking import services
@@ -34,13 +36,19 @@ _TOO_MANY = gettext_lazy("Too many walks from your network at the moment. Please
 View = Callable[..., HttpResponse]
 
 
+def _study_page() -> PartAdmin:
+    """Return the admin page of studies, which knows who may do what."""
+    page = admin.site.get_model_admin(Study)
+    assert isinstance(page, PartAdmin)
+    return page
+
+
 def of_study(role: Role) -> Callable[[View], View]:
     """Pass the view the study from its URL, if the user has this role in it."""
 
     def decorate(view: View) -> View:
         def checked(request: HttpRequest, study_id: int, **chosen: Any) -> HttpResponse:
-            page = admin.site.get_model_admin(Study)
-            return view(request, page.seen(request, str(study_id), role=role), **chosen)
+            return view(request, _study_page().seen(request, str(study_id), role=role), **chosen)
 
         @wraps(view)
         def guarded(request: HttpRequest, study_id: int, **chosen: Any) -> HttpResponse:
@@ -56,7 +64,7 @@ def of_study(role: Role) -> Callable[[View], View]:
 @of_study(Role.VIEWER)
 def start(request: HttpRequest, study: Study, cell: int = 1, role: str = "") -> HttpResponse:
     """Let a researcher choose a cell and a seat (GET), beginning with those of the URL, or begin a walk (POST)."""
-    may_change = admin.site.get_model_admin(Study)._allowed(request, study, Role.EDITOR)
+    may_change = _study_page()._allowed(request, study, Role.EDITOR)
     if request.method == "POST":
         return _begin(request, study, real_models=may_change and "models" in request.POST)
     return _start_page(request, study, cell=cell, role=role, may_change=may_change)
@@ -80,13 +88,13 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 def change_link(request: HttpRequest, study: Study) -> HttpResponse:
     """Make the link for co-authors, or revoke it (`revoke`)."""
-    page = admin.site.get_model_admin(Study)
+    page = _study_page()
     with transaction.atomic():
         if "revoke" in request.POST:
             deleted, _rows = Link.objects.filter(study=study).delete()
             if deleted:
                 page.record_action(request, study, Action.REVOKED, "Link for co-authors revoked.")
-        elif Link.objects.get_or_create(study=study, defaults={"created_by": request.user})[1]:
+        elif Link.objects.get_or_create(study=study, defaults={"created_by": signed_in(request)})[1]:
             page.record_action(request, study, Action.MADE, "Link for co-authors created.")
     return redirect("walking:start", study.pk)
 
@@ -173,8 +181,8 @@ def of_walk(view: View) -> View:
 
 
 @require_GET
-@of_walk
 @csp_update({"frame-src": [SELF]})
+@of_walk
 def walk(request: HttpRequest, walk: Walk) -> HttpResponse:
     """Show the stages, and beside them the participant's page in a frame as large as a phone."""
     _keep(walk)

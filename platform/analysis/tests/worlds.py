@@ -25,7 +25,7 @@ def export_game(
     from games.play import configure, script_move, snapshot, start, submit
     from matches.bulk import write_logs
     from matches.models import Match, Seat
-    from plans.starting_collections import collection_for
+    from plans.starting import collection_for
 
     rng, kind, now = Random(f"{key}/{seed}"), registry.get(key), timezone.now()
     scripts = sorted(kind.scripts)[:2]

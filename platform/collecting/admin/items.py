@@ -23,8 +23,9 @@ class CollectionFilter(ByKey):
     title = _("collection")
     parameter_name = lookup = "collection"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
-        return list(visible(request.user, Collection.objects.order_by("title")).values_list("pk", "title"))
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        collections = visible(request.user, Collection.objects.order_by("title"))
+        return [(str(pk), title) for pk, title in collections.values_list("pk", "title")]
 
 
 @admin.register(Item)

@@ -20,17 +20,24 @@ from games import registry
 from games.errors import GameError
 from games.interface import Json
 from games.play import configure
-from opponents.listing import priced_models, usable_endpoints
 from plans.checking import check
 from plans.collection import CollectionReader, is_collection
 from plans.library import ready_made
 from plans.plan import Document
 from plans.reading import BadPlan, Fault
 from plans.schema import collection_controls, seats_of
-from plans.starting_collections import collection_for
+from plans.starting import collection_for
 from studies import filing
 from studies.admin.beginnings import games_offered, picture_of
-from studies.admin.editing import MAX_SHOWN_CELLS, MAX_SHOWN_LEVELS, posted_document, uploaded
+from studies.admin.editing import (
+    MAX_SHOWN_CELLS,
+    data_of_any,
+    levels_of,
+    posted_document,
+    signed_in,
+    unreadable,
+    uploaded,
+)
 from studies.admin.words import words
 
 
@@ -63,6 +70,7 @@ class PlanEditing(WhatModelsAreTold):
     def _editor_data(self, slug: str, document: Document) -> dict[str, Any]:
         names = ("check", "save", "text", "read")
         return {
+            **data_of_any(),
             "kind": "collection",
             "plan": document,
             "edit": 0,
@@ -71,15 +79,11 @@ class PlanEditing(WhatModelsAreTold):
             "readOnly": False,
             "unsaved": True,
             "forms": collection_controls(),
-            "endpoints": [
-                {"name": name, "title": title, "models": priced_models(name)} for name, title in usable_endpoints()
-            ],
             "words": _words(),
             "urls": {
                 **{name: reverse(f"admin:collecting_collection_{name}") for name in names},
                 "models": reverse("admin:studies_study_models"),
             },
-            "answer": {},
         }
 
     def check_plan(self, request: HttpRequest) -> HttpResponse:
@@ -88,7 +92,7 @@ class PlanEditing(WhatModelsAreTold):
         try:
             return JsonResponse(_answer(posted_document(request)))
         except BadPlan as error:
-            return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+            return unreadable(error)
 
     def save_plan(self, request: HttpRequest) -> HttpResponse:
         """Create the collection and return {url}: its page; 400 with the reasons if it cannot be played."""
@@ -98,7 +102,7 @@ class PlanEditing(WhatModelsAreTold):
                 document = posted_document(request)
                 if not is_collection(document):
                     raise BadPlan([Fault("format", _("This is not the plan of a collection."))])
-                collection = make_collection(document, slug=request.POST.get("slug", ""), by=request.user)  # type: ignore[arg-type]
+                collection = make_collection(document, slug=request.POST.get("slug", ""), by=signed_in(request))
                 self.record_action(request, collection, Action.MADE, _("Created the collection."))
         except BadPlan as error:
             return JsonResponse({"error": " ".join(map(str, error.faults))}, status=400)
@@ -121,7 +125,7 @@ class PlanEditing(WhatModelsAreTold):
         try:
             document, _media = filing.read(uploaded(request), collection=True)
         except BadPlan as error:
-            return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+            return unreadable(error)
         return JsonResponse({"document": document, "faults": []})
 
     def refuse_others(self, request: HttpRequest) -> None:
@@ -187,13 +191,11 @@ def _of_reader(document: Document) -> dict[str, Any]:
     """Return the levels of published rows, and the seats of the first configuration."""
     try:
         reader = CollectionReader(document)
-        published = [name for name, factor in reader.factors.items() if factor.rows]
-        rows = {name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name in published}
         stage = reader.collection(reader.cells[0].factors).game
         seats = seats_of(configure(registry.get(stage.game), stage.config))
     except (BadPlan, GameError, LookupError):
         return {"levels": {}, "seats": {}}
-    return {"levels": rows, "seats": {"journey.0": seats}}
+    return {"levels": levels_of(reader), "seats": {"journey.0": seats}}
 
 
 def _words() -> dict[str, Any]:

@@ -11,11 +11,10 @@ from typing import Any
 from django.db.models import Prefetch
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from collecting import planning
 from collecting.estimate import estimate_of
-from collecting.lineup_rules import RULES
 from collecting.models import Collection, Item
 from collecting.progress import Progress, duration, failures, progress
 from collecting.ratings import ratings_of
@@ -46,6 +45,18 @@ MAX_SHOWN, MAX_CHARACTERS_SHOWN = 1000, 200_000
 
 
 # ---- the part that changes ---------------------------------------------------------------------------
+RULES: dict[str, Any] = {
+    "product": gettext_lazy("every agent against every other (and itself, if ticked below), in every order"),
+    "combinations": gettext_lazy(
+        "every combination (of an agent with itself, too, if ticked below), ignoring the order of seats"
+    ),
+    "subsets": gettext_lazy("every ordered choice of different agents"),
+    "each": gettext_lazy("each agent alone in all free seats"),
+    "together": gettext_lazy("all agents together, one per seat"),
+    "population": gettext_lazy("all agents together, each once in every position"),
+    "listed": gettext_lazy("custom line-ups"),
+}
+"""The line-up rules in words."""
 
 
 @dataclass(frozen=True)
@@ -426,7 +437,7 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
 def _playing_facts(known: planning.Configured) -> list[tuple[str, str]]:
     """Return line-ups, random seeds, and how agents are asked (once, if all agents have the same settings)."""
     lineups = known.plan.lineups
-    facts = [(_("Line-ups"), RULES.get(lineups.rule, ""))]
+    facts = [(_("Line-ups"), str(RULES.get(lineups.rule, "")))]
     if lineups.rule in ("product", "combinations"):
         facts.append((_("Also against itself"), _("yes") if lineups.same else _("no")))
     if lineups.rotate:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
+from collecting import driver, services
 from collecting.models import Collection
 from collecting.planning import make_collection
 from games.lineups import Lineups
 from plans.library import agent_like
-from plans.starting_collections import collection_for
+from plans.starting import collection_for
+from studies.tests.kit import plain
 
 
 def document(
@@ -44,7 +45,7 @@ def document(
         }
     rule = lineups or Lineups(agents=tuple(agents), same=same)
     seats = rule.model_dump(mode="json", exclude_defaults=True)
-    return collection_for(game, configurations=configurations, agents=by_label, seats=seats, **_plain(parts))
+    return collection_for(game, configurations=configurations, agents=by_label, seats=seats, **plain(parts))
 
 
 def new_collection(slug: str = "scripts", *, seed: int | None = None, by: Any = None, **parts: Any) -> Collection:
@@ -53,8 +54,9 @@ def new_collection(slug: str = "scripts", *, seed: int | None = None, by: Any = 
     return make_collection(plan, slug=slug, seed=seed, by=by)
 
 
-def _plain(node: Any) -> Any:
-    """Return amounts as a plan writes them."""
-    if isinstance(node, Mapping):
-        return {key: _plain(value) for key, value in node.items()}
-    return str(node) if isinstance(node, Decimal) else node
+def drive(collection: Collection) -> Collection:
+    """Start a collection, and play its matches."""
+    services.start(collection)
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    return collection

@@ -461,16 +461,7 @@ def test_percentages_never_round_to_0_or_100(share, text):
     assert percent(share) == text
 
 
-# ---- rights ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ACTIONS)
-def test_get_requests_change_nothing(client, administrator, name):
-    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
-    before = Collection.objects.values().get()
-    assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
-    assert Collection.objects.values().get() == before
-    assert progress(collection).failed == 1
+# ---- rights, beside those that tests/test_rights.py asks of every page ----------------------------------------
 
 
 @pytest.mark.parametrize("name", ACTIONS)
@@ -480,20 +471,6 @@ def test_forged_requests_are_refused(administrator, name):
     csrf_client.force_login(administrator)
     assert csrf_client.post(action_url(collection, name), {"budget": "9"}).status_code == 403
     assert progress(collection).failed == 1
-
-
-def test_staff_without_membership_see_nothing(client):
-    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
-    staff(client)
-    for url in (
-        page_of(collection),
-        action_url(collection, "progress"),
-        action_url(collection, "file"),
-    ):
-        assert client.get(url).status_code == 404
-    for name in ACTIONS:
-        assert client.post(action_url(collection, name), {"budget": "9"}).status_code == 404
-    assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
 
 
 def test_viewers_have_no_actions(client):
@@ -530,13 +507,6 @@ def test_unknown_collection_is_not_found(client, administrator):
         assert client.get(f"/admin/collecting/collection/{pk}/change/").status_code == 404
         assert client.get(f"/admin/collecting/collection/{pk}/progress/").status_code == 404
         assert client.post(f"/admin/collecting/collection/{pk}/start/").status_code == 404
-
-
-def test_anonymous_users_are_sent_to_sign_in(client):
-    collection = new_collection()
-    for response in (client.get(page_of(collection)), client.post(action_url(collection, "start"))):
-        assert response.status_code == 302 and "/admin/login/" in response["Location"]
-    assert Collection.objects.get().status == Status.READY
 
 
 @pytest.mark.django_db(transaction=True)

@@ -26,6 +26,7 @@ from llm_agents.standins.server import Failure, Hang, OpenAIStandIn
 from matches.models import Event, Match
 from matches.sweeps import requeue_waiting
 from opponents.models import Call
+from studies.tests.kit import use_standin
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Status = Collection.Status
@@ -121,8 +122,7 @@ def test_every_model_call_is_recorded_with_its_cost(monkeypatch):
     with OpenAIStandIn(
         lambda request: offer if "alice_gain" in request["messages"][-1]["content"] else ACCEPTED
     ) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         collection = drive(
             running(agents=["openai:gpt-4o-mini"], repetitions=3, prices={"openai:gpt-4o-mini": _price(1000)})
         )
@@ -137,8 +137,7 @@ def _price(dollars: int) -> dict[str, int]:
 
 def test_budget_stops_the_collection_until_raised(monkeypatch):
     with OpenAIStandIn(_one_offer_then_reject) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         collection = running(
             agents=["openai:m"],
             repetitions=40,
@@ -170,8 +169,7 @@ def _one_offer_then_reject(request) -> str:
 
 def test_broken_agent_fails_only_its_own_matches(monkeypatch):
     with OpenAIStandIn(lambda request: "I would rather not.") as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         collection = drive(running(agents=["openai:m", "script:fair"], repetitions=2))
     assert collection.status == Status.DONE
     for item in collection.items.all():
@@ -184,8 +182,7 @@ def test_broken_agent_fails_only_its_own_matches(monkeypatch):
 
 def test_hung_model_does_not_slow_the_rest(monkeypatch):
     with OpenAIStandIn([Hang(60)]) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         collection = running(agents=["openai:m", "script:fair"], repetitions=4, asking={"call_seconds": 3})
         thread = in_background(collection)
         finished = Item.objects.filter(collection=collection, status=Item.Status.FINISHED)
@@ -196,13 +193,11 @@ def test_hung_model_does_not_slow_the_rest(monkeypatch):
 
 def test_failed_matches_can_be_replayed(monkeypatch):
     with OpenAIStandIn([Failure(400)]) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         collection = drive(running(agents=["openai:m"], repetitions=2))
         assert progress(collection).failed == 2
     with OpenAIStandIn(_one_offer_then_reject) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         assert services.retry_failed(collection) == 2
         collection = drive(services.start(collection))
     assert (collection.status, progress(collection).finished) == (Status.DONE, 2)

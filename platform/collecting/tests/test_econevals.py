@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from collecting import driver, services
-from collecting.models import Collection
-from collecting.tests.kit import new_collection
+from collecting.tests.kit import drive, new_collection
 from exports.dataset import export
 from exports.verify import verify
 from games import registry
@@ -25,6 +23,7 @@ from llm_agents.standins.player import answer
 from matches.models import Event, Match
 from opponents.models import Call
 from plans.library import ready_made
+from studies.tests.kit import use_standin
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 AGENTS = {
@@ -66,13 +65,6 @@ class Cost:
                 file.write(json.dumps(figures) + "\n")
 
 
-def drive(collection: Collection) -> Collection:
-    services.start(collection)
-    driver.drive(collection, slot=0)
-    collection.refresh_from_db()
-    return collection
-
-
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("key", AGENTS)
 def test_twelve_instances_are_collected_exported_and_verified(tmp_path, key: str, level: str):
@@ -97,8 +89,7 @@ def test_a_model_plays_the_full_length_with_tools(monkeypatch, tmp_path, key: st
     asking = {"strategy": "plain" if key == "patience" else "tools"}
     plan = {"game": key, "configurations": [{"level": "basic"} if key in AGENTS else {}], "agents": ["openai:m"]}
     with OpenAIStandIn(lambda request: answer(request, seed=2)) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         with Cost(f"{key}: {LENGTHS[key]} periods by a model"):
             collection = drive(new_collection("whole", asking=asking, seed=1, **plan))
     match = Match.objects.get()

@@ -17,7 +17,7 @@ from collecting.errors import WrongState
 from collecting.models import Collection, Item
 from collecting.planning import agents_in, models_of
 from collecting.previewing import preview_source
-from collecting.tests.kit import new_collection
+from collecting.tests.kit import drive, new_collection
 from exports.dataset import export
 from games import registry
 from games.lineups import Lineups
@@ -29,6 +29,7 @@ from opponents.models import Call
 from plans.asking import AgentSettings
 from plans.reading import BadPlan
 from studies.previewing import Selection, preview
+from studies.tests.kit import use_standin
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 Status = Collection.Status
@@ -59,19 +60,6 @@ def planned(**changes) -> Collection:
 
 def settings_in(collection: Collection, label: str = "openai:m") -> AgentSettings:
     return agents_in(collection)[label].settings
-
-
-def use_standin(monkeypatch, *standins) -> None:
-    for standin in standins:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
-
-
-def drive(collection: Collection) -> Collection:
-    services.start(collection)
-    driver.drive(collection, slot=0)
-    collection.refresh_from_db()
-    return collection
 
 
 def legal(request) -> str:

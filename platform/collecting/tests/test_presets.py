@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError, call_command
 
-from collecting import driver, planning, services
+from collecting import planning
 from collecting.models import Collection
 from collecting.presets import load, names
+from collecting.tests.kit import drive
 from games import registry
 from plans.canonical import canonical
 from plans.files import dumps, loads
@@ -66,9 +67,7 @@ def test_a_collection_can_be_played_by_scripts(name):
 @pytest.mark.django_db(transaction=True)
 def test_six_seat_collection_is_played_to_the_end():
     scripts = [f"script:{s}" for s in ("random", "rational", "level_1", "level_2", "level_3", "level_4")]
-    collection = services.start(load("econarena-contest-melee-history", agents=scripts, seed=3))
-    driver.drive(collection, slot=0)
-    collection.refresh_from_db()
+    collection = drive(load("econarena-contest-melee-history", agents=scripts, seed=3))
     assert (collection.status, collection.planned) == ("done", 30)
     matches = [item.match for item in collection.items.select_related("match")]
     assert {match.status for match in matches} == {"finished"}

@@ -12,10 +12,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from collecting import driver, services
 from collecting.models import Collection, Item
 from collecting.ratings import ratings_of
-from collecting.tests.kit import new_collection
+from collecting.tests.kit import drive, new_collection
 from exports.dataset import export
 from games.lineups import Lineups
 
@@ -37,9 +36,7 @@ def played(**changes) -> Collection:
         "repetitions": REPETITIONS,
         "seed": 5,
     }
-    collection = services.start(new_collection(**{**plan, **changes}))
-    driver.drive(collection, slot=0)
-    collection.refresh_from_db()
+    collection = drive(new_collection(**{**plan, **changes}))
     assert collection.status == Collection.Status.DONE
     return collection
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 
-from collecting import driver, services
-from collecting.tests.kit import new_collection
+from collecting.tests.kit import drive, new_collection
 from games.errors import LogMismatch
 from games.play import replay_events
 from games.procurement import optimum
@@ -51,7 +50,7 @@ def test_collections_optima_are_computed_once_without_locks(solved):
         title="Two", slug="two", game="procurement", agents=["script:greedy", "script:random"], seed=1, repetitions=1,
         configurations=[{"periods": 2, "instance_seed": number} for number in range(2)],
     )  # fmt: skip
-    driver.drive(services.start(new_collection(**plan)), slot=0)
+    drive(new_collection(**plan))
     assert Match.objects.filter(status="finished").count() == 4
     assert solved == [False, False]
 
@@ -61,7 +60,7 @@ def test_replay_detects_a_wrong_optimum():
         title="One", slug="one", game="procurement", agents=["script:greedy"], seed=1, repetitions=1,
         configurations=[{"periods": 1, "instance_seed": 1}],
     )  # fmt: skip
-    driver.drive(services.start(new_collection(**plan)), slot=0)
+    drive(new_collection(**plan))
     match = Match.objects.get()
     log = match.log()
     replay_events(match.configured(), log)

@@ -11,14 +11,14 @@ from exports.tests.test_dataset import rows
 from exports.verify import verify
 from matches.models import Match, Seat
 from studies.models import Study
-from studies.tests.test_together import arrive, leave_match_page, play_all_but, study
+from studies.tests.kit import arrive, contest, leave_match_page, play_all_but
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 
 def played(**fields: object) -> Study:
     """Return a study in which three people and a script played a match; the clock moved for the third person."""
-    new_study = study(on_timeout="default", extension=0, **fields)
+    new_study = contest(on_timeout="default", extension=0, **fields)
     enrolments = arrive(new_study, 3)
     play_all_but(Match.objects.get(), "p3")
     assert Seat.objects.filter(match__status="finished", enrolment__in=enrolments).count() == 3

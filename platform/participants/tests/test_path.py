@@ -13,7 +13,7 @@ from matches.models import Event, Match
 from participants import services
 from participants.models import Enrolment, ProblemReport, Visit
 from participants.signals import enrolment_ended
-from participants.states import ENDINGS, State, ending_of
+from participants.states import ENDINGS, State
 from tests.visitors import STEP_KINDS, Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
@@ -330,69 +330,6 @@ class TestProblemReport:
         visitor.walk_to("instructions").send(code_word="wrong")
         visitor.client.post(f"{visitor.url}problem/", {"text": "I typed the right word."})
         assert ProblemReport.objects.count() == 1
-
-
-# ---- every state has a page ----------------------------------------------------------------------------
-
-CONTINUING = {
-    State.ARRIVED: "consent",
-    State.CONSENTED: "name",
-    State.INSTRUCTED: "match",
-    State.PLAYING: "match",
-    State.WAITING: "match",
-    State.QUIZ: "quiz",
-}
-"""The current step's kind for each state that is not an ending."""
-PAY_BY_ENDING = {
-    State.COMPLETED: ["$1.00", "$2.00"],
-    State.FAILED_QUIZ: ["$1.00"],
-    State.OPPONENT_FAILED: ["$1.00", "$2.00"],
-    State.OUR_OUTAGE: ["$1.00", "$2.00"],
-    State.TIMED_OUT: ["$1.00"],
-    State.DROPPED_OUT: ["$1.00"],
-    State.REPLACED: ["$1.00"],
-    State.PARTNER_LEFT: ["$1.00", "$2.00"],
-    State.NO_PARTNER: ["$1.00", "For waiting"],
-}
-"""What the last page names after a finished match, where it names anything: base, and everything together."""
-
-
-def test_every_state_is_an_ending_or_has_a_step():
-    assert set(CONTINUING) | set(ENDINGS) == set(State)
-    assert not set(CONTINUING) & set(ENDINGS)
-
-
-@pytest.mark.parametrize(("state", "kind"), CONTINUING.items())
-def test_unfinished_enrolment_shows_its_current_step(visitor, state, kind):
-    visitor.walk_to(kind)
-    Enrolment.objects.update(state=state)
-    page = visitor.see()
-    assert page.status_code == 200
-    assert f"Step {STEP_KINDS.index(kind) + 1} of {len(STEP_KINDS)}" in text_of(page)
-    assert page.content.count(b"<form") >= 1
-    assert not visitor.now().ended
-
-
-@pytest.mark.parametrize("state", ENDINGS)
-def test_every_last_page_explains_ending_pay_and_next_steps(visitor, state):
-    visitor.walk_to("quiz")
-    services.end(visitor.now(), State(state))
-    page = visitor.see()
-    ending, text = ENDINGS[state], text_of(page)
-    assert page.status_code == 200
-    assert heading_of(page) == ending.title
-    assert str(ending.what_happened).rstrip(".") in text
-    pay_text = text.split("Your pay")[1].split("What to do now")[0]
-    assert "Bonus" in pay_text or state == State.NO_PARTNER
-    for amount in PAY_BY_ENDING.get(state, []):
-        assert amount in pay_text
-    assert ("no payment in this case" in pay_text) == (state not in PAY_BY_ENDING)
-    next_steps = text.split("What to do now")[1]
-    shown = ending_of(state, paid=state in PAY_BY_ENDING, entry="mturk")
-    assert str(shown.what_next) in next_steps
-    assert (visitor.now().completion_code in next_steps) == shown.gives_code
-    assert "Report a problem" in next_steps
-    assert "Leave the study" not in text
 
 
 @pytest.mark.parametrize("state", ENDINGS)

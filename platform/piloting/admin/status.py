@@ -192,7 +192,8 @@ def _bars(steps: Sequence[StepTimes]) -> list[Bar]:
             label=f"{step.minutes:.1f}",
             words=step.words,
             parts=[
-                (PART_LABELS[name], round(100 * minutes / longest, 2), name) for name, minutes in step.parts.items()
+                (str(PART_LABELS[name]), round(100 * minutes / longest, 2), name)
+                for name, minutes in step.parts.items()
             ],
         )
         for step in steps

@@ -87,14 +87,6 @@ def test_pilot_problems_are_shown_on_the_studys_page(client, superuser, study, f
     assert not Pilot.objects.exists()
 
 
-def test_get_requests_change_no_pilot(client, superuser, study):
-    assert client.get(reverse("admin:piloting_pilot_begin", args=[study.pk])).status_code == 405
-    pilot = services.begin(study, people=1)
-    for action in ("stop", "remove"):
-        assert client.get(page(action, pilot)).status_code == 405
-    assert Pilot.objects.get().running
-
-
 def test_viewers_of_the_study_see_its_pilots(client, study):
     staff(client, study, "viewer")
     pilot = services.begin(study, people=1)

@@ -26,7 +26,7 @@ from studies import journeys
 from studies.costs import costs_of
 from studies.launching import launch
 from studies.models import Placement, Study, Version
-from studies.tests.kit import agent, new_study
+from studies.tests.kit import agent, new_study, use_standin
 from tests.visitors import arrived_participant, launched_study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -403,8 +403,7 @@ class TestModels:
     @pytest.fixture
     def standin(self, monkeypatch):
         with OpenAIStandIn(['{"decision": "accept"}']) as serving:
-            for name, value in serving.environment.items():
-                monkeypatch.setenv(name, value)
+            use_standin(monkeypatch, serving)
             yield serving
 
     def test_model_opponents_calls_are_charged_to_the_pilot(self, standin):
@@ -432,8 +431,7 @@ class TestModels:
 
     def test_failing_opponent_leads_to_its_ending(self, monkeypatch):
         with OpenAIStandIn(["Well…"]) as serving:
-            for name, value in serving.environment.items():
-                monkeypatch.setenv(name, value)
+            use_standin(monkeypatch, serving)
             pilot = run_pilot(draft(roles=["alice"], agents="openai:gpt-4o-mini"), people=1)
         figures = report(pilot)
         assert [state for state, _label, _count in figures.endings] == [State.OPPONENT_FAILED]

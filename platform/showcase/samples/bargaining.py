@@ -182,7 +182,8 @@ class Bargainer(Person):
         sentences = LATER if self.offers else OPENINGS
         self.offers += 1
         message = self.rng.choice(sentences) if config.messages_allowed and self.rng.random() < 0.8 else None
-        move: MoveData = play.game.split(role, asked, message)
+        game: Any = play.game
+        move: MoveData = game.split(role, asked, message)
         return move
 
     def _asks_for(self, config: Any) -> float:

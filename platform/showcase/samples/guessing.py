@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping
 from functools import cached_property
 from random import Random
+from typing import Any
 
 from games.interface import MoveData, Role
 from games.play import Play
@@ -99,7 +100,8 @@ class Guesser(Person):
         return THOUGHTS[min(self.level, 2)]
 
     def move(self, play: Play, role: Role) -> MoveData:
-        game, runs = play.game, play.state.runs
+        game: Any = play.game
+        runs = play.state.runs
         if not runs and self.level == 0:
             return {"answer": float(self.rng.randint(5, 95))}
         mean = game.mean(runs[-1]) if runs else 0.5 * game.config.upper

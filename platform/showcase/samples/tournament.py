@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from collecting.models import Collection
 from collecting.planning import make_collection
-from plans.starting_collections import collection_for
+from plans.starting import collection_for
 
 SLUG, GAME = "sample-tournament", "social_dilemma"
 DILEMMAS = ("prisoners_dilemma", "trust", "travelers_dilemma")

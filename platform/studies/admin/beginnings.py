@@ -23,7 +23,7 @@ from plans.reading import BadPlan
 from plans.starting import plan_for
 from rights.admin import trail
 from studies import presets
-from studies.admin.editing import PlanEditing
+from studies.admin.editing import PlanEditing, signed_in
 from studies.copying import copy
 
 DRAFT = "draft"
@@ -94,7 +94,7 @@ class Beginnings(PlanEditing):
         if not self.has_add_permission(request):
             raise PermissionDenied
         with transaction.atomic():
-            draft = copy(study, by=request.user)  # type: ignore[arg-type]
+            draft = copy(study, by=signed_in(request))
             self.record_action(request, draft, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         self.message_user(
             request,

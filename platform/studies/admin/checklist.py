@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
@@ -66,7 +65,7 @@ def checklist(study: Study, request: HttpRequest, version: Version | None, costs
         {spec for agent in version.agents().values() for spec in agent.specs if not spec.startswith("script:")}
     )
     document = canonical(study.draft)
-    consent = next((stage for stage in document["journey"] if stage["stage"] == "consent"), {})
+    consent: dict[str, Any] = next((stage for stage in document["journey"] if stage["stage"] == "consent"), {})
     points = [
         Point(
             "agents",
@@ -100,7 +99,7 @@ def checklist(study: Study, request: HttpRequest, version: Version | None, costs
     ]
 
 
-def tick(study: Study, point: Point, user: AbstractBaseUser | AnonymousUser) -> str:
+def tick(study: Study, point: Point, user: User | AnonymousUser) -> str:
     """Record that the user has seen this point; return why it is not done, usually nothing."""
     problem = _unanswered(point.facts) if point.name == "agents" else ""
     if not problem and not point.done:

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -114,7 +115,7 @@ class LabCodes(MembersPage):
     def _codes_page(self, request: HttpRequest, study: Study, *, problems: Any = ()) -> HttpResponse:
         codes = lab_codes.codes_of(study.slug)
         selection = request.GET.get("show", "")
-        filtered_codes = codes.filter(used=selection == "used") if selection in ("used", "unused") else codes
+        filtered_codes = codes.filter(Q(used=selection == "used")) if selection in ("used", "unused") else codes
         page = Paginator(filtered_codes, CODES_PER_PAGE).get_page(request.GET.get("page"))
         context = {
             **self.admin_site.each_context(request),
@@ -129,7 +130,7 @@ class LabCodes(MembersPage):
             "page": page,
             "show": selection,
             "made": codes.count(),
-            "used": codes.filter(used=True).count(),
+            "used": codes.filter(Q(used=True)).count(),
             "problems": problems[:PROBLEMS_SHOWN],
             "problems_in_all": len(problems),
             "now": timezone.now(),

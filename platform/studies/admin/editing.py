@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -28,7 +29,7 @@ from plans import files
 from plans.checking import Checked, check
 from plans.comparing import compare
 from plans.plan import Document
-from plans.reading import BadPlan, Fault, reader_of
+from plans.reading import BadPlan, Fault, Reader, reader_of
 from plans.schema import plan_controls, seats_of
 from plans.stages import Block, Game
 from recruiters import arrivals
@@ -39,8 +40,8 @@ from studies.admin.checklist import tick
 from studies.admin.words import words
 from studies.copying import unused_slug
 from studies.costs import shown_forecast
+from studies.disclosure import Outlook
 from studies.filing import export_study
-from studies.journeys import Outlook
 from studies.models import Draft, Study, configured
 from studies.names import is_referenced, rename
 
@@ -59,6 +60,17 @@ def posted_document(request: HttpRequest) -> dict[str, Any]:
     if "document" not in request.FILES:
         raise BadPlan([Fault("", _("There is no plan."))])
     return files.loads(_text_of(request.FILES["document"]))
+
+
+def unreadable(error: BadPlan) -> JsonResponse:
+    """Return why a plan cannot be read."""
+    return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+
+
+def signed_in(request: HttpRequest) -> User:
+    """Return the user of a page that only signed-in users see."""
+    assert isinstance(request.user, User)
+    return request.user
 
 
 def _text_of(file: Any) -> str:
@@ -83,6 +95,7 @@ def _text_of(file: Any) -> str:
 def editor_data(study: Study, document: Document, *, may_change: bool, urls: Mapping[str, str]) -> dict[str, Any]:
     """Return what the editor's scripts need."""
     return {
+        **data_of_any(),
         "plan": document,
         "edit": study.edit,
         "slug": study.slug,
@@ -93,14 +106,15 @@ def editor_data(study: Study, document: Document, *, may_change: bool, urls: Map
             **plan_controls(),
             "entries": [[key, str(title)] for key, title in arrivals.choices()],
         },
-        "endpoints": [
-            {"name": name, "title": title, "models": priced_models(name)} for name, title in usable_endpoints()
-        ],
         "media": media_of(study),
-        "words": words(),
         "urls": urls,
-        "answer": {},
     }
+
+
+def data_of_any() -> dict[str, Any]:
+    """Return what the editor's scripts need whatever is planned."""
+    endpoints = [{"name": name, "title": title, "models": priced_models(name)} for name, title in usable_endpoints()]
+    return {"endpoints": endpoints, "words": words(), "answer": {}}
 
 
 def media_of(study: Study) -> dict[str, str]:
@@ -170,13 +184,16 @@ def _of_reader(document: Document, checked: Checked) -> dict[str, Any]:
         reader = reader_of(document)
     except BadPlan:
         return {"levels": {}, "seats": {}}
-    rows = {
-        name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name, factor in reader.factors.items() if factor.rows
-    }
     seats: dict[str, Any] = {}
     with suppress(BadPlan, IndexError):
         _collect_seats(reader.plan(reader.cells[0].factors).journey, ("journey",), seats)
-    return {"levels": rows, "seats": seats}
+    return {"levels": levels_of(reader), "seats": seats}
+
+
+def levels_of(reader: Reader) -> dict[str, list[str]]:
+    """Return the levels of published rows, by factor."""
+    published = [name for name, factor in reader.factors.items() if factor.rows]
+    return {name: list(reader.values[name])[:MAX_SHOWN_LEVELS] for name in published}
 
 
 def _collect_seats(stages: Any, at: tuple[Any, ...], seats: dict[str, Any]) -> None:
@@ -262,7 +279,7 @@ class PlanEditing(MembersPage):
         try:
             document = posted_document(request)
         except BadPlan as error:
-            return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+            return unreadable(error)
         return JsonResponse(answer(document, study))
 
     def save_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -275,7 +292,7 @@ class PlanEditing(MembersPage):
             with transaction.atomic():
                 if slug != study.slug:
                     rename(study, slug)
-                saved = drafting.save(study, document, edit=edit, by=request.user)  # type: ignore[arg-type]
+                saved = drafting.save(study, document, edit=edit, by=signed_in(request))
                 self.record_action(request, saved, Action.CHANGED, _("Changed the plan."), {"edit": saved.edit})
         except BadPlan as error:
             return JsonResponse({"error": " ".join(fault.what for fault in error.faults)}, status=400)
@@ -351,7 +368,7 @@ class PlanEditing(MembersPage):
         try:
             document, media = filing.read(uploaded(request))
         except BadPlan as error:
-            return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
+            return unreadable(error)
         for name, data in media.items():
             store(study.slug, name, data)
         return JsonResponse({"document": document, "faults": [], "media": media_of(study)})
@@ -362,7 +379,7 @@ class PlanEditing(MembersPage):
             raise PermissionDenied
         try:
             with transaction.atomic():
-                study = filing.import_study(uploaded(request), by=request.user)  # type: ignore[arg-type]
+                study = filing.import_study(uploaded(request), by=signed_in(request))
                 self.record_action(request, study, Action.MADE, _("Made from a file."))
         except BadPlan as error:
             return self.beginning_page(request, faults=[str(fault) for fault in error.faults])
@@ -378,7 +395,7 @@ class PlanEditing(MembersPage):
         """Create a draft with this plan, and open it."""
         with transaction.atomic():
             study = Study.objects.create(
-                slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=request.user
+                slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=signed_in(request)
             )
             self.record_action(request, study, action, summary)
         return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))

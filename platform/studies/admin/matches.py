@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
@@ -105,7 +106,7 @@ class MatchAdmin(ReadOnlyAdmin):
     # ---- the transcript ------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        views = {
+        views: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
             "step": ("<path:object_id>/step/<int:number>/", self.step),
             "screen": ("<path:object_id>/screen/<int:number>/<str:side>/<str:role>/", self.screen),
             "watch": ("<path:object_id>/watch/", self.watch),

@@ -85,9 +85,9 @@ def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection
     first = selection_in(situation, number)
     agent, role = form_data.get(f"{FIELD_PREFIX}agent"), form_data.get(f"{FIELD_PREFIX}role")
     return Selection(
-        agent=agent if agent in situation.agents else first.agent,
+        agent=str(agent) if agent in situation.agents else first.agent,
         situation=number,
-        role=role if role in situation.roles else first.role,
+        role=str(role) if role in situation.roles else first.role,
         question=_number(form_data.get(f"{FIELD_PREFIX}question"), first.question, MAX_NUMBER),
         seed=_number(form_data.get(f"{FIELD_PREFIX}seed"), first.seed, MAX_NUMBER),
     )

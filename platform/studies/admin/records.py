@@ -30,8 +30,9 @@ class StudyFilter(ByKey):
     title = _("study")
     parameter_name = "study"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
-        return list(visible(request.user, Study.objects.order_by("draft__title")).values_list("pk", "draft__title"))
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        studies = visible(request.user, Study.objects.order_by("draft__title"))
+        return [(str(pk), title) for pk, title in studies.values_list("pk", "draft__title")]
 
 
 class EnrolmentStudyFilter(StudyFilter):

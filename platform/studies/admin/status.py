@@ -105,7 +105,7 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         more_cells=max(0, Cell.objects.filter(version=versions[0]).count() - CELLS_SHOWN) if versions else 0,
         codes=list(with_states(codes[:CODES_SHOWN])),
         codes_created=codes.count(),
-        codes_used=codes.filter(used=True).count(),
+        codes_used=codes.filter(Q(used=True)).count(),
         reports=ProblemReport.objects.filter(enrolment__placement__version__study=study).count(),
         cap_reached=_cap_reached(study, versions[0] if versions else None),
         costs=shown_costs(study),

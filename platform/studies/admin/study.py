@@ -28,6 +28,7 @@ from studies.admin import preview
 from studies.admin.beginnings import Beginnings
 from studies.admin.checklist import checklist
 from studies.admin.codes import LabCodes, creation_choices
+from studies.admin.editing import signed_in
 from studies.admin.first_page import COLOURS
 from studies.admin.status import status_of
 from studies.launching import faults_of, launch
@@ -193,7 +194,7 @@ class StudyAdmin(Beginnings, LabCodes):
         try:
             with transaction.atomic():
                 existing_versions = set(study.versions.values_list("pk", flat=True))
-                version = launch(study, by=request.user)  # type: ignore[arg-type]
+                version = launch(study, by=signed_in(request))
                 action = Action.RESUMED if version.pk in existing_versions else Action.LAUNCHED
                 details = {"version": version.number, "sha256": version.sha256}
                 self.record_action(request, study, action, f"Launched version {version.number}.", details)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import pytest
+from django.db import connection
+from django.utils import timezone
+
 from games import registry
 from games.play import configure
+from matches import services as matches
+from matches.models import Match
+from pages.files import store
+from participants import services as people
+from participants.models import Enrolment
 from plans.plan import Plan
 from plans.stages import Game, Lobby, Timing
 from plans.starting import plan_for
+from recruiters.arrivals import Arrival
+from studies.enrolling import enrol
 from studies.launching import launch
 from studies.models import Study
 
@@ -191,3 +206,113 @@ def _set_text(journey: list[Any], stage: str, text: str) -> None:
         node = {"stage": stage}
         journey.append(node)
     node["text"] = text
+
+
+# ---- participants of groups ------------------------------------------------------------
+
+
+THREE_PEOPLE = {"p1": "person", "p2": "person", "p3": "person", "p4": "script:rational"}
+
+
+def contest(slug: str = "together", **parts: object) -> Study:
+    """Return a launched contest of three participants and a script, without questions."""
+    defaults: dict[str, object] = {
+        "game": "beauty_contest",
+        "config": {"players": 4, "runs": 1},
+        "via": "open",
+        "agents": ["script:rational", "script:random"],
+        "seats": THREE_PEOPLE,
+        "code_word": None,
+        "ready": 0,
+    }
+    return launched(slug, **{**defaults, "factors": {}, **parts})
+
+
+def arrive(study: Study, number: int = 1) -> list[Enrolment]:
+    """Let this many participants arrive and continue until they wait for others or play."""
+    return [walk_to_lobby(enrol(study, Arrival(recruiter="open", proof="", worker=""))) for _arrival in range(number)]
+
+
+def walk_to_lobby(enrolment: Enrolment) -> Enrolment:
+    enrolment.refresh_from_db()
+    while not enrolment.ended and enrolment.step["kind"] not in ("lobby", "match"):
+        answers = {"consent": "yes", "agree": "yes", "name": "Kim", "display_name": "Kim"}
+        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
+        enrolment.refresh_from_db()
+    return enrolment
+
+
+def states(enrolments: list[Enrolment]) -> Counter[str]:
+    for enrolment in enrolments:
+        enrolment.refresh_from_db()
+    return Counter(enrolment.state for enrolment in enrolments)
+
+
+def play(match: Match, answers: dict[str, float]) -> None:
+    match.refresh_from_db()
+    for role, turn in match.open_turns().items():
+        move = {"answer": answers.get(role, 50)}
+        matches.submit_move(match_id=match.pk, role=role, move=move, answering=turn.answering)
+    match.refresh_from_db()
+
+
+def leave_match_page(enrolment: Enrolment) -> Enrolment:
+    """Leave the last page of a match."""
+    enrolment.refresh_from_db()
+    people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data={})
+    return walk_to_lobby(enrolment)
+
+
+def play_all_but(match: Match, role: str) -> None:
+    """Let everyone answer except one, whose time runs out."""
+    match.refresh_from_db()
+    for other_role, turn in match.open_turns().items():
+        if other_role != role:
+            matches.submit_move(match_id=match.pk, role=other_role, move={"answer": 10}, answering=turn.answering)
+    match.refresh_from_db()
+    expired = timezone.now() - timedelta(seconds=1)
+    turns = {seat: {**turn, "deadline": expired.isoformat()} for seat, turn in match.turns.items()}
+    Match.objects.filter(pk=match.pk).update(turns=turns, deadline=expired)
+    matches.handle_time_outs(match_id=match.pk)
+
+
+def at_once(actions: Sequence[Callable[[], Any]], *refusals: type[Exception]) -> list[Any]:
+    """Run these at the same moment, each in a thread; return their results, or the refusals that they raise."""
+    barrier = threading.Barrier(len(actions))
+
+    def run(action: Callable[[], Any]) -> Any:
+        barrier.wait()
+        try:
+            return action()
+        except refusals as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(actions)) as pool:
+        return list(pool.map(run, actions))
+
+
+# ---- files and models ------------------------------------------------------------
+
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+)
+
+
+def with_image() -> Study:
+    study = new_study("pictured")
+    page = {"stage": "page", "name": "picture", "image": "dot.png"}
+    study.draft["journey"].insert(1, page)
+    study.save()
+    store(study.slug, "dot.png", PNG)
+    return study
+
+
+def use_standin(monkeypatch: pytest.MonkeyPatch, *standins: Any) -> None:
+    """Let models be called at these stand-in servers."""
+    for standin in standins:
+        for name, value in standin.environment.items():
+            monkeypatch.setenv(name, value)

@@ -14,8 +14,7 @@ from payouts.models import LedgerRow
 from recruiters.arrivals import Arrival
 from studies import enrolling
 from studies.models import Placement
-from studies.tests.kit import launched
-from studies.tests.test_together import walk_to_lobby
+from studies.tests.kit import launched, walk_to_lobby
 from uptime import services as uptime
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from matches.services import submit_move
@@ -18,6 +18,7 @@ from participants.steps import StepRefused
 from recruiters.arrivals import Arrival
 from studies.enrolling import HELD, Full, enrol
 from studies.models import Cell, Placement, Study
+from studies.tests.kit import at_once
 from tests.visitors import Visitor, arrived_participant, consented_participant, launched_study, placed_participant
 
 MOVE = {"alice_gain": 5000, "bob_gain": 5000}
@@ -116,26 +117,10 @@ class TestFreedPlaces:
 class TestSimultaneousArrivals:
     @staticmethod
     def arrive_together(study: Study, workers: list[str]) -> list[object]:
-        barrier = threading.Barrier(len(workers))
-        results: list[object] = [None] * len(workers)
+        def arrive(worker: str) -> int:
+            return consented_participant(study, worker).pk
 
-        def arrive(i: int) -> None:
-            barrier.wait()
-            try:
-                enrolment_pk = enrol(study, Arrival("mturk", worker=workers[i], proof=workers[i])).pk
-                services.answer_step(enrolment_id=enrolment_pk, position=0, data={"agree": "yes"})
-                results[i] = enrolment_pk
-            except (Full, StepRefused) as refusal:
-                results[i] = refusal
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=arrive, args=(i,)) for i in range(len(workers))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return results
+        return at_once([partial(arrive, worker) for worker in workers], Full, StepRefused)
 
     def test_a_quota_is_never_exceeded(self):
         study = study_with_both_roles(quota=4)

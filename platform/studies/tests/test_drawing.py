@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
 from participants import services as people
 from participants.models import Enrolment
+from participants.states import State
 from recruiters.arrivals import Arrival
 from studies import drawing
 from studies.drawing import Block, Open
 from studies.enrolling import Full, enrol
 from studies.models import Placement, Study
+from studies.recomputing import discrepancies
 from studies.tests.kit import launch_again, launched, varied
 from tests.visitors import placed_participant
 
@@ -28,9 +31,11 @@ WORDING = {"factors": {"wording": {"levels": ["give", "take"]}}, "instructions":
 @given(cells, st.sampled_from(["blocks", "random", "emptiest"]), st.integers(0, 1000))
 def test_probabilities_sum_to_1_and_the_record_repeats_the_draw(found, rule, seed):
     record = drawing.draw(found, rule=rule, number=1, seed=str(seed))
-    assert sum(record["open"].values()) == pytest.approx(1)
+    chances = drawing.open_cells(record)
+    assert sum(chances.values()) == pytest.approx(1)
+    assert set(chances) <= {cell.number for cell in found}
     assert drawing.drawn(record) == drawing.drawn(dict(record))
-    assert record["open"][str(drawing.drawn(record))] > 0
+    assert chances[drawing.drawn(record)] > 0
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(0, 1000))
@@ -50,14 +55,21 @@ def test_every_block_holds_each_cell_as_often_as_its_weight(weights, seed):
 @given(cells)
 def test_groups_that_are_forming_are_completed_first(found):
     record = drawing.draw(found, rule="random", number=1, seed="s")
-    forming = {str(cell.number) for cell in found if cell.forming}
-    assert not forming or set(record["open"]) <= forming
+    forming = {cell.number for cell in found if cell.forming}
+    assert not forming or set(drawing.open_cells(record)) <= forming
     assert bool(forming) == record.get("completes", False)
 
 
 def test_emptiest_draws_among_the_least_full():
     record = drawing.draw([Open(1, 1, 0.5), Open(2, 9, 0.25), Open(3, 1, 0.25)], rule="emptiest", number=1, seed="s")
-    assert record["open"] == {"2": 0.5, "3": 0.5}
+    assert drawing.open_cells(record) == {2: 0.5, 3: 0.5}
+
+
+def test_a_draw_among_5000_cells_is_recorded_in_a_few_bytes():
+    everywhere = [Open(number, 1 + (number > 4000)) for number in range(1, 5001)]
+    record = drawing.draw(everywhere, rule="random", number=1, seed="s")
+    assert record["open"] == {"1": "1-4000", "2": "4001-5000"}
+    assert drawing.open_cells(record) == {cell.number: cell.weight / 6000 for cell in everywhere}
 
 
 @pytest.mark.django_db
@@ -73,6 +85,19 @@ class TestStudies:
         adult = self.answered(study, "adult")
         assert adult.placement.cell.factors["wording"] in ("give", "take")
         assert [step["kind"] for step in adult.steps] == ["consent", "name", "questions", "instructions", "match"]
+
+    @pytest.mark.parametrize(("cap", "owed"), [("20.00", "$3.00"), ("2.00", "$2.50")])
+    def test_our_outage_before_the_draw_pays_the_mean_of_the_announced_averages(self, cap, owed):
+        """Nobody can know which cell it would have been; the consent page names the least and the most."""
+        stakes = {"factors": {"pay": {"levels": ["low", "high"]}}, "average": varied("pay", low="1.00", high="3.00")}
+        study = launched(before=[AGE], base="1.00", cap=cap, consent="Welcome.", **stakes)
+        person = placed_participant(study)
+        assert person.placement.cell is None
+        with transaction.atomic():
+            people.end(people.locked(person.pk), State.OUR_OUTAGE)
+        person.refresh_from_db()
+        assert person.earnings["total"] == owed
+        assert not list(discrepancies())
 
     def test_pay_that_varies_is_drawn_before_consent_names_it(self):
         study = launched(
@@ -98,7 +123,7 @@ class TestStudies:
         assert [placement.draw["block"] for placement in placements] == [0, 0, 1, 1, 2, 2]
         for placement in placements:
             assert drawing.drawn(placement.draw) == placement.cell.number
-            assert sum(placement.draw["open"].values()) == 1
+            assert sum(drawing.open_cells(placement.draw).values()) == 1
         assert Counter(placement.cell.number for placement in placements) == {1: 3, 2: 3}
 
     def test_strata_have_blocks_of_their_own(self):
@@ -112,19 +137,11 @@ class TestStudies:
         )
         assert counts == {('["a"]', 1): 2, ('["a"]', 2): 2, ('["b"]', 1): 1, ('["b"]', 2): 1}
 
-    def test_participants_or_groups_are_assigned(self):
-        pair = {"alice": "person", "bob": "person"}
-        for unit, completes in (("group", True), ("participant", False)):
-            study = launched(f"by-{unit}", seats=pair, unit=unit, **WORDING)
-            for number in (1, 2):
-                person = placed_participant(study, f"{unit}{number}")
-            assert Placement.objects.get(enrolment=person).draw.get("completes", False) == completes
-
     def test_cell_that_a_link_names_is_marked(self):
         study = launched(before=[AGE], **WORDING)
         placement = enrol(study, Arrival("otree", worker="w", proof="w", cell=2)).placement
         assert (placement.cell.number, placement.draw["forced"]) == (2, True)
-        assert placement.draw["open"] == {"2": 1.0}
+        assert drawing.open_cells(placement.draw) == {2: 1.0}
 
     def test_nobody_reaches_the_draw_without_a_place(self):
         study = launched(before=[AGE], quota=1, **WORDING)

@@ -19,8 +19,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.copying import copy
 from studies.models import Study
-from studies.tests.kit import launched, new_study
-from studies.tests.test_filing import PNG, with_image
+from studies.tests.kit import PNG, launched, new_study, with_image
 
 pytestmark = pytest.mark.django_db
 INVALID = "format: parley-study\ntitle: X\njourney:\n  - {stage: game, name: g, game: chess}\n  - {stage: dance}\n"

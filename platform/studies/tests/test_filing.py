@@ -10,7 +10,6 @@ from contextlib import suppress
 
 import pytest
 
-from pages.files import store
 from pages.models import Media
 from plans.canonical import canonical
 from plans.files import dumps
@@ -19,23 +18,10 @@ from plans.reading import BadPlan
 from studies.copying import copy
 from studies.filing import export_study, import_study
 from studies.models import Study
+from studies.tests.kit import PNG, new_study, with_image
 from studies.tests.kit import document as kit_document
-from studies.tests.kit import new_study
 
 pytestmark = pytest.mark.django_db
-PNG = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-    "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
-)
-
-
-def with_image() -> Study:
-    study = new_study("pictured")
-    page = {"stage": "page", "name": "picture", "image": "dot.png"}
-    study.draft["journey"].insert(1, page)
-    study.save()
-    store(study.slug, "dot.png", PNG)
-    return study
 
 
 def test_a_study_and_its_file_say_the_same():

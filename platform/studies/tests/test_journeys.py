@@ -24,8 +24,7 @@ from studies.enrolling import Seats, enrol
 from studies.journeys import ordered, steps_of, williams
 from studies.launching import launch
 from studies.models import Placement, Study
-from studies.tests.kit import document, varied
-from studies.tests.test_together import leave_match_page, play, states, walk_to_lobby
+from studies.tests.kit import document, leave_match_page, play, states, varied, walk_to_lobby
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 

@@ -14,7 +14,7 @@ from participants import services as people
 from participants.models import Enrolment
 from recruiters.arrivals import Arrival
 from studies import enrolling
-from studies.tests.test_together import leave_match_page, play, study
+from studies.tests.kit import contest, leave_match_page, play
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 NUMBER = re.compile(r"Player \d")
@@ -44,7 +44,7 @@ def walk_to_instructions(to_study) -> Enrolment:
 def test_number_stays_the_same_from_ready_on(client: Client):
     config = {"players": 4, "runs": 1}
     fields = {"repeats": 2, "partners": "any", "quota": 5, "ready": 20}
-    launched = study(config=config, seats={"*": "person"}, agents={}, **fields)
+    launched = contest(config=config, seats={"*": "person"}, agents={}, **fields)
     enrolments = [walk_to_instructions(launched) for _person in range(5)]
     leaver = enrolments[1]
     for enrolment in enrolments[:3]:

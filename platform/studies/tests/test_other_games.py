@@ -21,8 +21,7 @@ from studies import enrolling
 from studies.endings import earnings_of
 from studies.journeys import consent_of
 from studies.models import Placement, Study
-from studies.tests.kit import document, launched
-from studies.tests.test_together import arrive, leave_match_page, states
+from studies.tests.kit import arrive, document, launched, leave_match_page, states
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 GROUP_COLUMNS = ("group.id_in_subsession", "player.id_in_group")

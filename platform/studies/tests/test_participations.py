@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import threading
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from urllib.parse import urlencode
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -23,7 +23,8 @@ from studies.enrolling import enrol
 from studies.models import Placement, Study
 from studies.participations import describe_wait
 from studies.tests import kit
-from tests.visitors import arrived_participant, consented_participant, heading_of, launched_study, text_of
+from studies.tests.kit import at_once
+from tests.visitors import heading_of, launched_study, text_of
 
 GLEE_LIMITS = {"participations": None, "rest_hours": 12}
 
@@ -233,24 +234,8 @@ class TestRestBetweenGames:
 class TestSimultaneousArrivals:
     @staticmethod
     def arrive_together(arrivals: list[tuple[Study, Arrival]]) -> list[object]:
-        barrier = threading.Barrier(len(arrivals))
-        results: list[object] = [None] * len(arrivals)
-
-        def arrive(i: int) -> None:
-            barrier.wait()
-            try:
-                results[i] = enrol(*arrivals[i]).pk
-            except EntryRefused as refusal:
-                results[i] = type(refusal)
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=arrive, args=(i,)) for i in range(len(arrivals))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return results
+        found = at_once([partial(enrol, *arrival) for arrival in arrivals], EntryRefused)
+        return [each.pk if isinstance(each, Enrolment) else type(each) for each in found]
 
     def test_simultaneous_arrivals_at_six_studies_play_one_game(self):
         studies = [study_of_family(f"family-{i}") for i in range(6)]
@@ -267,12 +252,3 @@ class TestSimultaneousArrivals:
         studies = [study_of_family(f"family-{i}") for i in range(3)]
         results = self.arrive_together([(studies[i % 3], Arrival("mturk", f"W{i}", f"A{i}")) for i in range(9)])
         assert len({result for result in results if isinstance(result, int)}) == 9
-
-
-@pytest.mark.django_db
-def test_dropped_out_participants_place_is_given_to_the_next():
-    study = launched_study(quota=1)
-    consented_participant(study)
-    Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    arrived_participant(study, "next")
-    assert list(Enrolment.objects.order_by("pk").values_list("state", flat=True)) == ["dropped_out", "arrived"]

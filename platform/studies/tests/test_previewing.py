@@ -27,6 +27,7 @@ from studies.launching import launch
 from studies.models import Study
 from studies.previewing import PreviewSource, Selection, Situation, default_selection, preview, preview_source
 from studies.tests import kit
+from studies.tests.kit import use_standin
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,8 +75,7 @@ def play_as_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any
     """Make this many moves as the game's default script would, and return the bodies of the model's calls."""
     answers: list[str] = []
     with BothStandIn(lambda request: answers[-1]) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         for _move in range(moves):
             match.refresh_from_db()
             play = match.play()
@@ -129,8 +129,7 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
     study.save()
     assert launch(study).sha256 != version.sha256
     with BothStandIn(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         match = start_match(study)
         turn = match.open_turns()["alice"]
         agents.answer_turn(match_uid=match.uid, role="alice", answering=turn.answering)

@@ -11,21 +11,30 @@ from django.utils import timezone
 
 from lobby import services as lobbies
 from lobby.models import Place
-from matches import services as matches
 from matches.models import Match, Seat
 from participants import services as people
-from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
 from plans.reading import BadPlan
 from recruiters.arrivals import Arrival
 from studies import enrolling
 from studies.journeys import consent_of
-from studies.models import Placement, Study
-from studies.tests.kit import launch_again, launched, lineups
+from studies.models import Placement
+from studies.tests.kit import (
+    arrive,
+    contest,
+    launch_again,
+    leave_match_page,
+    lineups,
+    play,
+    play_all_but,
+    states,
+    walk_to_lobby,
+)
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
-THREE_PEOPLE = {"p1": "person", "p2": "person", "p3": "person", "p4": "script:rational"}
+
+
 ALONE = {"p1": "person", "*": "script:rational"}
 TWO_OPPONENTS = lineups(
     rational={"p1": "person", "p2": "person", "p3": "script:rational"},
@@ -33,78 +42,26 @@ TWO_OPPONENTS = lineups(
 )
 
 
-def study(slug: str = "together", **parts: object) -> Study:
-    """Return a launched contest of three participants and a script, without questions."""
-    defaults: dict[str, object] = {
-        "game": "beauty_contest",
-        "config": {"players": 4, "runs": 1},
-        "via": "open",
-        "agents": ["script:rational", "script:random"],
-        "seats": THREE_PEOPLE,
-        "code_word": None,
-        "ready": 0,
-    }
-    return launched(slug, **{**defaults, "factors": {}, **parts})
-
-
-def arrive(to_study: Study, number: int = 1) -> list[Enrolment]:
-    """Let this many participants arrive and continue until they wait for others or play."""
-    return [
-        walk_to_lobby(enrolling.enrol(to_study, Arrival(recruiter="open", proof="", worker="")))
-        for _arrival in range(number)
-    ]
-
-
-def walk_to_lobby(enrolment: Enrolment) -> Enrolment:
-    enrolment.refresh_from_db()
-    while not enrolment.ended and enrolment.step["kind"] not in ("lobby", "match"):
-        answers = {"consent": "yes", "agree": "yes", "name": "Kim", "display_name": "Kim"}
-        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
-        enrolment.refresh_from_db()
-    return enrolment
-
-
-def states(enrolments: list[Enrolment]) -> Counter[str]:
-    for enrolment in enrolments:
-        enrolment.refresh_from_db()
-    return Counter(enrolment.state for enrolment in enrolments)
-
-
-def play(match: Match, answers: dict[str, float]) -> None:
-    match.refresh_from_db()
-    for role, turn in match.open_turns().items():
-        move = {"answer": answers.get(role, 50)}
-        matches.submit_move(match_id=match.pk, role=role, move=move, answering=turn.answering)
-    match.refresh_from_db()
-
-
-def leave_match_page(enrolment: Enrolment) -> Enrolment:
-    """Leave the last page of a match."""
-    enrolment.refresh_from_db()
-    people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data={})
-    return walk_to_lobby(enrolment)
-
-
 class TestPlacing:
     def test_three_arrivals_form_a_group(self):
-        enrolments = arrive(study(), 3)
+        enrolments = arrive(contest(), 3)
         assert states(enrolments) == {State.PLAYING: 3}
         assert sorted(Placement.objects.values_list("role", flat=True)) == ["p1", "p2", "p3"]
         for enrolment in enrolments:
             assert Placement.objects.get(enrolment=enrolment).role == Seat.objects.get(enrolment=enrolment).role
 
     def test_incomplete_cells_are_filled_first(self):
-        launched_study = study(config={"players": 3, "runs": 1}, **TWO_OPPONENTS, quota=10)
+        launched_study = contest(config={"players": 3, "runs": 1}, **TWO_OPPONENTS, quota=10)
         assert states(arrive(launched_study, 8)) == {State.PLAYING: 8}
 
     def test_groups_are_spread_over_line_ups(self):
-        launched_study = study(config={"players": 3, "runs": 1}, **TWO_OPPONENTS, quota=2)
+        launched_study = contest(config={"players": 3, "runs": 1}, **TWO_OPPONENTS, quota=2)
         arrive(launched_study, 8)
         agents = Seat.objects.filter(enrolment=None).values_list("agent", flat=True)
         assert Counter(agents) == {"script:rational": 2, "script:random": 2}
 
     def test_early_leavers_are_replaced(self):
-        launched_study = study(quota=1)
+        launched_study = contest(quota=1)
         leaver, *others = arrive(launched_study, 2)
         people.withdraw(enrolment_id=leaver.pk)
         others += arrive(launched_study, 2)
@@ -113,7 +70,7 @@ class TestPlacing:
             arrive(launched_study)
 
     def test_seats_filled_by_agents_are_not_offered_again(self):
-        launched_study = study(quota=1, otherwise="agents", fill="script:random")
+        launched_study = contest(quota=1, otherwise="agents", fill="script:random")
         (single,) = arrive(launched_study)
         Place.objects.update(until=timezone.now())
         lobbies.sweep()
@@ -124,7 +81,7 @@ class TestPlacing:
 
 class TestVersions:
     def test_lobbies_do_not_mix_versions_and_everyone_ends_in_their_own(self):
-        made = study(config={"players": 2, "runs": 1}, seats={"*": "person"}, agents={})
+        made = contest(config={"players": 2, "runs": 1}, seats={"*": "person"}, agents={})
         late = enrolling.enrol(made, Arrival(recruiter="open", proof="", worker=""))
         (early,) = arrive(made)
         launch_again(made, turn=77)
@@ -141,7 +98,7 @@ class TestVersions:
 
 class TestPay:
     def test_waiting_without_a_group_is_paid_by_time(self):
-        (single,) = arrive(study(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
+        (single,) = arrive(contest(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
         Place.objects.update(
             since=timezone.now() - timedelta(seconds=400), until=timezone.now() - timedelta(seconds=100)
         )
@@ -158,7 +115,7 @@ class TestPay:
         assert single.earnings["lines"][1]["because"] == "for the time that you waited"
 
     def test_partners_of_a_leaver_are_paid_base_and_average(self):
-        leaver, *others = arrive(study(base=Decimal("1.00"), average=Decimal("2.00")), 3)
+        leaver, *others = arrive(contest(base=Decimal("1.00"), average=Decimal("2.00")), 3)
         people.withdraw(enrolment_id=leaver.pk)
         assert states(others) == {State.PARTNER_LEFT: 2}
         for enrolment in others:
@@ -168,7 +125,7 @@ class TestPay:
             }
 
     def test_clock_move_frees_only_that_seats_place(self):
-        launched_study = study(on_timeout="default", extension=0)
+        launched_study = contest(on_timeout="default", extension=0)
         enrolments = arrive(launched_study, 3)
         match = Match.objects.get()
         silent = Seat.objects.get(match=match, role="p3")
@@ -180,22 +137,9 @@ class TestPay:
         assert set(holders) == {enrolment.pk for enrolment in enrolments} - {silent.enrolment_id}
 
 
-def play_all_but(match: Match, role: str) -> None:
-    """Let everyone answer except one, whose time runs out."""
-    match.refresh_from_db()
-    for other_role, turn in match.open_turns().items():
-        if other_role != role:
-            matches.submit_move(match_id=match.pk, role=other_role, move={"answer": 10}, answering=turn.answering)
-    match.refresh_from_db()
-    expired = timezone.now() - timedelta(seconds=1)
-    turns = {seat: {**turn, "deadline": expired.isoformat()} for seat, turn in match.turns.items()}
-    Match.objects.filter(pk=match.pk).update(turns=turns, deadline=expired)
-    matches.handle_time_outs(match_id=match.pk)
-
-
 class TestSessions:
     def test_repeated_games_have_different_seeds(self):
-        (enrolment,) = arrive(study(seats=ALONE, repeats=3))
+        (enrolment,) = arrive(contest(seats=ALONE, repeats=3))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
             enrolment = leave_match_page(enrolment)
@@ -204,7 +148,7 @@ class TestSessions:
 
     @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
     def test_counted_matches_are_paid_and_recorded(self, pays: str, counts: list[bool]):
-        launched_study = study(seats=ALONE, repeats=2, of=pays, config={"players": 2, "runs": 1})
+        launched_study = contest(seats=ALONE, repeats=2, of=pays, config={"players": 2, "runs": 1})
         (enrolment,) = arrive(launched_study)
         for answer in (100, 0):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {"p1": answer, "p2": 50})
@@ -216,7 +160,7 @@ class TestSessions:
         assert workings["share"] == pytest.approx(sum(expected) / len(expected))
 
     def test_randomly_drawn_match_stays_the_same(self):
-        (enrolment,) = arrive(study(seats=ALONE, repeats=3, of="random"))
+        (enrolment,) = arrive(contest(seats=ALONE, repeats=3, of="random"))
         for _match in range(3):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
             enrolment = leave_match_page(enrolment)
@@ -224,7 +168,7 @@ class TestSessions:
         assert drawn.count(True) == 1
 
     def test_instructions_state_the_number_of_games_and_pay(self):
-        launched_study = study(seats=ALONE, repeats=3, of="random")
+        launched_study = contest(seats=ALONE, repeats=3, of="random")
         steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
         (instructions,) = [step for step in steps if step["kind"] == "instructions"]
         assert (
@@ -233,7 +177,7 @@ class TestSessions:
         )
 
     def test_second_game_has_new_partners(self):
-        launched_study = study(
+        launched_study = contest(
             seats={"p1": "person", "p2": "person"},
             config={"players": 2, "runs": 1},
             repeats=2,
@@ -248,24 +192,13 @@ class TestSessions:
 
 
 class TestSettingUp:
-    @pytest.mark.parametrize(
-        ("at", "invalid"),
-        [
-            ("journey.1.lobby.wait", {"wait": 0}),
-            ("journey.1.lobby.fill", {"otherwise": "agents"}),
-            ("journey.1.timing.stand_in", {"on_timeout": "agent"}),
-            ("journey.1.lobby.fill", {"fill": "nobody"}),
-            ("journey.1.repeats", {"repeats": 0}),
-            ("pay.waiting_rate", {"waiting_rate": Decimal("-1")}),
-        ],
-    )
-    def test_invalid_values_are_refused_at_their_field(self, at: str, invalid: dict[str, object]):
+    def test_agents_that_fill_seats_must_be_chosen(self):
         with pytest.raises(BadPlan) as error:
-            study(**invalid)
-        assert at in {fault.at for fault in error.value.faults}
+            contest(otherwise="agents")
+        assert [fault.at for fault in error.value.faults] == ["journey.1.lobby.fill"]
 
     def test_consent_states_wait_and_its_pay(self):
-        text = consent_of(study().latest_version())
+        text = consent_of(contest().latest_version())
         assert "You may have to wait for the others, for at most 5 minutes." in text
         assert "$6.00 an hour" in text
         assert "nother player leaves the game" in text

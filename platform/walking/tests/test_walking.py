@@ -21,7 +21,7 @@ from piloting.person import Person
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from studies.tests.kit import new_study
+from studies.tests.kit import new_study, use_standin
 from tests.visitors import text_of
 from walking import services, views
 from walking.models import Link, Walk
@@ -93,8 +93,7 @@ def test_real_models_play_only_if_a_researcher_asks_for_them(study, monkeypatch)
     study.draft["agents"]["model"]["delay"] = 0
     study.save()
     with OpenAIStandIn(answer) as standin:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
+        use_standin(monkeypatch, standin)
         walk = services.begin(study, real_models=True)
         finish(walk)
     assert standin.requests and set(Seat.objects.exclude(agent="").values_list("agent", flat=True)) == {

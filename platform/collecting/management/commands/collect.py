@@ -43,7 +43,7 @@ from plans.asking import Asking
 from plans.files import loads
 from plans.library import agent_like, ready_made
 from plans.reading import BadPlan
-from plans.starting_collections import collection_for
+from plans.starting import collection_for
 
 INVALID_ARGUMENTS = 2
 SETTINGS = tuple(name for name in (*Asking.model_fields, "fallback") if name not in ("appears", "cap_study"))
@@ -202,7 +202,8 @@ class Command(BaseCommand):
         sources = [bool(options[key]) for key in ("table", "grid", "config")]
         if sum(sources) > 1:
             raise CollectingError("Give only one of --table, --grid and --config.")
-        game, configurations = registry.get(options["game"]), [{}]
+        game = registry.get(options["game"])
+        configurations: list[Any] = [{}]
         if options["config"]:
             configurations = [_json(text, "--config", dict) for text in options["config"]]
         elif options["grid"]:
