@@ -6,7 +6,7 @@ its entry in the audit log and its messages about the outcome are made from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -22,9 +22,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
+from marketplaces import comparing
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account, Recruitment
-from participants.models import Enrolment
 from rights import parts
 from rights.admin import trail
 from rights.roles import Role
@@ -51,7 +51,7 @@ def current_base_pay(study: Study) -> Decimal | None:
 
 @dataclass(frozen=True)
 class Given:
-    """What an action is given: the object, the participant if it concerns one, the form's values, and the request.
+    """What an action is given: the object, the form's values, and the request.
 
     `record` writes the action to the audit log, for actions that do so themselves.
     """
@@ -59,7 +59,6 @@ class Given:
     target: Any
     request: HttpRequest
     values: Mapping[str, Any]
-    person: Enrolment
     record: Callable[[], None] = lambda: None
 
 
@@ -68,7 +67,7 @@ class Act:
     """One action.
 
     Attributes:
-        title: what it does, as the heading of its page and in the audit log; "{person}" is the participant.
+        title: what it does, as the heading of its page and in the audit log.
         does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
         done: the message afterwards, which may contain the form's values in braces.
         explains: the consequences, for its page; None if its button acts at once.
@@ -77,11 +76,10 @@ class Act:
         log_first: write the entry before the request, because the request's outcome may remain unknown.
         log_itself: `does` calls `Given.record`, once nothing prevents the action.
         details: of the entry.
-        who: the participants whom it can concern, by key; None if it concerns none.
         form, initial: what the researcher enters.
         role: the role in the study that it requires.
         spends: it also requires the editor's role in the account.
-        hindrance: why it is not possible now; "" if it is.
+        hindrance: why it is not possible now, as far as is known here; "" if it is.
         page: the page that asks, instead of the common one.
     """
 
@@ -94,8 +92,6 @@ class Act:
     log_first: bool = False
     log_itself: bool = False
     details: Callable[[Given], dict[str, Any]] = lambda given: {}
-    who: Callable[[Any], Mapping[int, Enrolment]] | None = None
-    nobody: Text = ""
     form: type[forms.Form] | None = None
     initial: Callable[[], dict[str, Any]] = dict
     role: Role = Role.EDITOR
@@ -120,7 +116,11 @@ class Desk(Base):
         """Return the address of the page that an action on this object leads back to."""
         raise NotImplementedError
 
-    def about_of(self, target: Any, person: Enrolment | None) -> str:
+    def act_of(self, target: Any, name: str) -> Act:
+        """Return the action with this name on an object."""
+        return self.acts[name]
+
+    def about_of(self, target: Any) -> str:
         """Return the heading of an action's page: the object or person concerned."""
         return str(target)
 
@@ -128,7 +128,7 @@ class Desk(Base):
         """Return sentences about the object for an action's page."""
         return ()
 
-    def warnings_of(self, person: Enrolment | None) -> Sequence[str]:
+    def warnings_of(self, target: Any) -> Sequence[str]:
         """Return what to read before confirming an action."""
         return ()
 
@@ -155,47 +155,57 @@ class Desk(Base):
         full_context = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
         if "study" in context:
             desk = context.get("desk", request.path)
-            study_crumbs = [(self.desk_title, desk)] if desk != request.path else []
+            study_crumbs = [(context.get("desk_title", self.desk_title), desk)] if desk != request.path else []
             full_context |= trail(context["study"], *study_crumbs, here=title)
         return TemplateResponse(request, template, full_context, headers={"Cache-Control": "no-store"})
 
+    def people_of(self, request: HttpRequest, study: Study, account: Account) -> dict[str, Any]:
+        """Return the context of `admin/marketplaces/people.html`: submissions, and where both sides differ."""
+        return {
+            "there": account.get_kind_display(),
+            "counted": comparing.status_counts(study),
+            "lines": comparing.lines_of(study, account),
+            "may_decide": parts.may(request.user, study, role=Role.OWNER),
+        }
+
     # ---- actions ---------------------------------------------------------------------------------------
 
-    def urls_of(self, prefix: str, study_pages: Mapping[str, tuple[str, Callable[..., Any]]]) -> list[URLPattern]:
-        """Return the addresses of a study's pages ({name: (route, view)}) and of all actions."""
+    def urls_of(
+        self, prefix: str, study_pages: Mapping[str, tuple[str, Callable[..., Any]]], names: Iterable[str] = ()
+    ) -> list[URLPattern]:
+        """Return the addresses of a study's pages ({name: (route, view)}) and of actions (default: of all)."""
         view = self.admin_site.admin_view
         urls = [
             path(f"of/<int:study_id>/{route}", view(study_page), name=f"{prefix}_{name}")
             for name, (route, study_page) in study_pages.items()
         ]
-        for name, act in self.acts.items():
-            route = f"<int:object_id>/{name}/" + ("<int:enrolment>/" if act.who else "")
-            urls.append(path(route, view(partial(self.perform, act=act)), name=f"{prefix}_{name}"))
+        for name in names or self.acts:
+            address = view(partial(self.perform, name=name))
+            urls.append(path(f"<int:object_id>/{name}/", address, name=f"{prefix}_{name}"))
         return urls
 
-    def perform(self, request: HttpRequest, object_id: int, *, act: Act, enrolment: int = 0) -> HttpResponse:
+    def perform(self, request: HttpRequest, object_id: int, *, name: str) -> HttpResponse:
         """Ask for confirmation of an action, do it once confirmed, and say what came of it."""
+        target = self.seen(request, str(object_id))
+        act = self.act_of(target, name)
         has_page = act.explains is not None or act.page is not None
         if request.method != "POST" and not (has_page and request.method == "GET"):
             return HttpResponseNotAllowed(["GET", "POST"] if has_page else ["POST"])
-        target = self.seen(request, str(object_id), role=act.role)
-        person = act.who(target).get(enrolment) if act.who else None
-        if act.who and person is None:
-            return self._back(request, target, act.nobody, messages.WARNING)
+        self.seen(request, str(object_id), role=act.role)
         if act.spends:
             self.refuse_without_account(request, target.account)
+        if hindrance := act.hindrance(target):
+            return self._back(request, target, hindrance, messages.ERROR)
         form = bound_form(act.form, request, initial=act.initial()) if act.form else None
         confirmed = request.method == "POST" and (form is None or form.is_valid())
         problem = ""
-        if (confirmed or act.page) and (hindrance := act.hindrance(target)):
-            return self._back(request, target, hindrance, messages.ERROR)
         if confirmed:
-            given = Given(target, request, form.cleaned_data if form else {}, person)  # type: ignore[arg-type]
+            given = Given(target, request, form.cleaned_data if form else {})
             record = partial(self._log, act, given)
             try:
                 if act.log_first:
                     record()
-                message = act.does(replace(given, record=record)) or str(act.done).format(person=person, **given.values)
+                message = act.does(replace(given, record=record)) or str(act.done).format(**given.values)
             except Unclear as error:
                 problem = _("{reason} It is unknown whether this took effect. It is safe to try again.")
                 problem = problem.format(reason=error)
@@ -210,7 +220,7 @@ class Desk(Base):
         if act.explains is None:
             errors = problem or " ".join(text for texts in (form.errors.values() if form else ()) for text in texts)
             return self._back(request, target, errors, messages.ERROR)
-        return self._confirmation(request, act, target, person, form, problem)
+        return self._confirmation(request, act, target, form, problem)
 
     def _back(self, request: HttpRequest, target: Any, message: Text, level: int) -> HttpResponse:
         self.message_user(request, str(message), level)
@@ -218,20 +228,22 @@ class Desk(Base):
 
     def _log(self, act: Act, given: Given) -> None:
         if act.log is not None:
-            title = str(act.title).format(person=given.person)
-            self.record_action(given.request, given.target, act.log, f"{self.desk_title}: {title}.", act.details(given))
+            summary = f"{self.desk_of(given.target)}: {act.title}."
+            self.record_action(given.request, given.target, act.log, summary, act.details(given))
 
-    def _confirmation(
-        self, request: HttpRequest, act: Act, target: Any, person: Enrolment | None, form: Any, problem: str
-    ) -> HttpResponse:
+    def desk_of(self, target: Any) -> str:
+        """Return what the log and breadcrumbs call the place of an object."""
+        return self.desk_title
+
+    def _confirmation(self, request: HttpRequest, act: Act, target: Any, form: Any, problem: str) -> HttpResponse:
         """Return the page that asks for confirmation; its button posts to the page's own address."""
         explanation = act.explains(target) if callable(act.explains) else str(act.explains)
-        back, title = self.back_of(target), str(act.title).format(person=person)
+        back, title = self.back_of(target), str(act.title)
         context = {
-            "study": target.study, "desk": back, "back": back, "button": act.button or title,
-            "about": self.about_of(target, person), "form": form, "harmful": act.harmful, "problem": problem,
-            "sentences": [explanation, *self.facts_of(target)],
-            "warnings": [text for text in self.warnings_of(person) if text],
+            "study": target.study, "desk": back, "desk_title": self.desk_of(target), "back": back,
+            "button": act.button or title, "about": self.about_of(target), "form": form,
+            "harmful": act.harmful, "problem": problem, "sentences": [explanation, *self.facts_of(target)],
+            "warnings": [text for text in self.warnings_of(target) if text],
         }  # fmt: skip
         return self.page(request, "admin/marketplaces/ask.html", title, context)
 

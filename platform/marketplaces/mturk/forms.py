@@ -12,8 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from marketplaces.fields import number, switch, text
-from marketplaces.kinds import NotPossible
-from marketplaces.mturk import deciding, publishing
+from marketplaces.mturk import publishing
 from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
 
@@ -167,17 +166,3 @@ class ProlongForm(forms.Form):
     """Form for the number of hours for which a task stays available from now on."""
 
     hours = number(_("Hours from now"), 1, 30 * 24)
-
-
-class RejectForm(forms.Form):
-    """Form for the reason for rejecting an assignment."""
-
-    reason = text(_("Reason (shown to the worker)"), 10_000, rows=4, required=False)
-
-    def clean_reason(self) -> str:
-        reason: str = self.cleaned_data["reason"]
-        try:
-            deciding.refuse_reason(reason)
-        except NotPossible as refusal:
-            raise ValidationError(str(refusal)) from None
-        return reason

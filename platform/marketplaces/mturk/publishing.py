@@ -19,11 +19,13 @@ from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from games import registry
+from games.errors import UnknownGame
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account
-from marketplaces.mturk import fees, resting
+from marketplaces.mturk import fees
 from marketplaces.mturk.client import HitNow, Refused, Requester, requester_of
-from marketplaces.mturk.models import Hit
+from marketplaces.mturk.models import Hit, Qualification
 from marketplaces.offers import pay_of
 from matches.models import Match
 from recruiters.terms import MTURK_LARGE_FROM
@@ -125,7 +127,7 @@ def publish(hit: Hit, *, address: str) -> Hit:
     try:
         hit_id = requester.create_hit(
             token=hit.token,
-            qualifications=requirements(hit, requester),
+            QualificationRequirements=requirements(hit, requester),
             Title=hit.title,
             Description=hit.description,
             Keywords=hit.keywords,
@@ -138,11 +140,11 @@ def publish(hit: Hit, *, address: str) -> Hit:
         )
     except (Refused, Unclear) as error:
         refused = {"state": Hit.State.REFUSED} if isinstance(error, Refused) else {}
-        _save(hit, problem=str(error)[:300], **refused)
+        save(hit, problem=str(error)[:300], **refused)
         raise
     expires_at = timezone.now() + timedelta(seconds=hit.lifetime)
     available = {"available": hit.assignments, "expires_at": expires_at}
-    _save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="", **available)
+    save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="", **available)
     return hit
 
 
@@ -173,26 +175,47 @@ def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
         countries = [{"Country": country} for country in demands["countries"]]
         found.append((LOCALE, {"Comparator": "In", "LocaleValues": countries}))
     for game in hit.study.games if demands.get("rest_hours") else ():
-        own = resting.qualification_of(hit.account, game, demands["rest_hours"], requester)
+        own = qualification_of(hit.account, game, demands["rest_hours"], requester)
         found.append((own.qualification_id, {"Comparator": "DoesNotExist"}))
     guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
     return [{"QualificationTypeId": key, **requirement, **guarded} for key, requirement in found]
 
 
+def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
+    """Return the qualification of recent players of this game; create it on mTurk if it does not exist.
+
+    Raises:
+        MarketplaceError
+    """
+    key = {"account": account, "game": game, "hours": hours}
+    if (existing := Qualification.objects.filter(**key).first()) is not None:
+        return existing
+    try:
+        title = registry.get(game).title
+    except UnknownGame:
+        title = game
+    # Workers read this text, so it is in English like mTurk's own pages.
+    qualification_id = requester.qualification(
+        f"Parley: played {title} within {hours} hours",
+        f"You have played a game of the kind “{title}” within the last {hours} hours. It is removed automatically.",
+    )
+    return Qualification.objects.get_or_create(**key, defaults={"qualification_id": qualification_id})[0]
+
+
 def find_ordered(hit: Hit, requester: Requester) -> None:
     """Find out whether a task whose answer was lost exists; if mTurk does not list it after a day, it does not."""
     if hit_id := requester.hit_by_annotation(str(hit.token)):
-        _save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
+        save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
         record_status(hit, requester.hit(hit_id))
     elif hit.created_at < timezone.now() - TOKEN_LASTS:
-        _save(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
+        save(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
 
 
 def record_status(hit: Hit, current: HitNow) -> None:
     """Record a task's status on mTurk."""
     known_state = {"state": current.status} if current.status in Hit.State.values else {}
     names = ("assignments", "expires_at", "duration", "pending", "available", "completed")
-    _save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
+    save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
 
 
 def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
@@ -226,7 +249,8 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
     if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
         raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
     requester = requester_of(hit.account)
-    requester.add_assignments(hit.hit_id, number, token=token)
+    order = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": number}
+    requester.once("create_additional_assignments_for_hit", token, **order)
     record_status(hit, requester.hit(hit.hit_id))
 
 
@@ -237,13 +261,9 @@ def offer_for(hit: Hit, *, hours: float) -> None:
         MarketplaceError
     """
     requester = requester_of(hit.account)
-    requester.expire(str(hit.hit_id), timezone.now() + timedelta(hours=hours))
+    until = timezone.now() + timedelta(hours=hours)
+    requester.call("update_expiration_for_hit", HITId=str(hit.hit_id), ExpireAt=until)
     record_status(hit, requester.hit(str(hit.hit_id)))
-
-
-def expire(hit: Hit) -> None:
-    """Stop offering a task. Raise MarketplaceError."""
-    offer_for(hit, hours=-1)
 
 
 def delete(hit: Hit) -> None:
@@ -253,14 +273,14 @@ def delete(hit: Hit) -> None:
         MarketplaceError
     """
     try:
-        requester_of(hit.account).delete(str(hit.hit_id))
+        requester_of(hit.account).call("delete_hit", HITId=str(hit.hit_id))
     except Refused as refusal:
         if refusal.code != "hitdoesnotexist":
             raise
-    _save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
+    save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
 
 
-def _save(hit: Hit, **values: Any) -> None:
+def save(hit: Hit, **values: Any) -> None:
     """Save these values alone, so that other processes' changes to other fields are kept."""
     for name, value in values.items():
         setattr(hit, name, value)

@@ -1,28 +1,34 @@
-"""Fetch a study's tasks and assignments from mTurk, and record what has changed.
+"""Fetch a study's tasks and assignments from mTurk, record what has changed, and keep our own qualifications.
 
 mTurk shows an assignment only after it is submitted, and never one that was returned. A participant therefore counts as
 gone when another worker has submitted their assignment, when its time is over, or when mTurk counts no worker on the
 task and their page has sent no signal for a while.
+
+A qualification hides a task from workers who recently began to play the same game. Its value is the time at which the
+game began, in minutes since 1970. Workers receive it when they begin to play and lose it when the rest period is over.
+In between, the entry check (`studies.participations`) refuses them anyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from marketplaces import rejecting
-from marketplaces.models import Recruitment
-from marketplaces.mturk import publishing, resting
-from marketplaces.mturk.client import AssignmentNow, Refused, Requester, requester_of
-from marketplaces.mturk.models import KEY, Assignment, Hit
+from marketplaces import submissions
+from marketplaces.models import Account, Recruitment
+from marketplaces.mturk import publishing
+from marketplaces.mturk.client import AssignmentNow, Holder, Refused, Requester, requester_of
+from marketplaces.mturk.deciding import report_of
+from marketplaces.mturk.models import KEY, Granted, Hit, Qualification
+from matches.models import Match
 from participants import services
 from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import Identity
+from studies.models import Version
 
 SILENT_AFTER = timedelta(minutes=2)
 """Time without a signal from a participant's page after which they can count as gone."""
@@ -38,95 +44,27 @@ def sync(recruitment: Recruitment) -> None:
     """
     requester = requester_of(recruitment.account)
     hits = Hit.objects.filter(study=recruitment.study, account=recruitment.account)
-    identities = _identities_by_assignment(recruitment.study.slug)
     for hit in hits.exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED]).order_by("pk"):
         if hit.hit_id is None:
             publishing.find_ordered(hit, requester)
         if hit.hit_id is not None:
-            _sync_hit(hit, requester, identities)
+            _sync_hit(hit, requester)
     for game in recruitment.study.games:
-        resting.sync_qualifications(recruitment.account, game, requester)
+        sync_qualifications(recruitment.account, game, requester)
 
 
-def _sync_hit(hit: Hit, requester: Requester, identities: Mapping[str, Mapping[str, int]]) -> None:
-    """Sync one task and its submitted assignments. Known ones are loaded in one query, since most have not changed."""
-    asked_at = timezone.now()
+def _sync_hit(hit: Hit, requester: Requester) -> None:
+    hit_id, asked_at = str(hit.hit_id), timezone.now()
     try:
-        current = requester.hit(str(hit.hit_id))
-        submitted = {assignment.assignment_id: assignment for assignment in requester.assignments(str(hit.hit_id))}
+        current, assignments = requester.hit(hit_id), requester.assignments(hit_id)
     except Refused as refusal:
         if refusal.code != "hitdoesnotexist":
             raise
-        hit.state, hit.available, hit.pending, hit.problem = Hit.State.DISPOSED, 0, 0, str(refusal)
-        hit.save(update_fields=["state", "available", "pending", "problem"])
+        publishing.save(hit, state=Hit.State.DISPOSED, available=0, pending=0, problem=str(refusal))
         return
     publishing.record_status(hit, current)
-    recorded = {assignment.assignment_id: assignment for assignment in hit.submitted.all()}
-    for assignment in submitted.values():
-        if not _is_unchanged(
-            assignment, recorded.get(assignment.assignment_id), identities.get(assignment.assignment_id, {})
-        ):
-            record_assignment(hit, assignment)
-    _end_absent(hit, submitted, asked_at)
-
-
-def record_assignment(hit: Hit, assignment: AssignmentNow) -> Assignment:
-    """Record a submitted assignment and who arrived here with it; write off its payments if it was rejected."""
-    with transaction.atomic():
-        previous = Assignment.objects.select_for_update().filter(assignment_id=assignment.assignment_id).first()
-        whose, identity = _whose(hit, assignment)
-        if previous is not None and previous.whose == Assignment.Whose.OURS and identity is None:
-            whose = Assignment.Whose.OURS  # they arrived here and have been erased since
-        row, _new = Assignment.objects.update_or_create(
-            assignment_id=assignment.assignment_id,
-            defaults={"hit": hit, "whose": whose, "identity": identity, **_recorded_fields(assignment)},
-        )
-        if row.identity is not None:
-            rejecting.update_ledger(
-                row.identity.enrolment,
-                kind=KEY,
-                was_rejected=previous is not None and previous.status == Assignment.Status.REJECTED,
-                is_rejected=row.status == Assignment.Status.REJECTED,
-            )
-    return row
-
-
-def _recorded_fields(assignment: AssignmentNow) -> dict[str, Any]:
-    """Return the fields of an assignment on mTurk that are recorded here."""
-    return {
-        "status": assignment.status if assignment.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
-        "submitted_at": assignment.submitted_at,
-        "auto_approval_at": assignment.auto_approval_at,
-    }
-
-
-def _identities_by_assignment(study: str) -> dict[str, dict[str, int]]:
-    """Return who arrived at this study: for each assignment, its workers and the keys of their identities."""
-    by_assignment: dict[str, dict[str, int]] = {}
-    identities = Identity.objects.filter(study=study, recruiter=KEY)
-    for proof, worker, key in identities.values_list("proof", "worker", "pk"):
-        by_assignment.setdefault(proof.partition("/")[0], {})[worker] = key
-    return by_assignment
-
-
-def _is_unchanged(assignment: AssignmentNow, row: Assignment | None, identities: Mapping[str, int]) -> bool:
-    """Return whether recording this assignment would change nothing, given the identities of its workers."""
-    if row is None or any(getattr(row, name) != value for name, value in _recorded_fields(assignment).items()):
-        return False
-    identity_key = identities.get(assignment.worker)
-    if identity_key is not None or row.whose == Assignment.Whose.OURS:
-        return row.identity_id == identity_key
-    return row.whose == (Assignment.Whose.OTHER if identities else Assignment.Whose.NOBODY)
-
-
-def _whose(hit: Hit, assignment: AssignmentNow) -> tuple[Assignment.Whose, Identity | None]:
-    identities = Identity.objects.filter(
-        study=hit.study.slug, recruiter=KEY, proof__startswith=f"{assignment.assignment_id}/"
-    )
-    identity = identities.filter(worker=assignment.worker).first()
-    if identity is not None:
-        return Assignment.Whose.OURS, identity
-    return (Assignment.Whose.OTHER if identities.exists() else Assignment.Whose.NOBODY), None
+    submissions.record_all(hit.study, hit.account, hit_id, [report_of(assignment) for assignment in assignments])
+    _end_absent(hit, {assignment.assignment_id: assignment for assignment in assignments}, asked_at)
 
 
 def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
@@ -152,3 +90,50 @@ def _is_absent(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
     is_overdue = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
     is_silent = enrolment.last_seen_at < asked_at - SILENT_AFTER
     return is_overdue or (hit.pending == 0 and is_silent)
+
+
+# ---- our own qualifications ------------------------------------------------------------------------
+
+
+def sync_qualifications(account: Account, game: str, requester: Requester) -> None:
+    """Grant the game's qualifications to workers who began to play it; remove them when the rest period is over.
+
+    Raises:
+        MarketplaceError
+    """
+    for own in Qualification.objects.filter(account=account, game=game):
+        _grant_to_starters(own, requester)
+        query = {"QualificationTypeId": own.qualification_id, "Status": "Granted"}
+        for holder in requester.rows("list_workers_with_qualification_type", "Qualifications", Holder, **query):
+            if holder.value + own.hours * 60 <= minute(timezone.now()):
+                _change(requester, "disassociate", "from", own, holder.worker, "invalidqualificationstate")
+
+
+def _grant_to_starters(own: Qualification, requester: Requester) -> None:
+    since = timezone.now() - timedelta(hours=own.hours)
+    versions = Version.objects.filter(study__recruitment__account=own.account)
+    with_game = [v for v in versions if own.game in v.games and v.purpose == Match.Purpose.STUDY]
+    starters = Enrolment.objects.filter(
+        arrived_at__gt=since, identity__recruiter=KEY, placement__version__in=with_game
+    ).exclude(pk__in=own.granted.values("enrolment"))
+    for enrolment in starters.select_related("identity").order_by("arrived_at"):
+        more = {"IntegerValue": minute(enrolment.arrived_at), "SendNotification": False}
+        _change(requester, "associate", "with", own, enrolment.identity.worker, "workerdoesnotexist", **more)
+        Granted.objects.get_or_create(qualification=own, enrolment=enrolment)
+
+
+def _change(
+    requester: Requester, verb: str, word: str, own: Qualification, worker: str, harmless: str, **more: int
+) -> None:
+    """Grant or revoke a qualification; a refusal with the code `harmless` changes nothing."""
+    order = {"QualificationTypeId": own.qualification_id, "WorkerId": worker, **more}
+    try:
+        requester.call(f"{verb}_qualification_{word}_worker", **order)
+    except Refused as refusal:
+        if refusal.code != harmless:
+            raise
+
+
+def minute(time: datetime) -> int:
+    """Return the number of whole minutes since 1970."""
+    return int(time.timestamp() // 60)

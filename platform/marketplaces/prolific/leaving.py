@@ -7,8 +7,7 @@ from urllib.parse import quote
 from django.utils.translation import gettext as _
 
 from marketplaces.prolific import codes
-from marketplaces.prolific.links import KIND
-from marketplaces.prolific.models import Publication
+from marketplaces.prolific.models import KIND, Publication
 from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions

@@ -21,12 +21,11 @@ from django.utils.translation import gettext_lazy
 from marketplaces.kinds import MarketplaceError
 from marketplaces.prolific import keys
 from marketplaces.prolific.client import client_of
-from marketplaces.prolific.models import Publication
+from marketplaces.prolific.models import KIND, Publication
 from marketplaces.prolific.publishing import TREATMENT, store_study
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink
 
-KIND = "prolific"
 ISSUER = "https://www.prolific.com"
 TOKEN = "prolific_token"
 NAMES = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")

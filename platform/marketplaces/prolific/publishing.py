@@ -376,7 +376,7 @@ def forget(publication: Publication) -> None:
     try:
         refresh(publication)
     except NotThere:
-        if not publication.submissions.exists():
+        if not publication.study.submissions.exists():
             publication.delete()
             return
         raise NotPossible(_("Participants have already arrived through this study, so it is kept.")) from None
