@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces import kinds
-from marketplaces.models import Account, Submission
+from marketplaces.models import Account, Recruitment, Submission
 from participants.models import Enrolment
 from payouts.models import LedgerRow
 from recruiters.models import Identity
@@ -197,8 +197,8 @@ def _finding_at_review(one: Submission, owed: set[str]) -> str:
 
 def _without_submission(study: Study, account: Account, keys: set[str]) -> list[Line]:
     """Return those who arrived with a submission that is not theirs, or that the marketplace does not have (yet)."""
-    recruitment = study.recruitment
-    if recruitment.answered_at is None:
+    recruitment = Recruitment.objects.filter(study=study).first()
+    if recruitment is None or recruitment.answered_at is None:
         return []
     marketplace = kinds.get(account.kind).deciding
     matched = Submission.objects.filter(study=study, enrolment__isnull=False).values("enrolment")

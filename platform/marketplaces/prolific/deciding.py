@@ -169,9 +169,7 @@ def ask_return(submission: Submission, *, reasons: Sequence[str], record: Callab
     Submission.objects.filter(pk=submission.pk).update(return_asked=True)
 
 
-def pay_part(
-    submission: Submission, *, percent: int, message: str, record: Callable[[], None] = lambda: None
-) -> None:
+def pay_part(submission: Submission, *, percent: int, message: str, record: Callable[[], None] = lambda: None) -> None:
     """Complete a participant's submission on Prolific for part of the reward, which the ledger records as paid there.
 
     Prolific completes a submission only once, so a repeated request pays nobody twice.

@@ -22,6 +22,7 @@ from payouts import books
 from payouts import deciding as ledger
 from payouts.deciding import COMMITTED
 from payouts.models import LedgerRow, Posting
+from recruiters.arrivals import Arrival
 from rights.roles import Role
 from tests.visitors import breadcrumb_urls, text_of
 
@@ -45,17 +46,15 @@ class TestRecording:
 
     def test_late_arrival_is_matched_at_the_next_sync(self, stage):
         worker = stage.worker()
+        identity = worker.arrive().identity
+        link = {"worker": identity.worker, "proof": identity.proof, "details": identity.details}
         worker.submit()
+        worker.person.delete()
         stage.sync()
         assert Submission.objects.get().whose == "nobody"
-        other = stage.worker()
-        proof, details = other.arrive().identity.proof, other.person.identity.details
-        other.person.delete()
-        other.submit()
+        person = building.enrol(stage.study, Arrival(stage.kind, **link))
         stage.sync()
-        person = building.arrive(stage.study, worker=other.participant, proof=proof, details=details)
-        stage.sync()
-        assert other.row.enrolment == person and other.row.whose == "ours"
+        assert (worker.row.enrolment, worker.row.whose) == (person, "ours")
 
     def test_unchanged_submissions_need_no_more_queries(self, stage):
         queries = []
@@ -117,8 +116,9 @@ class TestComparing:
             assert worker.participant not in page.content.decode()
 
     def test_every_finding_has_words_for_every_marketplace(self, stage):
+        person = stage.worker().arrive()
         for found in comparing.FINDINGS:
-            line = comparing._line(None, stage.worker().arrive(), found, stage.account)
+            line = comparing._line(None, person, found, stage.account)
             assert line.discrepancy and line.advice and "{" not in line.discrepancy + line.advice
 
 
@@ -220,7 +220,11 @@ class TestRejecting:
         identities = f"/admin/marketplaces/submission/of/{stage.study.pk}/worker/"
         assert editor.post(identities, {"enrolment": worker.person.pk}).status_code == 403
         stage.standin.calls.clear()
-        pages = (stage.desk, "/admin/marketplaces/submission/", f"/admin/marketplaces/submission/{worker.row.pk}/change/")
+        pages = (
+            stage.desk,
+            "/admin/marketplaces/submission/",
+            f"/admin/marketplaces/submission/{worker.row.pk}/change/",
+        )
         for page in pages:
             assert worker.participant not in owner.get(page).content.decode()
         assert worker.act("reject") in owner.get(pages[-1]).content.decode()
@@ -237,7 +241,6 @@ class TestPaying:
         rows = stage.pay_all()
         assert {row.state for row in rows.values()} == {LedgerRow.State.CONFIRMED}
         assert worker.status == STATUS.APPROVED
-        stage.pay_all()
         stage.sync()
         assert not findings(stage) and not books.check(stage.study.slug)
 

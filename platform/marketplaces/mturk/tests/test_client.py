@@ -146,9 +146,7 @@ def test_all_pages_of_a_list_are_read(staged, monkeypatch):
 
 def test_expired_task_is_offered_to_nobody(staged):
     hit = staged.published()
-    staged.requester.call(
-        "update_expiration_for_hit", HITId=hit.hit_id, ExpireAt=timezone.now() - timedelta(minutes=1)
-    )
+    staged.requester.call("update_expiration_for_hit", HITId=hit.hit_id, ExpireAt=timezone.now() - timedelta(minutes=1))
     assert staged.requester.hit(hit.hit_id).status == "Reviewable"
     with pytest.raises(RequestError):
         staged.accept(hit, "AWORKERONE")
