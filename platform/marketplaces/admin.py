@@ -284,7 +284,7 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
     list_select_related = ["study", "enrolment"]
     list_filter = ["status", "whose"]
     fields = [
-        "who", "study", "account", "status_label", "whose", "code", "return_asked", "authenticity", "started_at",
+        "who", "study", "account", "status_text", "whose", "code", "return_asked", "authenticity", "started_at",
         "submitted_at", "auto_approval_at", "taken_back_at", "decisions",
     ]  # fmt: skip
     readonly_fields = fields
@@ -300,6 +300,10 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
     )
     def status_label(self, submission: Submission) -> tuple[str, str]:
         return submission.status, submission.status_label
+
+    @display(description=gettext_lazy("status"))
+    def status_text(self, submission: Submission) -> str:
+        return submission.status_label
 
     @display(description=gettext_lazy("decisions of an owner"))
     def decisions(self, submission: Submission) -> str:

@@ -31,8 +31,7 @@ def lines_of(staged) -> dict[Enrolment, comparing.Line]:
     """Return what there is to say about each participant after a sync."""
     assert sync_generally(staged.recruitment)
     staged.recruitment.refresh_from_db()
-    study = Study.objects.get(pk=staged.study.pk)
-    return {line.enrolment: line for line in comparing.lines_of(study, staged.account)}
+    return {line.enrolment: line for line in comparing.lines_of(staged.study, staged.account)}
 
 
 def make_silent(person, **time_ago) -> None:
