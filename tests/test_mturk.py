@@ -260,7 +260,7 @@ def check_paid(stack: Any, standin: StandIn, slug: str) -> None:
     }
     bonuses = [row for row in rows if row["reason"] == "bonus" and row["state"] == "confirmed"]
     assert sorted((row["worker"], Decimal(row["amount"])) for row in bonuses) == sorted(
-        (bonus.worker, bonus.amount) for bonus in standin.market.bonuses
+        (bonus["WorkerId"], Decimal(bonus["BonusAmount"])) for bonus in standin.market.bonuses
     )
     for row in rows:
         if row["reason"] == "base" and row["state"] == "confirmed":

@@ -50,12 +50,12 @@ class AccountForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         for credential in self._credentials():
             self.fields[f"{_CREDENTIAL}{credential.name}"] = forms.CharField(
-                label=credential.label,
+                label=str(credential.label),
                 required=False,
                 max_length=400,
                 validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
                 widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-                help_text=credential.help
+                help_text=str(credential.help)
                 or _("Stored encrypted and never shown. Leave empty to keep the saved value."),
             )
 
@@ -156,7 +156,7 @@ class AccountAdmin(MembersPage):
     @sensitive_variables()
     def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
         if not change:
-            obj.created_by = request.user
+            obj.created_by_id = request.user.pk
         if entered := form.entered_credentials():
             stored_credentials = {} if {"place", "address"} & set(form.changed_data) else credentials_of(obj) or {}
             obj.keep_credentials({**stored_credentials, **entered})
@@ -193,9 +193,9 @@ class RecruitmentForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         account = self.fields.get("account")
-        if account is not None:
+        if isinstance(account, forms.ModelChoiceField):
             message = _("Accounts are added under {link}.")
-            if not account.queryset.exists():
+            if account.queryset is not None and not account.queryset.exists():
                 message = _("There is no account that you may use. Add one under {link}, then choose it here.")
             link = format_html('<a href="{}">{}</a>', reverse("admin:marketplaces_account_changelist"), _("Accounts"))
             account.help_text = format_html(message, link=link)
@@ -352,7 +352,7 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
         study = self.study_of(request, study_id, role=Role.OWNER)
         key = request.POST.get("enrolment", "")
         arrivals = Identity.objects.filter(study=study.slug, recruiter__in=kinds.keys()).select_related("enrolment")
-        identity = arrivals.filter(enrolment=key).first() if key.isascii() and key.isdigit() else None
+        identity = arrivals.filter(enrolment=int(key)).first() if key.isascii() and key.isdigit() else None
         if identity is None:
             self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))

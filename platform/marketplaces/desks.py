@@ -217,7 +217,9 @@ class Desk(Base):
         if act.page is not None and not problem:
             return act.page(self, request, target)
         if act.explains is None:
-            errors = problem or " ".join(text for texts in (form.errors.values() if form else ()) for text in texts)
+            errors = problem or " ".join(
+                str(text) for texts in (form.errors if form else {}).values() for text in texts
+            )
             return self._back(request, target, errors, messages.ERROR)
         return self._confirmation(request, act, target, form, problem)
 

@@ -39,7 +39,7 @@ from studies.models import Study
 STATUS = Submission.Status
 LONGEST = 250
 """Maximum length of a note in the journal, in characters."""
-ASSIGNMENT_STATUSES = {
+ASSIGNMENT_STATUSES: Mapping[str, AssignmentStatus] = {
     STATUS.RESERVED: AssignmentStatus.WORKING,
     STATUS.WORKING: AssignmentStatus.WORKING,
     STATUS.TIMED_OUT: AssignmentStatus.TIMED_OUT,
@@ -114,14 +114,14 @@ def record(study: Study, account: Account, task: str, report: Report) -> Submiss
     )
     workers = {identity.worker: identity.enrolment for identity in arrivals}
     person = workers.get(report.worker)
-    lookup = {"study": study, "key": report.key}
     with transaction.atomic():
-        previous = Submission.objects.select_for_update().filter(**lookup).first()
+        previous = Submission.objects.select_for_update().filter(study=study, key=report.key).first()
         whose = Submission.Whose.OTHER if workers else Submission.Whose.NOBODY
         if person is not None or (previous is not None and previous.whose == Submission.Whose.OURS):
             whose = Submission.Whose.OURS  # without a person, they arrived here and have been erased since
         told = {"account": account, "task": task, "enrolment": person, "whose": whose, "heard_at": timezone.now()}
-        row, _new = Submission.objects.update_or_create(**lookup, defaults={**told, **report.fields})
+        defaults: dict[str, Any] = {**told, **report.fields}
+        row, _new = Submission.objects.update_or_create(study=study, key=report.key, defaults=defaults)
         if person is not None:
             kinds.get(account.kind).deciding.recorded(row)
             was_rejected = previous is not None and previous.status == STATUS.REJECTED
@@ -244,7 +244,7 @@ def without_identifiers(note: Any, person: Enrolment | None) -> Any:
     return scrubbed(note, identity) if isinstance(note, str) else note
 
 
-def rejection_of(person: Enrolment) -> Rejection | None:
+def rejection_of(person: Enrolment) -> Rejection:
     """Return what rejecting this participant's work means, and where it is done."""
     identity = Identity.objects.get(enrolment=person)
     marketplace = kinds.get(identity.recruiter)

@@ -221,7 +221,7 @@ class PanelAdmin(PartAdmin):
         )
         return _lists_of(study)
 
-    def download(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
+    def download(self, request: HttpRequest, study_id: int, number: int) -> StreamingHttpResponse:
         """Download a list's open payments in the panel's format, with the panel's participant IDs."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         payment_list = _list(study, number)

@@ -80,7 +80,8 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[UploadedCode]:
     if "code" not in names or len(set(names)) < len(names) or set(names) - {"code", "label"}:
         message = _("The first line must name the columns: “code” and optionally “label”, and no others.")
         raise BadFile([Problem(header_line, message)])
-    codes, problems = [], []
+    codes: list[tuple[str, str]] = []
+    problems: list[Problem] = []
     first_lines: dict[str, int] = {}
     for line, cells in rows:
         if not any(cell.strip() for cell in cells):

@@ -25,10 +25,10 @@ def _hits(recruitment: Recruitment) -> list[Hit]:
 def _to_change(recruitment: Recruitment, status: str) -> list[Hit]:
     """Return the tasks to offer again for an open study, and to end for others."""
     now = timezone.now()
-    hits = [hit for hit in _hits(recruitment) if hit.available and hit.expires_at is not None]
+    hits = [(hit, hit.expires_at) for hit in _hits(recruitment) if hit.available]
     if status == Study.Status.LAUNCHED:
-        return [hit for hit in hits if hit.expires_at <= now and hit.account_id == recruitment.account_id]
-    return [hit for hit in hits if hit.expires_at > now]
+        return [hit for hit, until in hits if until and until <= now and hit.account_id == recruitment.account_id]
+    return [hit for hit, until in hits if until and until > now]
 
 
 def state(recruitment: Recruitment) -> str:

@@ -184,6 +184,8 @@ def site_of(account: Account) -> str:
 # ---- framing in rehearsals -------------------------------------------------------------------------
 
 _ENTRY_PATH, _PARTICIPANT_PATH = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
+_CSP_UPDATE = "_csp_update"
+"""Attribute of a response that CSPMiddleware reads."""
 REHEARSAL = Q(account__kind=KEY, account__place=Account.Place.REHEARSAL)
 CACHE_SECONDS = 1.0
 """Seconds for which a web process remembers whether a study is in rehearsal, because the check delays every page."""
@@ -222,6 +224,6 @@ class RehearsalFrames(MiddlewareMixin):
         if not _any_rehearsal():
             return response
         if (rehearsal := recruitments.filter(REHEARSAL).select_related("account").first()) is not None:
-            csp_update = getattr(response, "_csp_update", None) or {}
-            response._csp_update = {**csp_update, "frame-ancestors": site_of(rehearsal.account)}
+            csp_update = getattr(response, _CSP_UPDATE, None) or {}
+            setattr(response, _CSP_UPDATE, {**csp_update, "frame-ancestors": site_of(rehearsal.account)})
         return response

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -158,7 +159,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
         return _page_of(publication)
 
-    def _create_draft(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
+    def _create_draft(self, request: HttpRequest, study: Study, form: Form) -> HttpResponse:
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
             publication = publishing.create_draft(study, address=address, **form.cleaned_data)

@@ -97,10 +97,12 @@ class OfferForm(forms.Form):
 
     def __init__(self, *args: Any, projects: list[tuple[str, str]], filters: Sequence[Filter] = (), **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["filters"].offer(filters)
-        self.fields["project"].choices = projects or [("", "–")]
+        offered, project = self.fields["filters"], self.fields["project"]
+        assert isinstance(offered, FiltersField) and isinstance(project, forms.ChoiceField)
+        offered.offer(filters)
+        project.choices = projects or [("", "–")]
         if len(projects) < 2:
-            self.fields["project"].widget = forms.HiddenInput()
+            project.widget = forms.HiddenInput()
 
 
 def suggestion(study: Study) -> dict[str, Any]:

@@ -136,8 +136,9 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     except jwt.InvalidTokenError:
         raise Forged(forged) from None
     signed = claims.get("prolific")
-    is_complete = isinstance(signed, dict) and all(isinstance(signed.get(name), str) for name in NAMES)
-    if not is_complete or not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
+    if not isinstance(signed, dict) or not all(isinstance(signed.get(name), str) for name in NAMES):
+        raise Forged(forged)
+    if not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
         raise Forged(forged)
     if publication.workspace and signed.get("workspace_id", publication.workspace) != publication.workspace:
         raise Forged(forged)

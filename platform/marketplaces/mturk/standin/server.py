@@ -5,18 +5,28 @@ from __future__ import annotations
 import re
 import time
 from decimal import Decimal
+from hmac import compare_digest
 from html import escape
 from urllib.parse import urlencode
 
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
 from llm_agents.standins.http import HttpRequest
 from llm_agents.standins.kit import Fault, Reply, Service, data, page, redirect
-from marketplaces.mturk.standin import api
-from marketplaces.mturk.standin.market import Assignment, Hit, Market, RequestError, Worker
+from marketplaces.mturk.standin.market import Assignment, Hit, Market, ProtocolError, RequestError, Worker
 
 KEY_ID = "AKIATWINTWINTWINTWIN"
 SECRET = "stand-in-secret-that-opens-nothing-else"
 """Credentials for the stand-in; they must appear nowhere else."""
 JSON = "application/x-amz-json-1.1"
+TARGET = "MTurkRequesterServiceV20170117."
+REGION, SERVICE = "us-east-1", "mturk-requester"
+_AUTHORIZATION = re.compile(
+    r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
+    r"SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})"
+)
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _WORKERS_PAGE = re.compile(
     r"/worker/(?P<worker>A[A-Z0-9]{1,40})"
@@ -41,7 +51,7 @@ class StandIn(Service):
         self.calls: list[str] = []
 
     def call_of(self, request: HttpRequest) -> str:
-        return api.operation_of(request) if (request.method, request.path) == ("POST", "/") else ""
+        return _operation_of(request) if (request.method, request.path) == ("POST", "/") else ""
 
     def failure(self, fault: Fault) -> Reply:
         if fault is Fault.RATE:
@@ -61,12 +71,12 @@ class StandIn(Service):
             )
 
     def _call(self, request: HttpRequest) -> Reply:
-        operation = api.operation_of(request)
+        operation = _operation_of(request)
         self.calls.append(operation)
         try:
-            api.refuse_unsigned(request, key_id=KEY_ID, secret=SECRET)
-            return data(api.answer(self.market, operation, request.body), kind=JSON)
-        except api.ProtocolError as error:
+            _refuse_unsigned(request)
+            return data(self.market.answer(operation, request.body), kind=JSON)
+        except ProtocolError as error:
             return _error(error.name, message=str(error))
         except RequestError as error:
             message = f"{error} ({int(time.time() * 1000)} {error.code})"
@@ -107,6 +117,27 @@ class StandIn(Service):
             market.leave(assignment)
             return redirect(f"/worker/{worker.id}")
         return page(_work(worker, assignment, self.address))
+
+
+def _operation_of(request: HttpRequest) -> str:
+    return request.headers.get("x-amz-target", "").removeprefix(TARGET)
+
+
+def _refuse_unsigned(request: HttpRequest) -> None:
+    """Raise ProtocolError unless the request is signed with our key (AWS signature version 4)."""
+    headers = request.headers
+    match = _AUTHORIZATION.fullmatch(headers.get("authorization", ""))
+    if match is None or "x-amz-date" not in headers:
+        raise ProtocolError("MissingAuthenticationTokenException", "Missing Authentication Token")
+    if match[1] != KEY_ID or (match[3], match[4]) != (REGION, SERVICE):
+        raise ProtocolError("UnrecognizedClientException", "The security token included in the request is invalid.")
+    signed_headers = {name: headers.get(name, "") for name in match[5].split(";")}
+    signed = AWSRequest("POST", f"http://{headers.get('host', '')}/", headers=signed_headers, data=request.body)
+    signed.context["timestamp"] = headers["x-amz-date"]
+    signer = SigV4Auth(Credentials(KEY_ID, SECRET), SERVICE, REGION)
+    expected = signer.signature(signer.string_to_sign(signed, signer.canonical_request(signed)), signed)
+    if not compare_digest(expected, match[6]):
+        raise ProtocolError("InvalidSignatureException", "The request signature we calculated does not match.")
 
 
 def _error(name: str, status: int = 400, **message: str) -> Reply:

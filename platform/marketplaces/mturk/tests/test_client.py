@@ -126,7 +126,7 @@ def test_bonus_is_paid_once(staged):
     with pytest.raises(Unclear):
         staged.requester.once("send_bonus", token, **bonus_for(assignment))
     staged.requester.once("send_bonus", token, **bonus_for(assignment))
-    assert [bonus.amount for bonus in staged.market.bonuses] == [Decimal("0.75")]
+    assert [bonus["BonusAmount"] for bonus in staged.market.bonuses] == ["0.75"]
 
 
 def test_bonus_whose_request_arrives_twice_is_paid_once(staged):

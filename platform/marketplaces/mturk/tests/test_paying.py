@@ -81,7 +81,7 @@ def test_repeated_bonus_is_paid_once(staged, payer, played):
         assert payer.pay(bonus).outcome is Outcome.CONFIRMED
     assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
     (paid,) = staged.market.bonuses
-    assert (paid.amount, paid.worker) == (Decimal("0.75"), "AWORKERONE")
+    assert (paid["BonusAmount"], paid["WorkerId"]) == ("0.75", "AWORKERONE")
     assert balance_before - payer.balance()[0] == Decimal("0.90")
     assert payer.look_up(order_for(person)).outcome is Outcome.NOT_FOUND, "another row was not paid by it"
 
@@ -255,4 +255,4 @@ def test_bonus_with_a_long_message_can_be_found(staged, payer, played):
     bonus = order_for(person, message="x" * 5000)
     payer.pay(bonus)
     assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
-    assert len(staged.market.bonuses[0].reason) <= 1000
+    assert len(staged.market.bonuses[0]["Reason"]) <= 1000

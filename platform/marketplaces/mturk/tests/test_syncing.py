@@ -195,10 +195,10 @@ class TestRestQualification:
         sync(staged)
         assert staged.market.offered(worker) == []
         assert len(staged.market.offered(staged.market.worker("AFRESH"))) == 2
-        (qualification,) = staged.market.qualifications.values()
-        value, since = qualification.holders["AWORKERONE"]
+        (holders,) = staged.market.holders.values()
+        value, since = holders["AWORKERONE"]
         make_silent(person, hours=12, minutes=1)
-        qualification.holders["AWORKERONE"] = (value - 721, since)
+        holders["AWORKERONE"] = (value - 721, since)
         sync(staged)
         assert [offered.id for offered in staged.market.offered(worker)] == [other_hit.hit_id]
 
@@ -219,8 +219,8 @@ class TestRestQualification:
         assert staged.follow(invented_link).status_code == 302
         staged.arrive(staged.accept(hit, "AWORKERTWO"))
         sync(staged)
-        (qualification,) = staged.market.qualifications.values()
-        assert list(qualification.holders) == ["AWORKERTWO"]
+        (holders,) = staged.market.holders.values()
+        assert list(holders) == ["AWORKERTWO"]
         calls_before = staged.standin.calls.count("AssociateQualificationWithWorker")
         sync(staged)
         assert staged.standin.calls.count("AssociateQualificationWithWorker") == calls_before
