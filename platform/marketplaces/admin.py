@@ -24,7 +24,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 from audit import services as audit
 from audit.actions import Action
 from marketplaces import comparing, kinds, submissions, syncing
-from marketplaces.desks import Act, Desk
+from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, Recruitment, Submission, credentials_of
 from participants.admin import ReadOnlyAdmin
@@ -33,6 +33,7 @@ from recruiters.models import Identity
 from rights import parts
 from rights.admin import MembersPage, PartAdmin
 from rights.roles import Role
+from studies.admin.acts import Act
 from studies.models import Study
 
 _CREDENTIAL = "credential_"

@@ -229,8 +229,8 @@ def _line(one: Submission | None, person: Enrolment | None, found: str, account:
     advice = kind.deciding.ADVICE.get(found, advice)
     words = {"there": kind.title, "status": theirs, "when": when}
     label = person.pseudonym if person is not None else _start_label(one, words)
-    texts = (str(text).format(**words) for text in (discrepancy, advice))
-    return Line(person, label, theirs, ours, found, *texts, actions_on(one) if one is not None else ())
+    differs, remedy = (str(text).format(**words) for text in (discrepancy, advice))
+    return Line(person, label, theirs, ours, found, differs, remedy, actions_on(one) if one is not None else ())
 
 
 def actions_on(submission: Submission) -> tuple[tuple[str, str], ...]:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from django.utils.functional import Promise
 
 if TYPE_CHECKING:
-    from marketplaces.desks import Act
     from marketplaces.models import Account, Recruitment, Submission
     from marketplaces.submissions import Report
     from recruiters.models import Identity
+    from studies.admin.acts import Act
 
 
 class MarketplaceError(Exception):

@@ -22,7 +22,6 @@ from django.utils.translation import gettext_lazy
 
 from audit.actions import Action
 from marketplaces import kinds
-from marketplaces.desks import Act, Given
 from marketplaces.kinds import NotPossible, Unclear
 from marketplaces.models import Account, Submission
 from participants import services as people
@@ -34,6 +33,7 @@ from payouts.payers import AssignmentStatus, Rejection
 from payouts.paying import scrubbed
 from recruiters.models import Identity
 from rights.roles import Role
+from studies.admin.acts import Act, Given
 from studies.models import Study
 
 STATUS = Submission.Status

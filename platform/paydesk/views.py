@@ -13,6 +13,7 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -49,15 +50,15 @@ URGENT = (
     State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
 )  # fmt: skip
 """The states, in the order in which the page shows them."""
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
-def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
+def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
     """Pass the view the study from its URL, if the user has this role in it."""
 
-    def decorate(view: View) -> Callable[..., HttpResponse]:
+    def decorate(view: View) -> View:
         @wraps(view)
-        def wrapper(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponse:
+        def wrapper(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponseBase:
             return view(request, _study_admin().seen(request, str(pk), role=role), **kwargs)
 
         return admin.site.admin_view(wrapper)

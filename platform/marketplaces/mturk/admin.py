@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Act, Desk, Given, current_base_pay
+from marketplaces.desks import Desk, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Recruitment
 from marketplaces.mturk import fees, publishing
@@ -28,6 +28,7 @@ from marketplaces.mturk.models import KEY, Hit
 from participants.admin import ReadOnlyAdmin
 from rights import parts
 from rights.roles import Role
+from studies.admin.acts import Act, Given
 from studies.models import Study
 
 

@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy
 
 from audit.actions import Action
 from marketplaces import submissions
-from marketplaces.desks import Act, Given
 from marketplaces.fields import text
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Submission
@@ -27,6 +26,7 @@ from marketplaces.mturk.models import Hit
 from marketplaces.submissions import Report
 from payouts.models import LedgerRow
 from recruiters.models import Identity
+from studies.admin.acts import Act, Given
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
 REVERSAL_PERIOD = timedelta(days=30)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Act, Desk, Given, bound_form, current_base_pay
+from marketplaces.desks import Desk, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, authenticity, hooks, publishing
@@ -30,6 +30,7 @@ from recruiters.uploads import LARGEST, BadFile
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
+from studies.admin.acts import Act, Given, bound_form
 from studies.models import Study
 
 STATUS = Publication.Status

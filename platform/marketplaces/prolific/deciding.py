@@ -19,7 +19,6 @@ from django.utils.translation import gettext_lazy
 
 from audit.actions import Action
 from marketplaces import submissions
-from marketplaces.desks import Act
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Submission
 from marketplaces.prolific import authenticity, codes
@@ -31,6 +30,7 @@ from payouts.models import LedgerRow
 from payouts.services import keep_paid_elsewhere
 from plans.pay import cents
 from recruiters.models import Identity
+from studies.admin.acts import Act
 
 STATUS = Submission.Status
 _SALT = "marketplaces.prolific.submission"
