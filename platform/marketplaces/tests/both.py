@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from marketplaces.prolific.tests.staging import staged_on
 from participants.models import Enrolment
 from payouts import deciding, paying
 from payouts.models import LedgerRow, Transfer
+from payouts.payers import Order
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -34,7 +36,9 @@ class Stage:
     Attributes:
         there: the marketplace's name.
         reason: what an owner enters to reject.
-        calls: patterns of the calls that reject and that list the submissions, for faults.
+        reject_call, list_call, status_call: patterns of calls, for faults.
+        pay_calls: the same, by the reason that is paid.
+        id_name: where an identity's details keep its submission's identifier.
     """
 
     kind: ClassVar[str]
@@ -42,6 +46,9 @@ class Stage:
     reason: ClassVar[dict[str, str]]
     reject_call: ClassVar[str]
     list_call: ClassVar[str]
+    status_call: ClassVar[str]
+    pay_calls: ClassVar[dict[str, str]]
+    id_name: ClassVar[str]
     study: Study
     standin: Any
 
@@ -55,6 +62,10 @@ class Stage:
 
     def worker(self) -> Worker:
         """Return a participant who takes a place."""
+        raise NotImplementedError
+
+    def spend_all(self) -> None:
+        """Leave no money in the account."""
         raise NotImplementedError
 
     def sync(self) -> Recruitment:
@@ -137,6 +148,16 @@ class Worker:
     def act(self, name: str) -> str:
         return f"/admin/marketplaces/submission/{self.row.pk}/{name}/"
 
+    def order(self, reason: str, amount: str | None = None, **changes: Any) -> Order:
+        """Return the order that the ledger would have paid."""
+        row, identity = self.person.ledger.get(reason=reason), self.person.identity
+        order = Order(row.uid, reason, row.amount, row.currency, identity.worker, identity.details)
+        return replace(order, **{**({"amount": Decimal(amount)} if amount else {}), **changes})
+
+    def paid(self, reason: str) -> list[Decimal]:
+        """Return each payment that the stand-in made to them for this reason."""
+        raise NotImplementedError
+
     def finish(self) -> Enrolment:
         """Go from the link to the last page."""
         person = self.arrive()
@@ -158,6 +179,8 @@ class MturkStage(Stage):
     kind, there = "mturk", "Mechanical Turk"
     reason = {"reason": WORDS}
     reject_call, list_call = "RejectAssignment", "ListAssignmentsForHIT"
+    status_call, id_name = "GetAssignment", "assignmentId"
+    pay_calls: ClassVar = {"base": "ApproveAssignment", "bonus": "SendBonus"}
 
     def __init__(self, standin: Any):
         self.standin, self.staged = standin, staged_at(standin)
@@ -170,6 +193,10 @@ class MturkStage(Stage):
     @property
     def desk(self) -> str:
         return f"/admin/mturk/hit/of/{self.study.pk}/"
+
+    def spend_all(self) -> None:
+        market = self.standin.market
+        market.total = market.spent + market.held
 
     def worker(self) -> Worker:
         return MturkWorker(self, self.staged.accept(self.hit, f"AWORKER{next(self._numbers)}"))
@@ -194,11 +221,19 @@ class MturkWorker(Worker):
     def decide(self, status: str) -> None:
         self.there.status = status.title()
 
+    def paid(self, reason: str) -> list[Decimal]:
+        if reason == "base":
+            return [self.there.hit.reward] if self.there.status == "Approved" else []
+        own = [one for one in self.stage.standin.market.bonuses if one["AssignmentId"] == self.there.id]
+        return [Decimal(one["BonusAmount"]) for one in own]
+
 
 class ProlificStage(Stage):
     kind, there = "prolific", "Prolific"
     reason = {"category": "LOW_EFFORT", "reason": WORDS, "sure": "on"}
     reject_call, list_call = r"POST /api/v1/submissions/\w+/transition/", "GET /api/v1/submissions/$"
+    status_call, id_name = r"GET /api/v1/submissions/\w+/", "SESSION_ID"
+    pay_calls: ClassVar = {"base": reject_call, "bonus": "POST /api/v1/bulk-bonus-payments/"}
 
     def __init__(self, standin: Any):
         self.standin, self.offer = standin, staged_on(standin)
@@ -211,6 +246,9 @@ class ProlificStage(Stage):
     @property
     def desk(self) -> str:
         return f"/admin/prolific/publication/{self.publication.pk}/change/"
+
+    def spend_all(self) -> None:
+        self.standin.market.balance = 0
 
     def worker(self) -> Worker:
         assert self.publication
@@ -238,3 +276,8 @@ class ProlificWorker(Worker):
 
     def decide(self, status: str) -> None:
         self.there.submission.status = status
+
+    def paid(self, reason: str) -> list[Decimal]:
+        name = "reward" if reason == "base" else reason
+        own = (self.there.submission.id, name)
+        return [Decimal(cents) / 100 for key, kind, cents in self.stage.standin.market.paid if (key, kind) == own]

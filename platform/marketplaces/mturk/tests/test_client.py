@@ -96,37 +96,10 @@ def test_repeated_order_creates_one_task(staged, failure):
     assert list(staged.market.hits) == [Hit.objects.get().hit_id]
 
 
-def add_assignments(staged, hit, number, token) -> None:
-    order = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": number}
-    staged.requester.once("create_additional_assignments_for_hit", token, **order)
-
-
 def bonus_for(assignment) -> dict[str, str]:
     return {
         "WorkerId": "AWORKERONE", "AssignmentId": assignment.id, "BonusAmount": "0.75", "Reason": "Well played",
     }  # fmt: skip
-
-
-def test_repeated_extension_adds_assignments_once(staged):
-    hit, token = staged.published(assignments=3), uuid.uuid4()
-    staged.standin.misbehave(Fault.LOST, "CreateAdditionalAssignmentsForHIT")
-    with pytest.raises(Unclear):
-        add_assignments(staged, hit, 2, token)
-    add_assignments(staged, hit, 2, token)
-    assert staged.market.hits[hit.hit_id].assignments == 5
-    with pytest.raises(Refused, match="fewer than 10"):
-        add_assignments(staged, hit, 5, uuid.uuid4())
-
-
-def test_bonus_is_paid_once(staged):
-    hit = staged.published()
-    _person, assignment = staged.work_through(hit, "AWORKERONE")
-    token = uuid.uuid4()
-    staged.standin.misbehave(Fault.REFUSED_LATE, "SendBonus")
-    with pytest.raises(Unclear):
-        staged.requester.once("send_bonus", token, **bonus_for(assignment))
-    staged.requester.once("send_bonus", token, **bonus_for(assignment))
-    assert [bonus["BonusAmount"] for bonus in staged.market.bonuses] == ["0.75"]
 
 
 def test_bonus_whose_request_arrives_twice_is_paid_once(staged):
