@@ -56,7 +56,7 @@ class Listed:
 
 
 class Recruiting(Protocol):
-    """What opening, pausing and closing a study does there: a folder's module `recruiting`.
+    """What opening, pausing and closing a study does there: a folder's module `publishing`.
 
     The functions that act raise MarketplaceError or NotPossible, and return the outcome.
     """
@@ -89,6 +89,9 @@ class Deciding(Protocol):
     RULES: tuple[str, ...]
     ACTS: Mapping[str, Act]
     ADVICE: Mapping[str, str | Promise]
+
+    def sync(self, recruitment: Recruitment) -> None:
+        """Fetch and record a study's tasks and submissions. Raise MarketplaceError."""
 
     def key_of(self, session: str) -> str:
         """Return `Submission.key` of the submission that a participant's link names."""
@@ -131,7 +134,7 @@ class Kind:
     @property
     def recruiting(self) -> Recruiting:
         """What opening, pausing and closing a study does there."""
-        return cast("Recruiting", import_module(f"marketplaces.{self.key}.recruiting"))
+        return cast("Recruiting", import_module(f"marketplaces.{self.key}.publishing"))
 
     @property
     def deciding(self) -> Deciding:
@@ -145,7 +148,7 @@ class Kind:
 
     def sync(self, recruitment: Recruitment) -> None:
         """Fetch the status of one study's participants from the marketplace. Raise MarketplaceError."""
-        import_module(f"marketplaces.{self.key}.syncing").sync(recruitment)
+        self.deciding.sync(recruitment)
 
 
 @cache

@@ -21,7 +21,7 @@ from audit.actions import Action
 from marketplaces.desks import Desk, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
-from marketplaces.prolific import adopting, authenticity, hooks, publishing
+from marketplaces.prolific import authenticity, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.filters import filters_of
 from marketplaces.prolific.forms import OfferForm, PlacesForm, suggestion
@@ -144,8 +144,8 @@ class PublicationAdmin(Desk, PartAdmin):
                 raise NotPossible(
                     _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
                 )
-            publication = adopting.adopt(study, prolific_id=requested_id, address=address)
-        except adopting.UnsuitableSettings as unsuitable:
+            publication = publishing.adopt(study, prolific_id=requested_id, address=address)
+        except publishing.UnsuitableSettings as unsuitable:
             self.message_user(request, _("Not imported. Please change this on Prolific:"), messages.ERROR)
             for change in unsuitable.changes:
                 self.message_user(request, change, messages.WARNING)

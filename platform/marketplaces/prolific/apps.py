@@ -8,7 +8,7 @@ class ProlificConfig(AppConfig):
     verbose_name = _("Prolific")
 
     def ready(self) -> None:
-        from marketplaces.prolific import leaving, paying  # noqa: F401  (they register themselves)
+        from marketplaces.prolific import codes, paying  # noqa: F401  (they register themselves)
         from marketplaces.prolific.links import arrive
         from marketplaces.prolific.models import Publication
         from marketplaces.prolific.publishing import stated

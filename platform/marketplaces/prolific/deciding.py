@@ -20,11 +20,12 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces import submissions
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
-from marketplaces.models import Submission
+from marketplaces.models import Recruitment, Submission
 from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, normalised_status, participant_of, text_of
 from marketplaces.prolific.forms import LEAST_PERCENT, MOST_PERCENT, PartForm, RejectForm, ReturnForm
 from marketplaces.prolific.models import Publication
+from marketplaces.prolific.publishing import store_study
 from marketplaces.submissions import Report, identity_of
 from payouts.models import LedgerRow
 from payouts.services import keep_paid_elsewhere
@@ -243,3 +244,20 @@ ACTS: Mapping[str, Act] = {
         hindrance=not_reviewable,
     ),
 }
+
+
+# ---- syncing ---------------------------------------------------------------------------------------
+
+
+def sync(recruitment: Recruitment) -> None:
+    """Sync one study. Raise MarketplaceError; what was stored before the error remains."""
+    published = Publication.objects.select_related("account", "study").exclude(prolific_id="")
+    publication = published.filter(study=recruitment.study_id).first()
+    if publication is None:
+        return
+    client = client_of(publication.account)
+    store_study(publication, client.study(publication.prolific_id))
+    if publication.was_published:
+        rows = list(client.submissions(publication.prolific_id))
+        reports = [report_of(publication, row) for row in rows]
+        submissions.record_all(publication.study, publication.account, publication.prolific_id, reports)

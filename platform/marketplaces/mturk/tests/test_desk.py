@@ -16,8 +16,8 @@ from audit.models import Record
 from exports.tests import building
 from llm_agents.standins.kit import Fault
 from marketplaces.models import Account, Recruitment, Submission
+from marketplaces.mturk.deciding import sync
 from marketplaces.mturk.models import Hit, Qualification
-from marketplaces.mturk.syncing import sync
 from marketplaces.syncing import sync as sync_generally
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow
