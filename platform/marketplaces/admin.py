@@ -285,8 +285,8 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
     list_select_related = ["study", "enrolment"]
     list_filter = ["status", "whose"]
     fields = [
-        "who", "study", "account", "status_text", "whose", "code", "return_asked", "authenticity", "started_at",
-        "submitted_at", "auto_approval_at", "taken_back_at", "decisions",
+        "who", "study", "account", "status_text", "decisions", "whose", "code", "return_asked", "authenticity",
+        "started_at", "submitted_at", "auto_approval_at", "taken_back_at",
     ]  # fmt: skip
     readonly_fields = fields
 

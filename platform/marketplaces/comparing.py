@@ -243,9 +243,11 @@ def actions_on(submission: Submission) -> tuple[tuple[str, str], ...]:
 
 
 def _start_label(one: Submission | None, words: dict[str, Any]) -> str:
-    if one is None or one.started_at is None:
-        return _("unknown participant on {there}").format(**words)
-    return _("started on {there} at {at}").format(at=_time(one.started_at), **words)
+    if one is not None and one.started_at is not None:
+        return _("started on {there} at {at}").format(at=_time(one.started_at), **words)
+    if one is not None and one.submitted_at is not None:
+        return _("submitted on {there} at {at}").format(at=_time(one.submitted_at), **words)
+    return _("unknown participant on {there}").format(**words)
 
 
 def _time(time: Any) -> str:

@@ -222,7 +222,7 @@ class TestRejecting:
         stage.standin.calls.clear()
         pages = (
             stage.desk,
-            "/admin/marketplaces/submission/",
+            f"/admin/marketplaces/submission/?study__id__exact={stage.study.pk}",
             f"/admin/marketplaces/submission/{worker.row.pk}/change/",
         )
         for page in pages:
