@@ -337,7 +337,7 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     assert not [name for name, page in screens.items() if page.status_code != 200 or "<h1" not in page.text]
     assert "You returned this assignment" in screens["AGONE"].text
     researcher.open()
-    expect(researcher.page.get_by_text("Another worker submitted this assignment")).to_be_visible()
+    expect(researcher.page.get_by_text("Another participant submitted with the link")).to_be_visible()
 
     researcher.pay()
     check_paid(stack, standin, researcher.slug)

@@ -74,15 +74,6 @@ class TaskForm(forms.Form):
         _("0 fits the frame to the worker's window, which also works on phones."),
     )
 
-    groups = (
-        (_("What workers see"), ("title", "description", "keywords")),
-        (_("Number and duration"), ("assignments", "days", "minutes", "approval_days")),
-        (
-            _("Who may take part"),
-            ("approved_percent", "approved_number", "countries", "hides_from_unrested", "frame_height"),
-        ),
-    )
-
     def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._study = study
@@ -116,10 +107,6 @@ class TaskForm(forms.Form):
             "frame_height": 0,
         }
         return cls(study=study, version=version, initial=initial)
-
-    def grouped(self) -> list[tuple[Any, list[Any]]]:
-        """Return the visible fields by group."""
-        return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.groups]
 
     def clean_countries(self) -> str:
         codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]

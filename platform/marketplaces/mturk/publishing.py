@@ -28,8 +28,7 @@ from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import fees
 from marketplaces.mturk.client import HitNow, Refused, Requester, requester_of
 from marketplaces.mturk.models import Hit, Qualification
-from marketplaces.offers import pay_of
-from matches.models import Match
+from marketplaces.offers import offered_version
 from recruiters.terms import MTURK_LARGE_FROM
 from studies.costs import Costs, costs_of_document
 from studies.models import Study, Version
@@ -63,20 +62,11 @@ def launched_version(study: Study) -> Version:
     Raises:
         NotPossible: there is none, or it cannot be offered on mTurk.
     """
-    version = study.latest_version()
-    if version is None or study.status == Study.Status.CLOSED:
-        raise NotPossible(_("First launch the study, so that workers can enter it."))
-    if version.purpose != Match.Purpose.STUDY:
-        raise NotPossible(
-            _("The launched version is a trial, in which nobody is paid. Change its purpose and launch it again.")
-        )
-    pay = pay_of(version)
-    if pay.currency != CURRENCY:
+    version, rule = offered_version(study, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
+    if rule.currency != CURRENCY:
         raise NotPossible(
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
-    if pay.base <= 0:
-        raise NotPossible(_("The reward is the base pay, and this study has none. Set one and launch it again."))
     return version
 
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account, Recruitment
-from marketplaces.offers import listing_of, pay_of
+from marketplaces.offers import listing_of, offered_version, pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
     Client,
@@ -81,13 +81,7 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
         raise NotPossible(_("Participants enter this study in another way. First set “who may enter” to Prolific."))
     if recruitment is None or recruitment.account.kind != "prolific":
         raise NotPossible(_("First choose the Prolific account through which the study recruits."))
-    version = study.latest_version()
-    if version is None or study.status != Study.Status.LAUNCHED:
-        raise NotPossible(_("First launch the study, so that participants from Prolific can enter."))
-    if {study.purpose, version.purpose} != {"study"}:
-        raise NotPossible(_("This study is a trial, so nobody would be paid. Change its purpose and launch it again."))
-    if pay_of(version).base <= 0:
-        raise NotPossible(_("Prolific requires a reward. Give the study a base pay and launch it again."))
+    version, _rule = offered_version(study, statuses=(Study.Status.LAUNCHED,))
     return version, recruitment.account
 
 

@@ -14,7 +14,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from llm_agents.standins.http import HttpRequest
-from llm_agents.standins.kit import Fault, Reply, Service, data, page, redirect
+from llm_agents.standins.kit import Fault, Reply, Service, data, page, people_page, redirect
 from marketplaces.mturk.standin.market import Assignment, Hit, Market, ProtocolError, RequestError, Worker
 
 KEY_ID = "AKIATWINTWINTWINTWIN"
@@ -149,18 +149,6 @@ _WHO = (
     '<form method="get" action="/worker"><label>Worker ID <input name="worker" required '
     'pattern="A[A-Z0-9]{5,20}" value="AREHEARSAL1"></label><button>See the tasks</button></form>'
 )
-_STYLE = """
-:root { color-scheme: light dark } * { box-sizing: border-box }
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: flex; flex-direction: column; min-height: 100vh }
-header { background: #22313f; color: #fff; padding: .6rem 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem }
-header { align-items: center } header a { color: #fff }
-main { padding: 1rem; max-width: 60rem; width: 100%; margin: 0 auto }
-main.frame { padding: 0; max-width: none; flex: 1; display: flex }
-iframe { border: 0; width: 100%; flex: 1; min-height: 85vh }
-button, input { font: inherit; padding: .4rem .9rem } form { display: inline } ul { list-style: none; padding: 0 }
-li { border: 1px solid #8886; border-radius: .4rem; padding: 1rem; margin: 0 0 1rem }
-.note { background: #8883; border-radius: .4rem; padding: .5rem .8rem } label { display: block; margin: 0 0 .8rem }
-"""
 
 
 def _tasks(market: Market, worker: Worker) -> str:
@@ -204,11 +192,4 @@ def _framed(hit: Hit, **link: str) -> str:
 
 def _html(title: str, body: str, worker: Worker | None = None, actions: str = "", *, frame: bool = False) -> str:
     links = f'<span>{worker.id}</span><a href="/worker/{worker.id}">All tasks</a>' if worker else ""
-    heading = "" if frame else f"<h1>{escape(title)}</h1>"
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<header><strong>Rehearsal of Mechanical Turk</strong>{links}{actions}</header>"
-        f"<main{' class=frame' if frame else ''}>{heading}{body}</main></body></html>"
-    )
+    return people_page("Mechanical Turk", title, body, header=links + actions, frame=frame)

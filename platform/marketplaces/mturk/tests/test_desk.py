@@ -153,7 +153,7 @@ class TestPublishing:
         [
             ({"currency": "EUR"}, "pays only in US dollars"),
             ({"base": Decimal("0.00")}, "this study has none"),
-            ({"purpose": "demo"}, "a trial, in which nobody is paid"),
+            ({"purpose": "demo"}, "This study is a trial"),
         ],
     )
     def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, expected_text):
