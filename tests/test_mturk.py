@@ -124,7 +124,7 @@ class Researcher:
         page = self.page
         self.open()
         page.get_by_role("link", name="Publish on Mechanical Turk").click()
-        page.get_by_label("Assignments", exact=True).fill(str(number))
+        page.locator("input[name=assignments]").fill(str(number))
         page.get_by_role("button", name="Show the cost").click()
         share = "40" if number >= 10 else "20"
         expect(page.get_by_text(f"Fee: {share}% of base pay").first).to_be_visible(timeout=SLOW_MACHINE)
