@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from games.errors import UnknownGame
 from plans.library import ready_made
@@ -68,32 +67,6 @@ def test_every_published_collection_is_told_as_published():
             assert {seat.settings.information for seat in environment.seats} == {"published"}, name
 
 
-class TestCommand:
-    def told(self, capsys: Any, *arguments: str) -> dict[str, Any]:
-        call_command("told", *arguments, "--json")
-        return json.loads(capsys.readouterr().out)
-
-    def test_names_the_mode_and_what_is_sent(self, capsys: Any):
-        answer = self.told(capsys, "econevals-procurement", "--agents", "openai:a,openai:b", "--turns", "2")
-        assert (answer["preset"], answer["mode"]) == ("econevals-procurement", "published")
-        (seat,) = answer["environments"][0]["seats"]
-        assert seat["agent"] == "openai:a" and seat["settings"]["tries"] == 4 and seat["settings"]["restarts"] == 9
-        assert [turn["turn"] for turn in seat["turns"]] == [1, 2]
-        assert set(seat["turns"][0]["results"]) >= {"get_budget", "read_notes"}
-        assert {tool["name"] for tool in seat["turns"][0]["tools"]} >= {"submit_purchase_plan"}
-
-    def test_a_name_may_stand_for_several_collections(self, capsys: Any):
-        answer = self.told(capsys, "glee-llm", "--config", '{"buyer_type": "myopic"}')
-        assert [environment["game"] for environment in answer["environments"]] == ["persuasion"]
-
-    @pytest.mark.parametrize(
-        "arguments", [["nothing"], ["coopeval-none", "--seat", "p9"], ["coopeval-none", "--turns", "0"]]
-    )
-    def test_refuses_what_does_not_exist(self, arguments: list[str]):
-        with pytest.raises(CommandError) as refused:
-            call_command("told", *arguments)
-        assert refused.value.returncode == 2
-
-    def test_lists_the_known_names(self):
-        with pytest.raises(UnknownGame, match="coopeval-none"):
-            collections_named("nothing")
+def test_lists_the_known_names():
+    with pytest.raises(UnknownGame, match="coopeval-none"):
+        collections_named("nothing")
