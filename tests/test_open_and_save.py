@@ -28,7 +28,7 @@ NOTHING_TO_SAVE = {
     "collecting.Collection",
     "piloting.Pilot",
     "mturk.Hit",
-    "mturk.Assignment",
+    "marketplaces.Submission",
     "prolific.Publication",
 }
 """Models whose pages have actions but no fields."""

@@ -85,7 +85,7 @@ TOP_LEVEL_MODELS = ("studies_study", "collecting_collection")
 RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
     "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
-    "recruiters_delivery", "mturk_hit", "mturk_assignment",
+    "recruiters_delivery", "mturk_hit", "marketplaces_submission",
 )  # fmt: skip
 OWNER_MODELS = ("audit_record", "api_token", "recruiters_otreeserver")
 SUPERUSER_MODELS = ("auth_user", "recruiters_identity", "opponents_endpoint")
@@ -253,14 +253,16 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "mturk_hit_of_study": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
     "mturk_hit_publish": get_and_post("editor"),
     "mturk_hit_adopt": post_only("editor"),
-    "mturk_hit_worker": post_only("owner"),
     "mturk_hit_again": (BY_POST, from_role("editor", REFUSED)),
     "mturk_hit_extend": get_and_post("editor"),
     "mturk_hit_prolong": get_and_post("editor"),
     "mturk_hit_expire": get_and_post("editor"),
     "mturk_hit_dispose": get_and_post("owner"),
-    "mturk_assignment_reject": get_and_post("owner"),
-    "mturk_assignment_take_back": get_and_post("owner"),
+    "marketplaces_submission_worker": post_only("owner"),
+    "marketplaces_submission_reject": get_and_post("owner"),
+    "marketplaces_submission_take_back": get_and_post("owner"),
+    "marketplaces_submission_ask_return": get_and_post("owner"),
+    "marketplaces_submission_pay_part": get_and_post("owner"),
     "prolific_publication_changelist": (STAFF, STAFF),
     "prolific_publication_add": (NOBODY, NOBODY),
     "prolific_publication_change": (from_role("viewer", NOT_FOUND), from_role("nobody", REFUSED)),
@@ -278,9 +280,6 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "prolific_publication_hooks": post_only("editor"),
     "prolific_publication_authenticity": post_only("editor"),
     "prolific_publication_adopt": post_only("editor"),
-    "prolific_publication_reject": get_and_post("owner"),
-    "prolific_publication_ask_return": get_and_post("owner"),
-    "prolific_publication_pay_part": get_and_post("owner"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:choose_password": (EVERYONE, EVERYONE),  # without a valid link it only shows an error
     "signin:verify": (STAFF, STAFF),
@@ -424,9 +423,9 @@ class SampleData:
             study=study, account=account, title=f"task that is {label}", hit_id=f"3{label}", reward=1, assignments=1,
             lifetime=60, duration=60, auto_approval=60,
         )  # fmt: skip
-        task.submitted.create(
-            assignment_id=f"3A{label}", status="Submitted", whose="ours", identity=person.identity,
-            submitted_at=timezone.now(),
+        study.submissions.create(
+            account=account, task=task.hit_id, key=f"3A{label}", status="AWAITING REVIEW", whose="ours",
+            enrolment=person, submitted_at=timezone.now(),
         )  # fmt: skip
         tomorrow = timezone.now() + timedelta(days=1)
         creator = self.user["superuser"]
@@ -472,7 +471,7 @@ class SampleData:
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,
             "mturk_hit": lambda: self.study.hits.get(),
-            "mturk_assignment": lambda: self.study.hits.get().submitted.get(),
+            "marketplaces_submission": lambda: self.study.submissions.get(),
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),

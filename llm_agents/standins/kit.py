@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 from typing import Any, Protocol, Self, TypeVar
 
 from llm_agents.standins.http import HttpAnswer, HttpRequest, HttpServer
@@ -75,6 +76,38 @@ def page(text: str, status: int = 200, **headers: str) -> Reply:
 
 def redirect(address: str, **headers: str) -> Reply:
     return page("", 303, location=address, **headers)
+
+
+_STYLE = """
+:root { color-scheme: light dark } * { box-sizing: border-box }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: flex; flex-direction: column; min-height: 100vh }
+header { background: #22313f; color: #fff; padding: .6rem 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem }
+header { align-items: center } header a { color: #fff }
+main { padding: 1rem; max-width: 60rem; width: 100%; margin: 0 auto }
+main.frame { padding: 0; max-width: none; flex: 1; display: flex }
+iframe { border: 0; width: 100%; flex: 1; min-height: 85vh }
+button, input { font: inherit; padding: .4rem .9rem } form { display: inline } ul { list-style: none; padding: 0 }
+li, article { border: 1px solid #8886; border-radius: .4rem; padding: 1rem; margin: 0 0 1rem }
+.note { background: #8883; border-radius: .4rem; padding: .5rem .8rem } label { display: block; margin: 0 0 .8rem }
+td, th { text-align: left; padding: .25rem 1rem .25rem 0; vertical-align: top; overflow-wrap: anywhere }
+"""
+
+
+def people_page(service: str, title: str, body: str, *, header: str = "", frame: bool = False) -> str:
+    """Return a stand-in's page for people as HTML.
+
+    Args:
+        service: whose stand-in it is.
+        body, header: in HTML; with `frame`, the body is an iframe that fills the page.
+    """
+    heading = "" if frame else f"<h1>{escape(title)}</h1>"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
+        f"<header><strong>Rehearsal of {escape(service)}</strong> nobody is paid here {header}</header>"
+        f"<main{' class=frame' if frame else ''}>{heading}{body}</main></body></html>"
+    )
 
 
 def _named(headers: Mapping[str, str]) -> dict[str, str]:
@@ -221,6 +254,29 @@ def run(make: Callable[[int], Served], port: int, usage: Callable[[Served], str]
         print(f"{note}{usage(standin)}\nNothing is kept when it ends. Press Ctrl+C to stop.", flush=True)
         stopped.wait()
     print("Stopped.", flush=True)
+
+
+def serve(
+    description: str,
+    port: int,
+    make: Callable[..., Any],
+    usage: Callable[[Any], str],
+    **own: tuple[type, Any, str],
+) -> None:
+    """Read a stand-in's command line, and serve until the process is told to stop.
+
+    Args:
+        make: makes the stand-in from a port and the values of its own options.
+        own: its own options by name: type, default and help.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--port", type=int, default=port, help=f"where to serve, or the next free one ({port})")
+    for name, (kind, default, text) in own.items():
+        parser.add_argument(f"--{name}", type=kind, default=default, help=f"{text} ({default})")
+    add_fault_options(parser)
+    options = parser.parse_args()
+    values = {name: getattr(options, name) for name in own}
+    run(lambda number: plan_faults(make(port=number, **values), options), options.port, usage)
 
 
 def add_fault_options(parser: argparse.ArgumentParser) -> None:

@@ -158,7 +158,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "marketplaces.mturk.framing.RehearsalFrames",
+    "marketplaces.mturk.visiting.RehearsalFrames",
     "config.policy.AdminPolicyMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

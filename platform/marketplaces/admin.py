@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -11,7 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
-from django.utils.html import format_html
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
@@ -19,13 +21,19 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
+from audit import services as audit
 from audit.actions import Action
-from marketplaces import kinds, syncing
+from marketplaces import comparing, kinds, submissions, syncing
+from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError
-from marketplaces.models import Account, Recruitment, credentials_of
+from marketplaces.models import Account, Recruitment, Submission, credentials_of
+from participants.admin import ReadOnlyAdmin
+from payouts.models import LedgerRow
+from recruiters.models import Identity
 from rights import parts
 from rights.admin import MembersPage, PartAdmin
 from rights.roles import Role
+from studies.admin.acts import Act
 from studies.models import Study
 
 _CREDENTIAL = "credential_"
@@ -43,12 +51,12 @@ class AccountForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         for credential in self._credentials():
             self.fields[f"{_CREDENTIAL}{credential.name}"] = forms.CharField(
-                label=credential.label,
+                label=str(credential.label),
                 required=False,
                 max_length=400,
                 validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
                 widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-                help_text=credential.help
+                help_text=str(credential.help)
                 or _("Stored encrypted and never shown. Leave empty to keep the saved value."),
             )
 
@@ -149,7 +157,7 @@ class AccountAdmin(MembersPage):
     @sensitive_variables()
     def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
         if not change:
-            obj.created_by = request.user
+            obj.created_by_id = request.user.pk
         if entered := form.entered_credentials():
             stored_credentials = {} if {"place", "address"} & set(form.changed_data) else credentials_of(obj) or {}
             obj.keep_credentials({**stored_credentials, **entered})
@@ -186,9 +194,9 @@ class RecruitmentForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         account = self.fields.get("account")
-        if account is not None:
+        if isinstance(account, forms.ModelChoiceField):
             message = _("Accounts are added under {link}.")
-            if not account.queryset.exists():
+            if account.queryset is not None and not account.queryset.exists():
                 message = _("There is no account that you may use. Add one under {link}, then choose it here.")
             link = format_html('<a href="{}">{}</a>', reverse("admin:marketplaces_account_changelist"), _("Accounts"))
             account.help_text = format_html(message, link=link)
@@ -267,3 +275,91 @@ class RecruitmentAdmin(PartAdmin):
         else:
             self.message_user(request, _("Updated from the marketplace."), messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:marketplaces_recruitment_change", args=[recruitment.pk]))
+
+
+@admin.register(Submission)
+class SubmissionAdmin(Desk, ReadOnlyAdmin):
+    """Work that participants submitted on a marketplace: members see it; owners decide about it, one at a time."""
+
+    list_display = ["who", "study", "status_label", "whose", "started_at", "submitted_at", "auto_approval_at"]
+    list_select_related = ["study", "enrolment"]
+    list_filter = ["status", "whose"]
+    fields = [
+        "who", "study", "account", "status_text", "decisions", "whose", "code", "return_asked", "authenticity",
+        "started_at", "submitted_at", "auto_approval_at", "taken_back_at",
+    ]  # fmt: skip
+    readonly_fields = fields
+
+    @display(description=gettext_lazy("participant"))
+    def who(self, submission: Submission) -> str:
+        return str(submission)
+
+    @display(
+        description=gettext_lazy("status"),
+        ordering="status",
+        label={"AWAITING REVIEW": "warning", "APPROVED": "success", "REJECTED": "danger"},
+    )
+    def status_label(self, submission: Submission) -> tuple[str, str]:
+        return submission.status, submission.status_label
+
+    @display(description=gettext_lazy("status"))
+    def status_text(self, submission: Submission) -> str:
+        return submission.status_label
+
+    @display(description=gettext_lazy("decisions of an owner"))
+    def decisions(self, submission: Submission) -> str:
+        return format_html_join(" · ", '<a href="{1}">{0} …</a>', comparing.actions_on(submission)) or "–"
+
+    def get_urls(self) -> list[URLPattern]:
+        names = dict.fromkeys(name for kind in kinds.every() for name in kind.deciding.ACTS)
+        study_pages = {"worker": ("worker/", require_POST(self.worker))}
+        return [*self.urls_of("marketplaces_submission", study_pages, names), *super().get_urls()]
+
+    def act_of(self, target: Submission, name: str) -> Act:
+        return kinds.get(target.account.kind).deciding.ACTS.get(name, submissions.NO_DECISION)
+
+    def back_of(self, target: Submission) -> str:
+        return reverse(kinds.get(target.account.kind).desk, args=[target.study_id])
+
+    def desk_of(self, target: Submission) -> str:
+        return target.marketplace
+
+    def about_of(self, target: Submission) -> str:
+        if target.enrolment is None:
+            return str(target)
+        state = target.enrolment.get_state_display()
+        return _("{person}'s status in Parley: {state}").format(person=target, state=state)
+
+    def facts_of(self, target: Submission) -> Sequence[str]:
+        """Return when it was submitted, and when the marketplace will approve it automatically."""
+        facts = []
+        if target.submitted_at is not None:
+            at = date_format(target.submitted_at, "Y-m-d H:i")
+            facts.append(_("Submitted at {at} (UTC).").format(at=at))
+        if target.status == Submission.Status.SUBMITTED and target.auto_approval_at is not None:
+            until = date_format(target.auto_approval_at, "Y-m-d H:i")
+            sentence = _("{marketplace} will approve it automatically at {until} (UTC).")
+            facts.append(sentence.format(marketplace=target.marketplace, until=until))
+        return facts
+
+    def warnings_of(self, target: Submission) -> Sequence[str]:
+        """Return the amounts that their last page promised."""
+        rows = LedgerRow.objects.filter(enrolment=target.enrolment_id or 0).order_by("reason")
+        amounts = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in rows)
+        return [_("Their last page promised them {amounts}.").format(amounts=amounts)] if amounts else []
+
+    def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """Show an owner a participant's ID, for example to write to them; the audit log records it."""
+        study = self.study_of(request, study_id, role=Role.OWNER)
+        key = request.POST.get("enrolment", "")
+        arrivals = Identity.objects.filter(study=study.slug, recruiter__in=kinds.keys()).select_related("enrolment")
+        identity = arrivals.filter(enrolment=int(key)).first() if key.isascii() and key.isdigit() else None
+        if identity is None:
+            self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
+            return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+        audit.record(action=Action.IDENTITY_SHOWN, user=request.user, target=identity.enrolment, of=study)
+        kind = kinds.get(identity.recruiter)
+        context = {"identity": identity, "study": study, "desk_title": kind.title}
+        context["desk"] = reverse(kind.desk, args=[study.pk])
+        title = _("Participant's ID on {marketplace}").format(marketplace=kind.title)
+        return self.page(request, "admin/marketplaces/worker.html", title, context)

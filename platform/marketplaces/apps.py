@@ -7,8 +7,10 @@ class MarketplacesConfig(AppConfig):
     verbose_name = _("marketplaces")
 
     def ready(self) -> None:
-        from marketplaces import parts, recruiting
+        from marketplaces import parts, recruiting, submissions  # noqa: F401  (submissions register a signal)
+        from recruiters import authenticity
         from studies.recruiting import register
 
         parts.declare()
         register(recruiting.find)
+        authenticity.register("submission")

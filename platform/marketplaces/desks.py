@@ -1,43 +1,22 @@
-"""What all marketplaces' desks share: access to the study and the account, and the table of actions.
-
-An action is a row of a desk's table (`Act`). Its address, its page that asks for confirmation, its checks of rights,
-its entry in the audit log and its messages about the outcome are made from the row here.
-"""
+"""What all marketplaces' desks share: access to the account, and participants' submissions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django import forms
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
-from django.utils.functional import Promise
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from audit.actions import Action
+from marketplaces import comparing
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account, Recruitment
-from participants.models import Enrolment
 from rights import parts
-from rights.admin import trail
 from rights.roles import Role
+from studies.admin import acts
+from studies.admin.acts import Act
 from studies.models import Study
-
-if TYPE_CHECKING:
-    from rights.admin import PartAdmin
-
-    Base = PartAdmin
-else:
-    Base = object
-
-Text = str | Promise
 
 
 def current_base_pay(study: Study) -> Decimal | None:
@@ -49,191 +28,34 @@ def current_base_pay(study: Study) -> Decimal | None:
     return version.plan.pay.base if version is not None else None
 
 
-@dataclass(frozen=True)
-class Given:
-    """What an action is given: the object, the participant if it concerns one, the form's values, and the request.
+class Desk(acts.Desk):
+    """Mixin with what every marketplace's own admin pages need."""
 
-    `record` writes the action to the audit log, for actions that do so themselves.
-    """
+    refusals = (MarketplaceError, NotPossible)
 
-    target: Any
-    request: HttpRequest
-    values: Mapping[str, Any]
-    person: Enrolment
-    record: Callable[[], None] = lambda: None
+    def refuse_user(self, request: HttpRequest, target: Any, act: Act) -> None:
+        if act.spends:
+            self.refuse_without_account(request, target.account)
 
-
-@dataclass(frozen=True)
-class Act:
-    """One action.
-
-    Attributes:
-        title: what it does, as the heading of its page and in the audit log; "{person}" is the participant.
-        does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
-        done: the message afterwards, which may contain the form's values in braces.
-        explains: the consequences, for its page; None if its button acts at once.
-        button: the text of the button on its page; default: the title.
-        log: its entry in the audit log, written after it succeeded; None: no entry.
-        log_first: write the entry before the request, because the request's outcome may remain unknown.
-        log_itself: `does` calls `Given.record`, once nothing prevents the action.
-        details: of the entry.
-        who: the participants whom it can concern, by key; None if it concerns none.
-        form, initial: what the researcher enters.
-        role: the role in the study that it requires.
-        spends: it also requires the editor's role in the account.
-        hindrance: why it is not possible now; "" if it is.
-        page: the page that asks, instead of the common one.
-    """
-
-    title: Text
-    does: Callable[[Given], str | None]
-    done: Text = ""
-    explains: Text | Callable[[Any], str] | None = None
-    button: Text = ""
-    log: Action | None = None
-    log_first: bool = False
-    log_itself: bool = False
-    details: Callable[[Given], dict[str, Any]] = lambda given: {}
-    who: Callable[[Any], Mapping[int, Enrolment]] | None = None
-    nobody: Text = ""
-    form: type[forms.Form] | None = None
-    initial: Callable[[], dict[str, Any]] = dict
-    role: Role = Role.EDITOR
-    spends: bool = True
-    harmful: bool = False
-    hindrance: Callable[[Any], str] = lambda target: ""
-    page: Callable[[Any, HttpRequest, Any], HttpResponse] | None = None
-
-
-class Desk(Base):
-    """Mixin with what every marketplace's own admin pages need.
-
-    Attributes:
-        desk_title: what breadcrumbs call the page with a study's tasks.
-        acts: the actions on one object, by name.
-    """
-
-    desk_title = ""
-    acts: Mapping[str, Act] = {}
-
-    def back_of(self, target: Any) -> str:
-        """Return the address of the page that an action on this object leads back to."""
-        raise NotImplementedError
-
-    def about_of(self, target: Any, person: Enrolment | None) -> str:
-        """Return the heading of an action's page: the object or person concerned."""
-        return str(target)
-
-    def facts_of(self, target: Any) -> Sequence[str]:
-        """Return sentences about the object for an action's page."""
-        return ()
-
-    def warnings_of(self, person: Enrolment | None) -> Sequence[str]:
-        """Return what to read before confirming an action."""
-        return ()
-
-    def study_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
-        """Return the study in the address if the user has this role in it (default: the lowest role that sees it).
-
-        Raises:
-            Http404, PermissionDenied
-        """
-        study: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
-        return study
+    def words_of(self, refusal: Exception) -> str:
+        if isinstance(refusal, Unclear):
+            sentence = _("{reason} It is unknown whether this took effect. It is safe to try again.")
+            return sentence.format(reason=refusal)
+        return str(refusal)
 
     def refuse_without_account(self, request: HttpRequest, account: Account) -> None:
         """Raise PermissionDenied for a user who may not recruit and pay with this account."""
         if not parts.may(request.user, account, role=Role.EDITOR):
             raise PermissionDenied
 
-    def page(self, request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
-        """Return an admin page that browsers do not store.
-
-        Args:
-            context: with a "study", the page has breadcrumbs, where "desk" is the previous page.
-        """
-        full_context = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
-        if "study" in context:
-            desk = context.get("desk", request.path)
-            study_crumbs = [(self.desk_title, desk)] if desk != request.path else []
-            full_context |= trail(context["study"], *study_crumbs, here=title)
-        return TemplateResponse(request, template, full_context, headers={"Cache-Control": "no-store"})
-
-    # ---- actions ---------------------------------------------------------------------------------------
-
-    def urls_of(self, prefix: str, study_pages: Mapping[str, tuple[str, Callable[..., Any]]]) -> list[URLPattern]:
-        """Return the addresses of a study's pages ({name: (route, view)}) and of all actions."""
-        view = self.admin_site.admin_view
-        urls = [
-            path(f"of/<int:study_id>/{route}", view(study_page), name=f"{prefix}_{name}")
-            for name, (route, study_page) in study_pages.items()
-        ]
-        for name, act in self.acts.items():
-            route = f"<int:object_id>/{name}/" + ("<int:enrolment>/" if act.who else "")
-            urls.append(path(route, view(partial(self.perform, act=act)), name=f"{prefix}_{name}"))
-        return urls
-
-    def perform(self, request: HttpRequest, object_id: int, *, act: Act, enrolment: int = 0) -> HttpResponse:
-        """Ask for confirmation of an action, do it once confirmed, and say what came of it."""
-        has_page = act.explains is not None or act.page is not None
-        if request.method != "POST" and not (has_page and request.method == "GET"):
-            return HttpResponseNotAllowed(["GET", "POST"] if has_page else ["POST"])
-        target = self.seen(request, str(object_id), role=act.role)
-        person = act.who(target).get(enrolment) if act.who else None
-        if act.who and person is None:
-            return self._back(request, target, act.nobody, messages.WARNING)
-        if act.spends:
-            self.refuse_without_account(request, target.account)
-        form = bound_form(act.form, request, initial=act.initial()) if act.form else None
-        confirmed = request.method == "POST" and (form is None or form.is_valid())
-        problem = ""
-        if (confirmed or act.page) and (hindrance := act.hindrance(target)):
-            return self._back(request, target, hindrance, messages.ERROR)
-        if confirmed:
-            given = Given(target, request, form.cleaned_data if form else {}, person)  # type: ignore[arg-type]
-            record = partial(self._log, act, given)
-            try:
-                if act.log_first:
-                    record()
-                message = act.does(replace(given, record=record)) or str(act.done).format(person=person, **given.values)
-            except Unclear as error:
-                problem = _("{reason} It is unknown whether this took effect. It is safe to try again.")
-                problem = problem.format(reason=error)
-            except (MarketplaceError, NotPossible) as reason:
-                problem = str(reason)
-            else:
-                if not (act.log_first or act.log_itself):
-                    record()
-                return self._back(request, target, message, messages.SUCCESS)
-        if act.page is not None and not problem:
-            return act.page(self, request, target)
-        if act.explains is None:
-            errors = problem or " ".join(text for texts in (form.errors.values() if form else ()) for text in texts)
-            return self._back(request, target, errors, messages.ERROR)
-        return self._confirmation(request, act, target, person, form, problem)
-
-    def _back(self, request: HttpRequest, target: Any, message: Text, level: int) -> HttpResponse:
-        self.message_user(request, str(message), level)
-        return HttpResponseRedirect(self.back_of(target))
-
-    def _log(self, act: Act, given: Given) -> None:
-        if act.log is not None:
-            title = str(act.title).format(person=given.person)
-            self.record_action(given.request, given.target, act.log, f"{self.desk_title}: {title}.", act.details(given))
-
-    def _confirmation(
-        self, request: HttpRequest, act: Act, target: Any, person: Enrolment | None, form: Any, problem: str
-    ) -> HttpResponse:
-        """Return the page that asks for confirmation; its button posts to the page's own address."""
-        explanation = act.explains(target) if callable(act.explains) else str(act.explains)
-        back, title = self.back_of(target), str(act.title).format(person=person)
-        context = {
-            "study": target.study, "desk": back, "back": back, "button": act.button or title,
-            "about": self.about_of(target, person), "form": form, "harmful": act.harmful, "problem": problem,
-            "sentences": [explanation, *self.facts_of(target)],
-            "warnings": [text for text in self.warnings_of(person) if text],
-        }  # fmt: skip
-        return self.page(request, "admin/marketplaces/ask.html", title, context)
+    def people_of(self, request: HttpRequest, study: Study, account: Account) -> dict[str, Any]:
+        """Return the context of `admin/marketplaces/people.html`: submissions, and where both sides differ."""
+        return {
+            "there": account.get_kind_display(),
+            "counted": comparing.status_counts(study),
+            "lines": comparing.lines_of(study, account),
+            "may_decide": parts.may(request.user, study, role=Role.OWNER),
+        }
 
     def account_for(self, request: HttpRequest, study: Study, *, kind: str) -> Account:
         """Return the study's account on this marketplace, if the user may recruit with it.
@@ -248,8 +70,3 @@ class Desk(Base):
         if not parts.may(request.user, recruitment.account, role=Role.EDITOR):
             raise NotPossible(_("Only editors and owners of the study's account may recruit with it. Ask one of them."))
         return recruitment.account
-
-
-def bound_form(form: type[forms.Form], request: HttpRequest, **options: Any) -> forms.Form:
-    """Return the form bound to posted data, or an unbound form if nothing was posted."""
-    return form(request.POST if request.method == "POST" else None, **options)

@@ -15,8 +15,9 @@ from unfold.widgets import (
 
 def number(label: Any, least: int, most: int, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
     widget = UnfoldAdminIntegerFieldWidget(attrs={"min": least, "max": most})
-    limits = {"min_value": least, "max_value": most}
-    return forms.IntegerField(label=label, **limits, required=required, help_text=help_text, widget=widget)
+    return forms.IntegerField(
+        label=label, min_value=least, max_value=most, required=required, help_text=help_text, widget=widget
+    )
 
 
 def text(label: Any, longest: int, help_text: Any = "", *, rows: int = 0, **options: Any) -> forms.CharField:

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from django.utils.functional import Promise
 
 if TYPE_CHECKING:
-    from marketplaces.models import Account, Recruitment
+    from marketplaces.models import Account, Recruitment, Submission
+    from marketplaces.submissions import Report
+    from recruiters.models import Identity
+    from studies.admin.acts import Act
 
 
 class MarketplaceError(Exception):
@@ -53,7 +56,7 @@ class Listed:
 
 
 class Recruiting(Protocol):
-    """What opening, pausing and closing a study does there: a folder's module `recruiting`.
+    """What opening, pausing and closing a study does there: a folder's module `publishing`.
 
     The functions that act raise MarketplaceError or NotPossible, and return the outcome.
     """
@@ -72,6 +75,38 @@ class Recruiting(Protocol):
 
     def add_places(self, recruitment: Recruitment, number: int) -> str:
         """Offer more places."""
+
+
+class Deciding(Protocol):
+    """What a marketplace knows about submissions and does about them: a folder's module `deciding`.
+
+    Attributes:
+        RULES: what rejecting means there, as sentences for the researcher.
+        ACTS: the decisions that owners can make, by name.
+        ADVICE: its own advice about differences, by their names in `comparing.FINDINGS`.
+    """
+
+    RULES: tuple[str, ...]
+    ACTS: Mapping[str, Act]
+    ADVICE: Mapping[str, str | Promise]
+
+    def sync(self, recruitment: Recruitment) -> None:
+        """Fetch and record a study's tasks and submissions. Raise MarketplaceError."""
+
+    def key_of(self, session: str) -> str:
+        """Return `Submission.key` of the submission that a participant's link names."""
+
+    def fetch(self, submission: Submission) -> Report:
+        """Ask for a submission. Raise NotPossible if it is not there, or is another participant's."""
+
+    def reject(self, submission: Submission, *, reason: str, **more: Any) -> None:
+        """Send the request that rejects it. Raise MarketplaceError."""
+
+    def recorded(self, submission: Submission) -> None:
+        """Do what else follows for the ledger from what was recorded of a participant's submission."""
+
+    def unsubmitted(self, identity: Identity, owed: set[str]) -> str:
+        """Return the name of what is to be said of an arrival without a submission; "" if nothing."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +134,12 @@ class Kind:
     @property
     def recruiting(self) -> Recruiting:
         """What opening, pausing and closing a study does there."""
-        return cast("Recruiting", import_module(f"marketplaces.{self.key}.recruiting"))
+        return cast("Recruiting", import_module(f"marketplaces.{self.key}.publishing"))
+
+    @property
+    def deciding(self) -> Deciding:
+        """What it knows about submissions and does about them."""
+        return cast("Deciding", import_module(f"marketplaces.{self.key}.deciding"))
 
     def check(self, account: Account) -> str:
         """Call the API with this account; return a sentence, for example with the balance. Raise MarketplaceError."""
@@ -108,7 +148,7 @@ class Kind:
 
     def sync(self, recruitment: Recruitment) -> None:
         """Fetch the status of one study's participants from the marketplace. Raise MarketplaceError."""
-        import_module(f"marketplaces.{self.key}.syncing").sync(recruitment)
+        self.deciding.sync(recruitment)
 
 
 @cache

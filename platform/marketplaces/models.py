@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_variables
 
 import sealing
 from marketplaces import kinds
+from participants.models import Enrolment
 from recruiters.models import Identity
 from rights.models import Membership
 from sealing.addresses import check_address
@@ -128,3 +129,78 @@ class Recruitment(models.Model):
     def desk(self) -> str:
         """Name of the page on which the study recruits, or "" if its marketplace has none."""
         return kinds.get(self.account.kind).desk
+
+
+class Submission(models.Model):
+    """What a marketplace last reported about one participant's work. It contains no participant's identifiers."""
+
+    class Status(models.TextChoices):
+        """In the order in which participants reach them; a status that Parley does not know is kept as reported."""
+
+        RESERVED = "RESERVED", _("place reserved")
+        WORKING = "ACTIVE", _("in progress")
+        TIMED_OUT = "TIMED OUT", _("timed out")
+        SUBMITTED = "AWAITING REVIEW", _("awaiting review")
+        APPROVED = "APPROVED", _("approved")
+        PARTLY = "PARTIALLY APPROVED", _("partially paid")
+        RETURNED = "RETURNED", _("returned")
+        REJECTED = "REJECTED", _("rejected")
+        SCREENED_OUT = "SCREENED OUT", _("screened out")
+
+    class Whose(models.TextChoices):
+        OURS = "ours", _("submitted by the participant who arrived here with it")
+        OTHER = "other", _("submitted by someone else than the participant who arrived here")
+        NOBODY = "nobody", _("nobody arrived here with it")
+
+    class Authenticity(models.TextChoices):
+        """Result of the marketplace's authenticity check of a participant's free texts."""
+
+        HIGH = "high", _("high")
+        MIXED = "mixed", _("mixed")
+        LOW = "low", _("low")
+        UNKNOWN = "unknown", _("not told")
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="submissions")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="submissions")
+    task = models.CharField(max_length=64, help_text=_("identifier of its task or study on the marketplace"))
+    key = models.CharField(max_length=64, help_text=_("its identifier on the marketplace, or a digest of it"))
+    enrolment = models.OneToOneField(Enrolment, models.SET_NULL, null=True, blank=True, related_name="submission")
+    whose = models.CharField(
+        _("submitted by"),
+        max_length=8,
+        choices=Whose.choices,
+        default=Whose.NOBODY,
+        help_text=_("without an enrolment, a participant of ours has been erased"),
+    )
+    status = models.CharField(_("status"), max_length=30)
+    code = models.CharField(_("code"), max_length=20, blank=True, help_text=_("which of the study's codes was entered"))
+    return_asked = models.BooleanField(_("asked to return it"), default=False)
+    authenticity = models.CharField(_("authenticity"), max_length=12, blank=True, choices=Authenticity.choices)
+    part = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text=_("percentage of the reward that the marketplace was asked to pay")
+    )
+    started_at = models.DateTimeField(_("started"), null=True, blank=True)
+    submitted_at = models.DateTimeField(_("submitted"), null=True, blank=True)
+    auto_approval_at = models.DateTimeField(_("approved automatically"), null=True, blank=True)
+    taken_back_at = models.DateTimeField(
+        _("rejection undone"), null=True, help_text=_("from then on, the ledger may pay it despite the rejection")
+    )
+    heard_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("submission")
+        verbose_name_plural = _("submissions")
+        ordering = ["-pk"]
+        constraints = [models.UniqueConstraint(fields=["study", "key"], name="one_row_per_submission")]
+
+    def __str__(self) -> str:
+        return self.enrolment.pseudonym if self.enrolment else str(self.get_whose_display())
+
+    @property
+    def status_label(self) -> str:
+        """Status as shown to researchers."""
+        return str(self.Status(self.status).label) if self.status in self.Status else self.status
+
+    @property
+    def marketplace(self) -> str:
+        return str(kinds.get(self.account.kind).title)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
@@ -19,6 +21,26 @@ def listing_of(study: Study, version: Version) -> Listing:
         description=listing.description
         or _("In this study you make decisions in a game. Its first page says what you can earn."),
     )
+
+
+def offered_version(study: Study, *, statuses: Collection[str]) -> tuple[Version, PayRule]:
+    """Return the launched version, which participants see, and its pay rule; its base pay is the reward.
+
+    Args:
+        statuses: the study's statuses in which it can be offered.
+
+    Raises:
+        NotPossible
+    """
+    version = study.latest_version()
+    if version is None or study.status not in statuses:
+        raise NotPossible(_("First launch the study, so that participants can enter it."))
+    if {study.purpose, version.purpose} != {"study"}:
+        raise NotPossible(_("This study is a trial, so nobody would be paid. Change its purpose and launch it again."))
+    rule = pay_of(version)
+    if rule.base <= 0:
+        raise NotPossible(_("The reward is the base pay, and this study has none. Set one and launch it again."))
+    return version, rule
 
 
 def open_places(version: Version) -> int:

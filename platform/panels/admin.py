@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -23,8 +24,9 @@ from panels.models import KIND, Panel, PaymentList
 from payouts.deciding import NotDone
 from recruiters.uploads import LARGEST, BadFile
 from rights import parts
-from rights.admin import PartAdmin, trail
+from rights.admin import PartAdmin
 from rights.roles import Role
+from studies.admin.acts import Act, Desk, Given
 from studies.models import Study
 
 _SHOWN = 100
@@ -32,9 +34,11 @@ _SHOWN = 100
 
 
 @admin.register(Panel)
-class PanelAdmin(PartAdmin):
+class PanelAdmin(Desk, PartAdmin):
     """Pages for a study's panel. Editors set it up; owners pay."""
 
+    desk_title = gettext_lazy("Payment lists")
+    refusals = (NotDone,)
     sees, changes, deletes = Role.VIEWER, Role.EDITOR, Role.OWNER
     form = PanelForm
     list_display = ["study", "title", "check_by", "pays"]
@@ -107,7 +111,7 @@ class PanelAdmin(PartAdmin):
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Redirect to the study's panel, or to the page that adds one."""
-        study = self._study(request, study_id)
+        study = self.study_of(request, study_id)
         panel = Panel.objects.filter(study=study).first()
         if panel is not None:
             return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[panel.pk]))
@@ -221,7 +225,7 @@ class PanelAdmin(PartAdmin):
         )
         return _lists_of(study)
 
-    def download(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
+    def download(self, request: HttpRequest, study_id: int, number: int) -> StreamingHttpResponse:
         """Download a list's open payments in the panel's format, with the panel's participant IDs."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
         payment_list = _list(study, number)
@@ -259,32 +263,22 @@ class PanelAdmin(PartAdmin):
     def take_back(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Record that the open payments of a list were never made."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
-        payment_list = _list(study, number)
-        form = WithdrawListForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            try:
-                count = lists.take_back(payment_list, user=request.user, why=form.cleaned_data["why"])
-            except NotDone as reason:
-                self.message_user(request, str(reason), messages.ERROR)
-            else:
-                self._note(request, study, f"Took payment list {number} back.", payment_list)
-                message = ngettext(
-                    "One payment can be approved again.", "{taken} payments can be approved again.", count
-                )
-                self.message_user(request, message.format(taken=count), messages.SUCCESS)
-            return _lists_of(study)
-        context = {"form": form, "status": lists.status_of(payment_list)}
-        title = _("Withdraw list {number}").format(number=number)
-        return self._page(request, study, "take_back", title, context)
+        return self.carry_out(request, _list(study, number), _TAKE_BACK)
 
     # ---- shared helpers ------------------------------------------------------------------------------
 
-    def _study(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
-        study: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
-        return study
+    def back_of(self, target: PaymentList) -> str:
+        return _address_of_lists(target.study)
+
+    def facts_of(self, target: PaymentList) -> Sequence[str]:
+        number = lists.status_of(target)["open"]
+        sentence = ngettext(
+            "{number} payment on this list is open.", "{number} payments on this list are open.", number
+        )
+        return [sentence.format(number=number)]
 
     def _panel_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> tuple[Study, Panel]:
-        study = self._study(request, study_id, role=role)
+        study = self.study_of(request, study_id, role=role)
         panel = Panel.objects.filter(study=study).first()
         if panel is None:
             raise Http404
@@ -297,21 +291,33 @@ class PanelAdmin(PartAdmin):
     def _page(
         self, request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any], *, status: int = 200
     ) -> HttpResponse:
-        study_crumbs = (
-            [] if name == "lists" else [(_("Payment lists"), reverse("admin:panels_panel_lists", args=[study.pk]))]
+        desk = request.path if name == "lists" else _address_of_lists(study)
+        response = self.page(
+            request, f"admin/panels/panel/{name}.html", title, {"study": study, "desk": desk, **context}
         )
-        full_context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": title,
-            "study": study,
-            **trail(study, *study_crumbs, here=title),
-            **context,
-        }
-        headers = {"Cache-Control": "no-store"}
-        return TemplateResponse(
-            request, f"admin/panels/panel/{name}.html", full_context, status=status, headers=headers
-        )
+        response.status_code = status
+        return response
+
+
+def _take_back(given: Given) -> str:
+    count = lists.take_back(given.target, user=given.request.user, why=given.values["why"])
+    message = ngettext("One payment can be approved again.", "{taken} payments can be approved again.", count)
+    return message.format(taken=count)
+
+
+_TAKE_BACK = Act(
+    gettext_lazy("Withdraw a list"),
+    _take_back,
+    explains=gettext_lazy(
+        "After withdrawal, its open payments can be approved again, so make sure that the panel has not paid them."
+    ),
+    button=gettext_lazy("Withdraw list"),
+    log=Action.PAY_LISTED,
+    details=lambda given: {"list": given.target.number, "payments": given.target.rows.count()},
+    form=WithdrawListForm,
+    role=Role.OWNER,
+    harmful=True,
+)
 
 
 def _list(study: Study, number: int) -> PaymentList:
@@ -321,5 +327,9 @@ def _list(study: Study, number: int) -> PaymentList:
     return payment_list
 
 
+def _address_of_lists(study: Study) -> str:
+    return reverse("admin:panels_panel_lists", args=[study.pk])
+
+
 def _lists_of(study: Study) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:panels_panel_lists", args=[study.pk]))
+    return HttpResponseRedirect(_address_of_lists(study))

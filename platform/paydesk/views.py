@@ -13,6 +13,7 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -49,16 +50,16 @@ URGENT = (
     State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
 )  # fmt: skip
 """The states, in the order in which the page shows them."""
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
-def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
+def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
     """Pass the view the study from its URL, if the user has this role in it."""
 
-    def decorate(view: View) -> Callable[..., HttpResponse]:
+    def decorate(view: View) -> View:
         @wraps(view)
-        def wrapper(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponse:
-            return view(request, admin.site.get_model_admin(Study).seen(request, str(pk), role=role), **kwargs)
+        def wrapper(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponseBase:
+            return view(request, _study_admin().seen(request, str(pk), role=role), **kwargs)
 
         return admin.site.admin_view(wrapper)
 
@@ -122,7 +123,7 @@ def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
 
 @require_POST
 @of_study(role=Role.EDITOR)
-def finance(request: HttpRequest, study: Study) -> HttpResponse:
+def finance(request: HttpRequest, study: Study) -> StreamingHttpResponse:
     """Return every row as a CSV file for accounting."""
     _record(request, study, Action.PAY_LISTED, "Downloaded the accounting export.")
     response = StreamingHttpResponse(files.lines(study), content_type="text/csv; charset=utf-8")
@@ -414,14 +415,18 @@ def _trail(study: Study, name: str, title: str) -> dict[str, Any]:
     return trail(study, (_("Pay"), reverse("paydesk:page", args=[study.pk])), here=title)
 
 
+def _study_admin() -> Any:
+    return admin.site.get_model_admin(Study)
+
+
 def _may(request: HttpRequest, study: Study, role: Role) -> bool:
-    return bool(admin.site.get_model_admin(Study)._allowed(request, study, role))
+    return bool(_study_admin()._allowed(request, study, role))
 
 
 def _record(
     request: HttpRequest, study: Study, action: Action, summary: str, details: dict[str, Any] | None = None
 ) -> None:
-    admin.site.get_model_admin(Study).record_action(request, study, action, summary, details)
+    _study_admin().record_action(request, study, action, summary, details)
 
 
 def _back(request: HttpRequest, study: Study) -> HttpResponse:

@@ -41,7 +41,13 @@ def record_due(
         own_bonus: the mean bonus of the matches that count, if games pay by rules of their own.
         games: with several matches, each one's number, payoff, share and whether it counts; stored in the workings.
     """
-    earned = {"payoff": payoff, "share": share, "waited": waited, "played": played, "own_bonus": own_bonus}
+    earned: dict[str, Any] = {
+        "payoff": payoff,
+        "share": share,
+        "waited": waited,
+        "played": played,
+        "own_bonus": own_bonus,
+    }
     owed = rules.due(rule, ending=enrolment.state, **earned)
     own = {} if own_bonus is None else {"own_bonus": str(own_bonus)}
     numbers = {"waited": waited, "played": played, "games": list(games), **own}
@@ -113,4 +119,7 @@ def waiting(studies: Collection[str]) -> dict[str, Waiting]:
         unclear=Count("pk", filter=unclear),
         rejected=Count("enrolment", filter=rejected, distinct=True),
     )
-    return {counts.pop("study"): Waiting(**counts) for counts in study_counts}
+    fields = ("due", "oldest", "unclear", "rejected")
+    return {
+        counts["study"]: Waiting(*(counts[name] for name in fields)) for counts in study_counts.values("study", *fields)
+    }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -80,7 +81,8 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[UploadedCode]:
     if "code" not in names or len(set(names)) < len(names) or set(names) - {"code", "label"}:
         message = _("The first line must name the columns: “code” and optionally “label”, and no others.")
         raise BadFile([Problem(header_line, message)])
-    codes, problems = [], []
+    codes: list[UploadedCode] = []
+    problems: list[Problem] = []
     first_lines: dict[str, int] = {}
     for line, cells in rows:
         if not any(cell.strip() for cell in cells):
@@ -167,7 +169,7 @@ def _wrong_label(label: str) -> str:
 # ---- lists -------------------------------------------------------------------------------------------------
 
 
-def codes_of(study: str) -> QuerySet[LabCode]:
+def codes_of(study: str) -> QuerySet[Any]:
     """Return the study's codes, newest first, annotated with `used`."""
     identities = Identity.objects.filter(study=OuterRef("study"), recruiter=RECRUITER, proof=OuterRef("code"))
     return LabCode.objects.filter(study=study).annotate(used=Exists(identities)).order_by("-pk")

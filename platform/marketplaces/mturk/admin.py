@@ -1,7 +1,4 @@
-"""A study's Mechanical Turk desk: its tasks, publishing, and decisions about assignments.
-
-Tasks and assignments change only through actions, each of which asks for confirmation.
-"""
+"""A study's Mechanical Turk desk: its tasks, which change only through actions that ask for confirmation."""
 
 from __future__ import annotations
 
@@ -20,21 +17,18 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from audit import services as audit
 from audit.actions import Action
-from marketplaces.desks import Act, Desk, Given, current_base_pay
+from marketplaces.desks import Desk, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Recruitment
-from marketplaces.mturk import comparing, deciding, fees, publishing
+from marketplaces.mturk import fees, publishing
 from marketplaces.mturk.client import requester_of
-from marketplaces.mturk.forms import ExtendForm, ProlongForm, RejectForm, TaskForm
-from marketplaces.mturk.models import KEY, Assignment, Hit
-from marketplaces.rejecting import without_identifiers
+from marketplaces.mturk.forms import ExtendForm, ProlongForm, TaskForm
+from marketplaces.mturk.models import KEY, Hit
 from participants.admin import ReadOnlyAdmin
-from participants.models import Enrolment
-from recruiters.models import Identity
 from rights import parts
 from rights.roles import Role
+from studies.admin.acts import Act, Given
 from studies.models import Study
 
 
@@ -118,7 +112,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         ),
         "expire": _on_task(
             gettext_lazy("End the task"),
-            lambda given: publishing.expire(given.target),
+            lambda given: publishing.offer_for(given.target, hours=-1),
             gettext_lazy("The task has ended: no more workers can accept it."),
             gettext_lazy("No more workers can find or accept the task. Those who have accepted it can finish."),
             Action.EXPIRED,
@@ -150,7 +144,6 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             "of_study": ("", self.of_study),
             "publish": ("publish/", self.publish),
             "adopt": ("adopt/", require_POST(self.adopt)),
-            "worker": ("worker/", require_POST(self.worker)),
         }
         return [*self.urls_of("mturk_hit", study_pages), *super().get_urls()]
 
@@ -168,15 +161,14 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show the study's tasks and everyone who came from them."""
         study = self.study_of(request, study_id)
-        lines = comparing.lines_of(study)
+        recruitment = Recruitment.objects.filter(study=study, account__kind=KEY).select_related("account").first()
         context = {
-            "recruitment": Recruitment.objects.filter(study=study, account__kind=KEY).select_related("account").first(),
+            **(self.people_of(request, study, recruitment.account) if recruitment is not None else {}),
+            "recruitment": recruitment,
             "hits": Hit.objects.filter(study=study).select_related("account"),
             "base": current_base_pay(study),
-            "lines": lines,
-            "to_do": sum(bool(line.advice) for line in lines),
             "may_change": parts.may(request.user, study, role=Role.EDITOR),
-            "may_decide": parts.may(request.user, study, role=Role.OWNER),
+            "may_delete": parts.may(request.user, study, role=Role.OWNER),
         }
         return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)
 
@@ -211,7 +203,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             if is_new:
                 details = {"assignments": hit.assignments, "reward": str(hit.reward), "account": str(account)}
                 self.record_action(request, hit, Action.PUBLISHED, "Ordered a task on Mechanical Turk.", details)
-        return self._answered(request, study, lambda: _send(Given(hit, request, {}, None)))  # type: ignore[arg-type]
+        return self._answered(request, study, lambda: _send(Given(hit, request, {})))
 
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Add a task created elsewhere to the study."""
@@ -231,18 +223,6 @@ class HitAdmin(Desk, ReadOnlyAdmin):
 
         return self._answered(request, study, act)
 
-    def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Show an owner a participant's worker ID, for example to correct a payment; the audit log records it."""
-        study = self.study_of(request, study_id, role=Role.OWNER)
-        key = request.POST.get("enrolment", "")
-        arrivals = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
-        identity = arrivals.filter(enrolment=key).first() if key.isascii() and key.isdigit() else None
-        if identity is None:
-            self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
-            return HttpResponseRedirect(_desk_of(study))
-        audit.record(action=Action.IDENTITY_SHOWN, user=request.user, target=identity.enrolment, of=study)
-        return self._page(request, "worker.html", _("Worker ID on Mechanical Turk"), study, {"identity": identity})
-
     def _answered(self, request: HttpRequest, study: Study, act: Any) -> HttpResponse:
         """Do something, say what came of it, and return to the desk."""
         try:
@@ -254,91 +234,3 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def _page(self, request: HttpRequest, template: str, title: str, study: Study, context: Any) -> HttpResponse:
         full_context = {"study": study, "desk": _desk_of(study), **context}
         return self.page(request, f"admin/mturk/{template}", title, full_context)
-
-
-def _reject(given: Given) -> None:
-    reason = given.values["reason"]
-    deciding.reject(given.target, reason=reason, user=given.request.user, record=given.record)
-
-
-def _reason_details(given: Given) -> dict[str, Any]:
-    identity = given.target.identity
-    person: Enrolment | None = identity.enrolment if identity is not None else None
-    return {"reason": without_identifiers(given.values["reason"], person)}
-
-
-@admin.register(Assignment)
-class AssignmentAdmin(Desk, ReadOnlyAdmin):
-    """Submitted assignments: members can view them; owners can reject them and undo a rejection."""
-
-    desk_title = "Mechanical Turk"
-    list_display = ["submitted_at", "hit", "who", "status_label", "auto_approval_at"]
-    list_select_related = ["hit", "identity__enrolment"]
-    list_filter = ["status", "whose"]
-    fields = ["hit", "who", "status", "submitted_at", "auto_approval_at"]
-    readonly_fields = fields
-    acts = {
-        "reject": Act(
-            gettext_lazy("Reject an assignment"),
-            _reject,
-            gettext_lazy("Rejected. The worker sees your reason."),
-            explains=gettext_lazy(
-                "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, which "
-                "limits the work they can get. Reject only work that was clearly not done. A failed attention check "
-                "alone is not a sufficient reason."
-            ),
-            button=gettext_lazy("Reject"),
-            log=Action.REJECTED,
-            log_itself=True,
-            details=_reason_details,
-            form=RejectForm,
-            role=Role.OWNER,
-            harmful=True,
-        ),
-        "take_back": Act(
-            gettext_lazy("Undo a rejection"),
-            lambda given: deciding.take_back(given.target, user=given.request.user, record=given.record),
-            gettext_lazy(
-                "Rejection undone: the payments that were written off are due again. To pay them, approve them on the "
-                "page “Pay”."
-            ),
-            explains=gettext_lazy(
-                "The payments that were written off become due again. When you approve them on the page “Pay”, Parley "
-                "asks Mechanical Turk to approve the rejected assignment, which also corrects the worker's approval "
-                "rate."
-            ),
-            log=Action.REJECTION_TAKEN_BACK,
-            log_itself=True,
-            role=Role.OWNER,
-        ),
-    }
-
-    @display(description=gettext_lazy("participant"))
-    def who(self, assignment: Assignment) -> str:
-        return str(assignment)
-
-    @display(
-        description=gettext_lazy("status"),
-        ordering="status",
-        label={
-            Assignment.Status.SUBMITTED: "warning",
-            Assignment.Status.APPROVED: "success",
-            Assignment.Status.REJECTED: "danger",
-        },
-    )
-    def status_label(self, assignment: Assignment) -> tuple[str, str]:
-        return assignment.status, assignment.get_status_display()
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*self.urls_of("mturk_assignment", {}), *super().get_urls()]
-
-    def back_of(self, target: Assignment) -> str:
-        return _desk_of(target.study)
-
-    def facts_of(self, target: Assignment) -> Sequence[str]:
-        """Return when it was submitted, and when mTurk will approve it automatically."""
-        facts = [_("Submitted at {at} (UTC).").format(at=date_format(target.submitted_at, "Y-m-d H:i"))]
-        if target.status == Assignment.Status.SUBMITTED and target.auto_approval_at is not None:
-            until = date_format(target.auto_approval_at, "Y-m-d H:i")
-            facts.append(_("Mechanical Turk will approve it automatically at {until} (UTC).").format(until=until))
-        return facts

@@ -9,11 +9,10 @@ class MturkConfig(AppConfig):
 
     def ready(self) -> None:
         from marketplaces.models import Account
-        from marketplaces.mturk import arriving, models, paying, returning  # noqa: F401  (they register themselves)
+        from marketplaces.mturk import models, paying, visiting  # noqa: F401  (they register themselves)
         from rights.parts import belongs
         from studies.models import Study
 
         belongs(models.Hit, to=Study, by="study")
-        belongs(models.Assignment, to=Study, by="hit__study")
         belongs(models.Qualification, to=Account, by="account")
         belongs(models.Granted, to=Account, by="qualification__account")

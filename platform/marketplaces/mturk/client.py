@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -122,10 +122,6 @@ class AssignmentNow(_Record):
 
 
 class BonusNow(_Record):
-    """A bonus paid for an assignment."""
-
-    worker: str = Field(alias="WorkerId", repr=False)
-    amount: Decimal = Field(alias="BonusAmount")
     reason: str = Field("", alias="Reason")
 
 
@@ -161,19 +157,16 @@ class Requester:
 
     def balance(self) -> Decimal:
         """Return the available balance in US dollars."""
-        return _read(_Balance, self._call("get_account_balance")).available
+        return _read(_Balance, self.call("get_account_balance")).available
 
-    # ---- tasks -----------------------------------------------------------------------------------------
-
-    def create_hit(self, *, token: UUID, qualifications: Sequence[Mapping[str, Any]], **fields: Any) -> str:
+    def create_hit(self, *, token: UUID, **fields: Any) -> str:
         """Publish a task and return its ID. The same token within a day returns the same task.
 
         Args:
             fields: the other parameters of CreateHIT, under mTurk's own names.
         """
-        order = {"UniqueRequestToken": str(token), "RequesterAnnotation": str(token), **fields}
         try:
-            answer = self._call("create_hit", QualificationRequirements=list(qualifications), **order)
+            answer = self.call("create_hit", UniqueRequestToken=str(token), RequesterAnnotation=str(token), **fields)
         except Refused as refusal:
             if refusal.code == "hitalreadyexists" and (existing_id := self.hit_by_annotation(str(token))):
                 return existing_id
@@ -182,108 +175,58 @@ class Requester:
 
     def hit_by_annotation(self, annotation: str) -> str:
         """Return the ID of the task created with this annotation, or an empty string if there is none."""
-        hits = self._rows("list_hits", "HITs", _Created)
+        hits = self.rows("list_hits", "HITs", _Created)
         return next((hit.hit_id for hit in hits if hit.annotation == annotation), "")
 
     def hit(self, hit_id: str) -> HitNow:
         """Return a task's current status."""
-        return _read(HitNow, self._call("get_hit", HITId=hit_id).get("HIT"))
-
-    def add_assignments(self, hit_id: str, number: int, *, token: UUID) -> None:
-        """Add assignments to a task. Repeating a call with the same token adds nothing more."""
-        self._once("create_additional_assignments_for_hit", token, HITId=hit_id, NumberOfAdditionalAssignments=number)
-
-    def expire(self, hit_id: str, expires_at: datetime) -> None:
-        """Set when a task's offer expires; a time in the past takes it off the list immediately."""
-        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=expires_at)
-
-    def delete(self, hit_id: str) -> None:
-        """Delete a task that nobody is working on and whose assignments are all approved or rejected."""
-        self._call("delete_hit", HITId=hit_id)
-
-    # ---- assignments -----------------------------------------------------------------------------------
+        return _read(HitNow, self.call("get_hit", HITId=hit_id).get("HIT"))
 
     def assignments(self, hit_id: str) -> list[AssignmentNow]:
         """Return all submitted assignments of a task."""
-        return list(self._rows("list_assignments_for_hit", "Assignments", AssignmentNow, HITId=hit_id))
+        return list(self.rows("list_assignments_for_hit", "Assignments", AssignmentNow, HITId=hit_id))
 
     def assignment(self, assignment_id: str) -> AssignmentNow | None:
         """Return an assignment, or None if it is not submitted: still in progress, returned or abandoned."""
         try:
-            answer = self._call("get_assignment", AssignmentId=assignment_id)
+            answer = self.call("get_assignment", AssignmentId=assignment_id)
         except Refused as refusal:
             if refusal.code == "invalidassignmentstate":
                 return None
             raise
         return _read(AssignmentNow, answer.get("Assignment"))
 
-    def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
-        """Pay the reward; with `rejected`, even for an assignment that was rejected."""
-        message = {"RequesterFeedback": feedback} if feedback else {}
-        self._call("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **message)
-
-    def reject(self, assignment_id: str, *, reason: str) -> None:
-        """Reject an assignment, so that its reward is not paid; the worker reads the reason."""
-        self._call("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
-
-    @sensitive_variables("worker")
-    def send_bonus(self, *, worker: str, assignment_id: str, amount: Decimal, reason: str, token: UUID) -> None:
-        """Pay a bonus. Repeating a call with the same token pays nothing more and raises nothing."""
-        order = {"WorkerId": worker, "AssignmentId": assignment_id, "BonusAmount": f"{amount:.2f}", "Reason": reason}
-        self._once("send_bonus", token, **order)
-
-    def bonuses(self, assignment_id: str) -> list[BonusNow]:
-        """Return the bonuses paid for an assignment."""
-        return list(self._rows("list_bonus_payments", "BonusPayments", BonusNow, AssignmentId=assignment_id))
-
-    # ---- qualifications --------------------------------------------------------------------------------
-
     def qualification(self, name: str, description: str) -> str:
         """Return the ID of our qualification with this name; create the qualification if it does not exist."""
         order = {"Name": name, "Description": description, "QualificationTypeStatus": "Active"}
         try:
-            created = self._call("create_qualification_type", **order).get("QualificationType")
+            created = self.call("create_qualification_type", **order).get("QualificationType")
         except Refused as refusal:
             if refusal.code != "qualificationtypealreadyexists":
                 raise
             query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
-            for existing in self._rows("list_qualification_types", "QualificationTypes", _QualificationType, **query):
+            for existing in self.rows("list_qualification_types", "QualificationTypes", _QualificationType, **query):
                 if existing.name == name:
                     return existing.key
-            raise Unclear(_("Mechanical Turk reports that the qualification exists but does not return it.")) from None
+            raise _malformed_answer() from None
         return _read(_QualificationType, created).key
-
-    @sensitive_variables("worker")
-    def grant(self, qualification_id: str, *, worker: str, value: int) -> None:
-        """Grant a qualification to a worker without notifying them."""
-        order = {"WorkerId": worker, "IntegerValue": value, "SendNotification": False}
-        self._call("associate_qualification_with_worker", QualificationTypeId=qualification_id, **order)
-
-    @sensitive_variables("worker")
-    def revoke(self, qualification_id: str, *, worker: str) -> None:
-        """Take a qualification away from a worker."""
-        self._call("disassociate_qualification_from_worker", QualificationTypeId=qualification_id, WorkerId=worker)
-
-    def holders(self, qualification_id: str) -> list[Holder]:
-        """Return the holders of a qualification."""
-        query = {"QualificationTypeId": qualification_id, "Status": "Granted"}
-        return list(self._rows("list_workers_with_qualification_type", "Qualifications", Holder, **query))
 
     # ---- requests --------------------------------------------------------------------------------------
 
-    def _once(self, operation: str, token: UUID, **parameters: Any) -> None:
+    @sensitive_variables()
+    def once(self, operation: str, token: UUID, **parameters: Any) -> None:
         """Call an operation that a repeated call with the same token does not perform again."""
         try:
-            self._call(operation, UniqueRequestToken=str(token), **parameters)
+            self.call(operation, UniqueRequestToken=str(token), **parameters)
         except Refused as refusal:
             if refusal.code != "duplicaterequest":
                 raise
 
-    def _rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
+    def rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
         """Yield all rows of a list, page by page."""
         token: dict[str, str] = {}
         for _page in range(MOST_PAGES):
-            answer = self._call(operation, MaxResults=PAGE_SIZE, **parameters, **token)
+            answer = self.call(operation, MaxResults=PAGE_SIZE, **parameters, **token)
             if not isinstance(answer.get(name), list):
                 raise _malformed_answer()
             yield from [_read(kind, row) for row in answer[name]]
@@ -293,7 +236,8 @@ class Requester:
             token = {"NextToken": next_token}
 
     @sensitive_variables()
-    def _call(self, operation: str, **parameters: Any) -> dict[str, Any]:
+    def call(self, operation: str, **parameters: Any) -> dict[str, Any]:
+        """Call an operation under boto3's name for it, with mTurk's names of parameters; return the whole answer."""
         from botocore.exceptions import ClientError, ParamValidationError
 
         try:

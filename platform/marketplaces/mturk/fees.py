@@ -6,6 +6,8 @@ from decimal import Decimal
 
 from recruiters.terms import CENT, MTURK_BASIC_SHARE, MTURK_LARGE_FROM, MTURK_LARGE_SHARE, fee_on
 
+LARGE_FROM = MTURK_LARGE_FROM
+
 
 def reward_share(assignments: int) -> Decimal:
     """Return the fee on each reward as a share of the reward, for a task with this many assignments."""

@@ -12,8 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from marketplaces.fields import number, switch, text
-from marketplaces.kinds import NotPossible
-from marketplaces.mturk import deciding, publishing
+from marketplaces.mturk import publishing
 from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
 
@@ -75,15 +74,6 @@ class TaskForm(forms.Form):
         _("0 fits the frame to the worker's window, which also works on phones."),
     )
 
-    groups = (
-        (_("What workers see"), ("title", "description", "keywords")),
-        (_("Number and duration"), ("assignments", "days", "minutes", "approval_days")),
-        (
-            _("Who may take part"),
-            ("approved_percent", "approved_number", "countries", "hides_from_unrested", "frame_height"),
-        ),
-    )
-
     def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._study = study
@@ -117,10 +107,6 @@ class TaskForm(forms.Form):
             "frame_height": 0,
         }
         return cls(study=study, version=version, initial=initial)
-
-    def grouped(self) -> list[tuple[Any, list[Any]]]:
-        """Return the visible fields by group."""
-        return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.groups]
 
     def clean_countries(self) -> str:
         codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
@@ -167,17 +153,3 @@ class ProlongForm(forms.Form):
     """Form for the number of hours for which a task stays available from now on."""
 
     hours = number(_("Hours from now"), 1, 30 * 24)
-
-
-class RejectForm(forms.Form):
-    """Form for the reason for rejecting an assignment."""
-
-    reason = text(_("Reason (shown to the worker)"), 10_000, rows=4, required=False)
-
-    def clean_reason(self) -> str:
-        reason: str = self.cleaned_data["reason"]
-        try:
-            deciding.refuse_reason(reason)
-        except NotPossible as refusal:
-            raise ValidationError(str(refusal)) from None
-        return reason

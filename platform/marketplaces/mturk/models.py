@@ -1,7 +1,4 @@
-"""Tasks on Mechanical Turk, the status of their assignments, and our own qualifications.
-
-No worker IDs are stored here; only `recruiters.models.Identity` has them.
-"""
+"""Tasks on Mechanical Turk, and our own qualifications."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ from django.utils.translation import gettext_lazy as _
 
 from marketplaces.models import Account
 from participants.models import Enrolment
-from recruiters.models import Identity
 from studies.models import Study
 
 KEY = "mturk"
@@ -71,47 +67,6 @@ class Hit(models.Model):
     def over_at(self) -> datetime | None:
         """The latest time at which a worker who accepted the task can submit it."""
         return self.expires_at + timedelta(seconds=self.duration) if self.expires_at else None
-
-
-class Assignment(models.Model):
-    """An assignment submitted on mTurk, and who arrived here with it."""
-
-    class Status(models.TextChoices):
-        SUBMITTED = "Submitted", _("submitted")
-        APPROVED = "Approved", _("approved")
-        REJECTED = "Rejected", _("rejected")
-
-    class Whose(models.TextChoices):
-        OURS = "ours", _("submitted by the worker who arrived here with it")
-        OTHER = "other", _("submitted by a different worker from the one who arrived here")
-        NOBODY = "nobody", _("nobody arrived here with it")
-
-    hit = models.ForeignKey(Hit, models.CASCADE, related_name="submitted", verbose_name=_("task"))
-    assignment_id = models.CharField(max_length=64, unique=True)
-    status = models.CharField(_("status"), max_length=10, choices=Status.choices)
-    whose = models.CharField(_("submitted by"), max_length=8, choices=Whose.choices)
-    identity = models.ForeignKey(Identity, models.SET_NULL, null=True, related_name="+")
-    submitted_at = models.DateTimeField(_("submitted"))
-    auto_approval_at = models.DateTimeField(_("approved automatically"), null=True)
-    taken_back_at = models.DateTimeField(
-        _("rejection undone"), null=True, help_text=_("from then on, the ledger may pay it despite the rejection")
-    )
-
-    class Meta:
-        verbose_name = _("submitted assignment")
-        verbose_name_plural = _("submitted assignments")
-        ordering = ["-submitted_at", "-pk"]
-
-    @property
-    def study(self) -> Study:
-        return self.hit.study
-
-    @property
-    def account(self) -> Account:
-        return self.hit.account
-
-    def __str__(self) -> str:
-        return self.identity.enrolment.pseudonym if self.identity else self.get_whose_display()
 
 
 class Qualification(models.Model):

@@ -9,40 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from marketplaces import submissions
 from marketplaces.kinds import MarketplaceError, Unclear
-from marketplaces.models import Account
+from marketplaces.models import Account, Submission
 from marketplaces.mturk import fees
-from marketplaces.mturk.client import RETRYABLE_CODES, AssignmentNow, Refused, Requester, requester_of
-from marketplaces.mturk.models import KEY, Assignment, Hit
-from participants.models import Enrolment
+from marketplaces.mturk.client import RETRYABLE_CODES, AssignmentNow, BonusNow, Refused, Requester, requester_of
+from marketplaces.mturk.deciding import report_of
+from marketplaces.mturk.models import KEY, Hit
 from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Rejection, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
 
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
 """Maximum length of a message to a worker, in characters."""
-
-
-def rejection_of(person: Enrolment) -> Rejection:
-    """Return what rejecting this worker's assignment means, and where it is done."""
-    rules = (
-        _("The worker reads your reason, and gets neither reward nor bonus."),
-        _(
-            "A rejection lowers the worker's approval rate, which limits the work they can get. Reject only work that "
-            "was clearly not done. A failed attention check alone is not a sufficient reason."
-        ),
-        _("You can undo it for 30 days after the submission, as long as the task exists on Mechanical Turk."),
-    )
-    submitted = Assignment.objects.filter(identity__enrolment=person, status=Assignment.Status.SUBMITTED).first()
-    if submitted is None:
-        return Rejection(
-            rules, problem=_("Mechanical Turk reports no assignment of this worker that awaits a decision.")
-        )
-    return Rejection(rules, url=reverse("admin:mturk_assignment_reject", args=[submitted.pk]))
 
 
 def payer_of(study: str) -> MturkPayer:
@@ -100,11 +82,7 @@ class MturkPayer:
             return AssignmentStatus.SOMEBODY_ELSE
         if assignment.status == "Rejected" and _is_rejection_undone(assignment):
             return AssignmentStatus.SUBMITTED
-        return {
-            "Submitted": AssignmentStatus.SUBMITTED,
-            "Approved": AssignmentStatus.APPROVED,
-            "Rejected": AssignmentStatus.REJECTED,
-        }.get(assignment.status, AssignmentStatus.UNKNOWN)
+        return submissions.ASSIGNMENT_STATUSES[report_of(assignment).fields["status"]]
 
     def prepare(self, order: Order) -> str:
         """Prepare nothing: mTurk pays with a single call."""
@@ -144,9 +122,8 @@ class MturkPayer:
             return self._approve(assignment, task, order)
         reason = f"{order.message or _('Bonus')} ({reference_of(order)})"[-MOST_FEEDBACK:]
         key = assignment.assignment_id
-        self._requester.send_bonus(
-            worker=order.worker, assignment_id=key, amount=order.amount, reason=reason, token=order.uid
-        )
+        bonus = {"WorkerId": order.worker, "AssignmentId": key, "BonusAmount": f"{order.amount:.2f}", "Reason": reason}
+        self._requester.once("send_bonus", order.uid, **bonus)
         return Answer(Outcome.CONFIRMED)
 
     def _approve(self, assignment: AssignmentNow, task: Hit, order: Order) -> Answer:
@@ -159,7 +136,9 @@ class MturkPayer:
             message = _("The task's reward is {reward}, but the ledger says {amount}. Decide yourself which is right.")
             return Answer(Outcome.REFUSED, message.format(reward=task.reward, amount=order.amount))
         try:
-            self._requester.approve(assignment.assignment_id, feedback=order.message[:MOST_FEEDBACK], rejected=rejected)
+            feedback = {"RequesterFeedback": order.message[:MOST_FEEDBACK]} if order.message else {}
+            key = assignment.assignment_id
+            self._requester.call("approve_assignment", AssignmentId=key, OverrideRejection=rejected, **feedback)
         except Refused as refusal:
             # Someone may have approved or rejected it since we asked for its status.
             if refusal.code == "invalidassignmentstate":
@@ -182,7 +161,10 @@ class MturkPayer:
 
     def _look_up_bonus(self, order: Order) -> Answer:
         mark = f"({reference_of(order)})"
-        is_paid = any(bonus.reason.endswith(mark) for bonus in self._requester.bonuses(_assignment_of(order)))
+        listed = self._requester.rows(
+            "list_bonus_payments", "BonusPayments", BonusNow, AssignmentId=_assignment_of(order)
+        )
+        is_paid = any(bonus.reason.endswith(mark) for bonus in listed)
         return Answer(Outcome.CONFIRMED if is_paid else Outcome.NOT_FOUND)
 
     def _task_of(self, assignment: AssignmentNow, order: Order) -> Hit | None:
@@ -223,7 +205,7 @@ def reference_of(order: Order) -> str:
 
 def _is_rejection_undone(assignment: AssignmentNow) -> bool:
     """Return whether an owner has taken back the rejection of this assignment."""
-    return Assignment.objects.filter(assignment_id=assignment.assignment_id, taken_back_at__isnull=False).exists()
+    return Submission.objects.filter(key=assignment.assignment_id, taken_back_at__isnull=False).exists()
 
 
 def _assignment_of(order: Order) -> str:
@@ -244,5 +226,8 @@ def _reachable() -> Iterator[None]:
 
 
 payers.register(
-    KEY, PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=rejection_of)
+    KEY,
+    PaymentMethod(
+        gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=submissions.rejection_of
+    ),
 )

@@ -6,6 +6,7 @@ the task exists, and repeating the same order returns the same task.
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -18,17 +19,20 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from games import registry
+from games.errors import UnknownGame
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
-from marketplaces.models import Account
-from marketplaces.mturk import fees, resting
+from marketplaces.models import Account, Recruitment
+from marketplaces.mturk import fees
 from marketplaces.mturk.client import HitNow, Refused, Requester, requester_of
-from marketplaces.mturk.models import Hit
-from marketplaces.offers import pay_of
-from matches.models import Match
+from marketplaces.mturk.models import Hit, Qualification
+from marketplaces.offers import offered_version
 from recruiters.terms import MTURK_LARGE_FROM
 from studies.costs import Costs, costs_of_document
 from studies.models import Study, Version
+from studies.recruiting import places_sentence
 
 PERCENT_APPROVED, NUMBER_APPROVED = "000000000000000000L0", "00000000000000000040"
 LOCALE = "00000000000000000071"
@@ -58,20 +62,11 @@ def launched_version(study: Study) -> Version:
     Raises:
         NotPossible: there is none, or it cannot be offered on mTurk.
     """
-    version = study.latest_version()
-    if version is None or study.status == Study.Status.CLOSED:
-        raise NotPossible(_("First launch the study, so that workers can enter it."))
-    if version.purpose != Match.Purpose.STUDY:
-        raise NotPossible(
-            _("The launched version is a trial, in which nobody is paid. Change its purpose and launch it again.")
-        )
-    pay = pay_of(version)
-    if pay.currency != CURRENCY:
+    version, rule = offered_version(study, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
+    if rule.currency != CURRENCY:
         raise NotPossible(
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
-    if pay.base <= 0:
-        raise NotPossible(_("The reward is the base pay, and this study has none. Set one and launch it again."))
     return version
 
 
@@ -125,7 +120,7 @@ def publish(hit: Hit, *, address: str) -> Hit:
     try:
         hit_id = requester.create_hit(
             token=hit.token,
-            qualifications=requirements(hit, requester),
+            QualificationRequirements=requirements(hit, requester),
             Title=hit.title,
             Description=hit.description,
             Keywords=hit.keywords,
@@ -138,11 +133,11 @@ def publish(hit: Hit, *, address: str) -> Hit:
         )
     except (Refused, Unclear) as error:
         refused = {"state": Hit.State.REFUSED} if isinstance(error, Refused) else {}
-        _save(hit, problem=str(error)[:300], **refused)
+        save(hit, problem=str(error)[:300], **refused)
         raise
     expires_at = timezone.now() + timedelta(seconds=hit.lifetime)
     available = {"available": hit.assignments, "expires_at": expires_at}
-    _save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="", **available)
+    save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="", **available)
     return hit
 
 
@@ -173,26 +168,47 @@ def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
         countries = [{"Country": country} for country in demands["countries"]]
         found.append((LOCALE, {"Comparator": "In", "LocaleValues": countries}))
     for game in hit.study.games if demands.get("rest_hours") else ():
-        own = resting.qualification_of(hit.account, game, demands["rest_hours"], requester)
+        own = qualification_of(hit.account, game, demands["rest_hours"], requester)
         found.append((own.qualification_id, {"Comparator": "DoesNotExist"}))
     guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
     return [{"QualificationTypeId": key, **requirement, **guarded} for key, requirement in found]
 
 
+def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
+    """Return the qualification of recent players of this game; create it on mTurk if it does not exist.
+
+    Raises:
+        MarketplaceError
+    """
+    key = {"account": account, "game": game, "hours": hours}
+    if (existing := Qualification.objects.filter(**key).first()) is not None:
+        return existing
+    try:
+        title = registry.get(game).title
+    except UnknownGame:
+        title = game
+    # Workers read this text, so it is in English like mTurk's own pages.
+    qualification_id = requester.qualification(
+        f"Parley: played {title} within {hours} hours",
+        f"You have played a game of the kind “{title}” within the last {hours} hours. It is removed automatically.",
+    )
+    return Qualification.objects.get_or_create(**key, defaults={"qualification_id": qualification_id})[0]
+
+
 def find_ordered(hit: Hit, requester: Requester) -> None:
     """Find out whether a task whose answer was lost exists; if mTurk does not list it after a day, it does not."""
     if hit_id := requester.hit_by_annotation(str(hit.token)):
-        _save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
+        save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
         record_status(hit, requester.hit(hit_id))
     elif hit.created_at < timezone.now() - TOKEN_LASTS:
-        _save(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
+        save(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
 
 
 def record_status(hit: Hit, current: HitNow) -> None:
     """Record a task's status on mTurk."""
     known_state = {"state": current.status} if current.status in Hit.State.values else {}
     names = ("assignments", "expires_at", "duration", "pending", "available", "completed")
-    _save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
+    save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
 
 
 def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
@@ -226,7 +242,8 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
     if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
         raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
     requester = requester_of(hit.account)
-    requester.add_assignments(hit.hit_id, number, token=token)
+    order = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": number}
+    requester.once("create_additional_assignments_for_hit", token, **order)
     record_status(hit, requester.hit(hit.hit_id))
 
 
@@ -237,13 +254,9 @@ def offer_for(hit: Hit, *, hours: float) -> None:
         MarketplaceError
     """
     requester = requester_of(hit.account)
-    requester.expire(str(hit.hit_id), timezone.now() + timedelta(hours=hours))
+    until = timezone.now() + timedelta(hours=hours)
+    requester.call("update_expiration_for_hit", HITId=str(hit.hit_id), ExpireAt=until)
     record_status(hit, requester.hit(str(hit.hit_id)))
-
-
-def expire(hit: Hit) -> None:
-    """Stop offering a task. Raise MarketplaceError."""
-    offer_for(hit, hours=-1)
 
 
 def delete(hit: Hit) -> None:
@@ -253,15 +266,94 @@ def delete(hit: Hit) -> None:
         MarketplaceError
     """
     try:
-        requester_of(hit.account).delete(str(hit.hit_id))
+        requester_of(hit.account).call("delete_hit", HITId=str(hit.hit_id))
     except Refused as refusal:
         if refusal.code != "hitdoesnotexist":
             raise
-    _save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
+    save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
 
 
-def _save(hit: Hit, **values: Any) -> None:
+def save(hit: Hit, **values: Any) -> None:
     """Save these values alone, so that other processes' changes to other fields are kept."""
     for name, value in values.items():
         setattr(hit, name, value)
     hit.save(update_fields=list(values))
+
+
+# ---- when the study opens, pauses or closes --------------------------------------------------------
+
+GONE = (Hit.State.ORDERED, Hit.State.REFUSED, Hit.State.DISPOSED)
+
+
+def _hits(recruitment: Recruitment) -> list[Hit]:
+    return list(Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE).select_related("account"))
+
+
+def _to_change(recruitment: Recruitment, status: str) -> list[Hit]:
+    """Return the tasks to offer again for an open study, and to end for others."""
+    now = timezone.now()
+    hits = [(hit, hit.expires_at) for hit in _hits(recruitment) if hit.available]
+    if status == Study.Status.LAUNCHED:
+        return [hit for hit, until in hits if until and until <= now and hit.account_id == recruitment.account_id]
+    return [hit for hit, until in hits if until and until > now]
+
+
+def state(recruitment: Recruitment) -> str:
+    """Return the number of tasks and what is available, as last reported."""
+    hits, offered = _hits(recruitment), _to_change(recruitment, Study.Status.PAUSED)
+    if not hits:
+        return _("no tasks yet")
+    tasks = ngettext("{number} task", "{number} tasks", len(hits)).format(number=len(hits))
+    available = places_sentence(sum(hit.available for hit in offered))
+    return _("{tasks}, {available} available").format(tasks=tasks, available=available)
+
+
+def due(recruitment: Recruitment, status: str) -> str:
+    """Return what is done with the tasks when the study gets this status; empty if nothing."""
+    number = len(_to_change(recruitment, status))
+    if not number or status == Study.Status.DRAFT:
+        return ""
+    if status == Study.Status.LAUNCHED:
+        return ngettext(
+            "On Mechanical Turk, {number} task is offered again.",
+            "On Mechanical Turk, {number} tasks are offered again.",
+            number,
+        ).format(number=number)
+    return ngettext(
+        "On Mechanical Turk, {number} task ends: no more workers can accept it.",
+        "On Mechanical Turk, {number} tasks end: no more workers can accept them.",
+        number,
+    ).format(number=number)
+
+
+def follow(recruitment: Recruitment, status: str) -> str:
+    """End the tasks, or offer them again for as long as at first.
+
+    Raises:
+        MarketplaceError: some tasks were not changed; the others were.
+    """
+    problems, hits = [], _to_change(recruitment, status)
+    for hit in hits:
+        try:
+            hours = max(1, hit.lifetime // 3600) if status == Study.Status.LAUNCHED else -1
+            offer_for(hit, hours=hours)
+        except MarketplaceError as problem:
+            problems.append(str(problem))
+    if problems:
+        template = _("{number} of {all} tasks were not changed. {reason}")
+        raise MarketplaceError(template.format(number=len(problems), all=len(hits), reason=problems[0]))
+    return _("On Mechanical Turk, the study now has {state}.").format(state=state(recruitment))
+
+
+def places(recruitment: Recruitment) -> int | None:
+    """Return the assignments of all tasks; None before the first."""
+    return sum(hit.assignments for hit in _hits(recruitment)) or None
+
+
+def add_places(recruitment: Recruitment, number: int) -> str:
+    """Add assignments to the newest task. Raise NotPossible or MarketplaceError."""
+    hits = [hit for hit in _hits(recruitment) if hit.account_id == recruitment.account_id]
+    if not hits:
+        raise NotPossible(_("There is no task yet. Publish one."))
+    extend(hits[0], number=number, token=uuid.uuid4())
+    return _("On Mechanical Turk, the study now has {state}.").format(state=state(recruitment))

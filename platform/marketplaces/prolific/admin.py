@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -17,22 +18,19 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Act, Desk, Given, bound_form, current_base_pay
+from marketplaces.desks import Desk, current_base_pay
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
-from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
+from marketplaces.prolific import authenticity, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.differences import differences, status_counts
 from marketplaces.prolific.filters import filters_of
-from marketplaces.prolific.forms import OfferForm, PartForm, PlacesForm, RejectForm, ReturnForm, suggestion
+from marketplaces.prolific.forms import OfferForm, PlacesForm, suggestion
 from marketplaces.prolific.models import Hook, Publication
-from marketplaces.rejecting import without_identifiers
-from participants.models import Enrolment
-from payouts.models import LedgerRow
 from recruiters.uploads import LARGEST, BadFile
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
+from studies.admin.acts import Act, Given, bound_form
 from studies.models import Study
 
 STATUS = Publication.Status
@@ -48,9 +46,6 @@ COLOURS = {
 }
 
 
-_NOT_REVIEWABLE = gettext_lazy("This participant has no submission that awaits review.")
-
-
 def _not_there(publication: Publication) -> str:
     return "" if publication.is_there else _("The study is not on Prolific yet.")
 
@@ -63,17 +58,6 @@ def _published_before(publication: Publication) -> str:
 def _offered(given: Given) -> dict[str, Any]:
     publication = given.target
     return {"account": publication.account.title, "places": publication.places}
-
-
-def _about_person(given: Given) -> dict[str, Any]:
-    """Return the entered values for the audit log, without identifiers."""
-
-    def clean(value: Any) -> Any:
-        if isinstance(value, list):
-            return [clean(entry) for entry in value]
-        return without_identifiers(value, given.person) if isinstance(value, str) else value
-
-    return {"person": given.person.pseudonym, **{name: clean(value) for name, value in given.values.items()}}
 
 
 def _subscribe(given: Given) -> None:
@@ -91,12 +75,6 @@ def _on_study(title: Any, act: Callable[[Publication], None], done: Any, log: Ac
     """Return an action on a study that Prolific has."""
     options = {"hindrance": _not_there, "details": _offered, **more}
     return Act(title, lambda given: act(given.target), done, log=log, **options)
-
-
-def _on_submission(title: Any, does: Callable[[Given], None], done: Any, **more: Any) -> Act:
-    """Return an owner's decision about one participant's submission."""
-    common = {"who": deciding.reviewable, "nobody": _NOT_REVIEWABLE, "details": _about_person, "role": Role.OWNER}
-    return Act(title, does, done, log_itself=True, **{**common, **more})
 
 
 @admin.register(Publication)
@@ -132,16 +110,6 @@ class PublicationAdmin(Desk, PartAdmin):
             return _address_of(target)
         return reverse("admin:prolific_publication_of", args=[target.study_id])
 
-    def about_of(self, target: Publication, person: Enrolment | None) -> str:
-        state = person.get_state_display() if person is not None else ""
-        return _("{person}'s status in Parley: {state}").format(person=person, state=state)
-
-    def warnings_of(self, person: Enrolment | None) -> Sequence[str]:
-        """Return the amounts that their last page promised."""
-        rows = LedgerRow.objects.filter(enrolment=person).order_by("reason")
-        amounts = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in rows)
-        return [_("Their last page promised them {amounts}.").format(amounts=amounts)] if amounts else []
-
     # ---- creating a draft on Prolific ----------------------------------------------------------------
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
@@ -176,8 +144,8 @@ class PublicationAdmin(Desk, PartAdmin):
                 raise NotPossible(
                     _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
                 )
-            publication = adopting.adopt(study, prolific_id=requested_id, address=address)
-        except adopting.UnsuitableSettings as unsuitable:
+            publication = publishing.adopt(study, prolific_id=requested_id, address=address)
+        except publishing.UnsuitableSettings as unsuitable:
             self.message_user(request, _("Not imported. Please change this on Prolific:"), messages.ERROR)
             for change in unsuitable.changes:
                 self.message_user(request, change, messages.WARNING)
@@ -192,7 +160,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
         return _page_of(publication)
 
-    def _create_draft(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
+    def _create_draft(self, request: HttpRequest, study: Study, form: Form) -> HttpResponse:
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
             publication = publishing.create_draft(study, address=address, **form.cleaned_data)
@@ -233,18 +201,13 @@ class PublicationAdmin(Desk, PartAdmin):
             raise PermissionDenied
         recruitment = Recruitment.objects.filter(study=publication.study_id).first()
         may_edit = self._allowed(request, publication, Role.EDITOR)
-        is_owner = self._allowed(request, publication, Role.OWNER)
         context = {
             "study": publication.study,
             "publication": publication,
             "recruitment": recruitment,
             "base": current_base_pay(publication.study),
             "colour": COLOURS.get(publication.status, ""),
-            "counted": status_counts(publication),
-            "differences": differences(publication) if recruitment else [],
-            "rejectable": set(deciding.reviewable(publication)) if is_owner else set(),
-            "payable_in_part": deciding.payable_in_part(publication) if is_owner else {},
-            "without_return_request": deciding.without_return_request(publication) if is_owner else set(),
+            **(self.people_of(request, publication.study, publication.account) if recruitment else {}),
             "may": may_edit,
             "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
             "flags": authenticity.flag_counts(publication),
@@ -344,53 +307,6 @@ class PublicationAdmin(Desk, PartAdmin):
             gettext_lazy("The deleted draft was removed here. You can create a new one."),
             role=Role.OWNER,
             spends=False,
-        ),
-        "reject": _on_submission(
-            gettext_lazy("Reject the submission of {person}"),
-            lambda given: deciding.reject(
-                given.target,
-                given.person,
-                category=given.values["category"],
-                message=given.values["message"],
-                user=given.request.user,
-                record=given.record,
-            ),
-            gettext_lazy("Rejected: {person}."),
-            explains=gettext_lazy(
-                "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
-                "Payments that are due to them are written off. If you ask them to return their submission instead, "
-                "that does not count against them."
-            ),
-            button=gettext_lazy("Reject"),
-            log=Action.REJECTED,
-            form=RejectForm,
-            harmful=True,
-        ),
-        "ask_return": _on_submission(
-            gettext_lazy("Ask {person} to return their submission"),
-            lambda given: deciding.ask_return(given.target, given.person, **given.values, record=given.record),
-            gettext_lazy("Prolific has asked {person} to return their submission."),
-            explains=gettext_lazy(
-                "Prolific sends them your reasons. If they return their submission, they are not paid, it does not "
-                "count against them, and their place is free again. If they decline, approve or reject the submission."
-            ),
-            button=gettext_lazy("Send request"),
-            log=Action.RETURN_ASKED,
-            form=ReturnForm,
-        ),
-        "pay_part": _on_submission(
-            gettext_lazy("Pay {person} part of the reward"),
-            lambda given: deciding.pay_part(given.target, given.person, **given.values, record=given.record),
-            gettext_lazy("Prolific pays {person} {percent} percent of the reward."),
-            explains=lambda publication: _(
-                "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't "
-                "be undone. The ledger records the payment as paid elsewhere."
-            ).format(amount=publication.reward, currency=publication.currency),
-            button=gettext_lazy("Pay"),
-            log=Action.CHANGED,
-            who=deciding.payable_in_part,
-            nobody=gettext_lazy("This participant cannot, or can no longer, be paid part of the reward."),
-            form=PartForm,
         ),
     }
 

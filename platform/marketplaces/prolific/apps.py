@@ -8,15 +8,14 @@ class ProlificConfig(AppConfig):
     verbose_name = _("Prolific")
 
     def ready(self) -> None:
-        from marketplaces.prolific import leaving, paying, syncing  # noqa: F401  (they register themselves)
+        from marketplaces.prolific import codes, paying  # noqa: F401  (they register themselves)
         from marketplaces.prolific.links import arrive
         from marketplaces.prolific.models import Publication
         from marketplaces.prolific.publishing import stated
-        from recruiters import arrivals, authenticity, terms
+        from recruiters import arrivals, terms
         from rights.parts import belongs
         from studies.models import Study
 
         belongs(Publication, to=Study, by="study")
         arrivals.register("prolific", _("Prolific"), arrive)
-        authenticity.register("prolific_submission")
         terms.register("prolific", stated)

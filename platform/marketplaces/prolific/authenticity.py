@@ -13,14 +13,15 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from marketplaces.prolific.links import KIND
-from marketplaces.prolific.models import Authenticity, Publication, Submission
+from marketplaces.models import Submission
+from marketplaces.prolific.models import KIND, Publication
 from recruiters.models import Identity
 from recruiters.uploads import BadFile, Problem, rows_of, text_of
 
 SUBMISSION_COLUMNS = ("submission id", "submission_id", "session_id")
 WORKER_COLUMNS = ("participant id", "participant_id", "prolific_pid")
 FLAG_COLUMNS = ("authenticity", "authenticity check", "authenticity_check")
+Authenticity = Submission.Authenticity
 _FLAGS = {
     "high": Authenticity.HIGH, "authentic": Authenticity.HIGH, "mixed": Authenticity.MIXED, "low": Authenticity.LOW,
     "inauthentic": Authenticity.LOW, "": Authenticity.UNKNOWN, "not checked": Authenticity.UNKNOWN,
@@ -71,7 +72,7 @@ def _store(publication: Publication, flags: Mapping[str, str], *, by_submission:
         key = identity.details.get("SESSION_ID", "") if by_submission else identity.worker
         if key in flags:
             matched.add(key)
-            imported += Submission.objects.filter(publication=publication, enrolment=identity.enrolment_id).update(
+            imported += Submission.objects.filter(study=publication.study, enrolment=identity.enrolment_id).update(
                 authenticity=flags[key]
             )
     return {"taken": imported, "unknown": len(set(flags) - matched)}
@@ -79,5 +80,5 @@ def _store(publication: Publication, flags: Mapping[str, str], *, by_submission:
 
 def flag_counts(publication: Publication) -> list[tuple[Any, int]]:
     """Return how many participants have each flag, excluding those without a reported result."""
-    counts = Counter(publication.submissions.exclude(authenticity="").values_list("authenticity", flat=True))
+    counts = Counter(publication.study.submissions.exclude(authenticity="").values_list("authenticity", flat=True))
     return [(flag.label, counts[flag]) for flag in Authenticity if counts[flag]]

@@ -299,6 +299,16 @@ def text_of(data: Mapping[str, Any], name: str) -> str:
     return value
 
 
+def normalised_status(status: Any) -> str:
+    """Return a status in one spelling, whether its words are separated by spaces, dashes or underscores."""
+    return str(status).upper().replace("_", " ").replace("-", " ")
+
+
+def participant_of(submission: Mapping[str, Any]) -> Any:
+    """Return the participant of a submission, whose key differs between lists and single submissions."""
+    return submission.get("participant_id") or submission.get("participant")
+
+
 def units(value: Any) -> Decimal:
     """Return an amount from a response in units of its currency; raise Unclear if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 10**12:

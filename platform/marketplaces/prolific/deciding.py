@@ -1,71 +1,176 @@
-"""Decide about a submission that awaits review: reject it, or ask its participant to return it.
+"""What Prolific reports about submissions, and what owners decide about those that await review, one at a time.
 
-Only owners decide, one submission at a time. Approvals come from the ledger.
+Approvals come from the ledger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from marketplaces import rejecting
+from audit.actions import Action
+from marketplaces import submissions
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
-from marketplaces.prolific.client import Client, client_of
-from marketplaces.prolific.codes import PARTIAL_PAYMENT
-from marketplaces.prolific.links import KIND
+from marketplaces.models import Recruitment, Submission
+from marketplaces.prolific import authenticity, codes
+from marketplaces.prolific.client import client_of, normalised_status, participant_of, text_of
+from marketplaces.prolific.forms import LEAST_PERCENT, MOST_PERCENT, PartForm, RejectForm, ReturnForm
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.paying import PARTIALLY_APPROVED, normalised_status
-from participants.models import Enrolment
+from marketplaces.prolific.publishing import store_study
+from marketplaces.submissions import Report, identity_of
 from payouts.models import LedgerRow
 from payouts.services import keep_paid_elsewhere
 from plans.pay import cents
 from recruiters.models import Identity
+from studies.admin.acts import Act
 
-AWAITING_REVIEW, REJECTED, ACTIVE = "AWAITING REVIEW", "REJECTED", "ACTIVE"
-LEAST_PERCENT, MOST_PERCENT = 8, 99
-"""Limits of Prolific's dynamic payment in percent of the reward (from its command-line tool, read on 2026-11-22)."""
+STATUS = Submission.Status
+_SALT = "marketplaces.prolific.submission"
+
+RULES = (
+    gettext_lazy(
+        "Prolific asks you to let participants return their submission first: this does not count against them."
+    ),
+    gettext_lazy(
+        "A rejection needs one of Prolific's reasons and a message of at least 100 characters, which the participant "
+        "reads. They are not paid, and it counts against them."
+    ),
+    gettext_lazy("Parley cannot undo a rejection on Prolific; only Prolific's support can."),
+)
+ADVICE: Mapping[str, str | Promise] = {
+    "never arrived": gettext_lazy(
+        "No payment is due. Find the submission on Prolific by its start time, and ask them to return it."
+    )
+}
 
 
-def _ended_with(publication: Publication, status: str) -> dict[int, Enrolment]:
-    """Return the participants who ended here and whose submissions have this status, as last reported, by key."""
-    submissions = publication.submissions.select_related("enrolment").filter(status=status, enrolment__isnull=False)
-    people = [submission.enrolment for submission in submissions if submission.enrolment is not None]
-    return {person.pk: person for person in people if person.ended}
+def key_of(session: str) -> str:
+    """Return a name for a submission that does not reveal which one it is."""
+    return salted_hmac(_SALT, session, algorithm="sha256").hexdigest()
 
 
-def reviewable(publication: Publication) -> dict[int, Enrolment]:
-    """Return the participants whose submissions await review, as last reported, by key."""
-    return _ended_with(publication, AWAITING_REVIEW)
+def publication_of(submission: Submission) -> Publication:
+    return Publication.objects.get(study=submission.study_id)
 
 
-def without_return_request(publication: Publication) -> set[int]:
-    """Return the keys of `reviewable` participants who have not been asked to return their submission, as last
-    reported.
+def report_of(publication: Publication, row: Mapping[str, Any]) -> Report:
+    """Return what Prolific reports about one submission; raise Unclear if it is invalid."""
+    session, flag = text_of(row, "id"), authenticity.reported_flag(row)
+    fields = {
+        **({"authenticity": flag} if flag else {}),
+        "status": normalised_status(text_of(row, "status"))[:30],
+        "code": codes.entered(publication.codes, row.get("study_code") or row.get("entered_code")),
+        "return_asked": bool(row.get("return_requested")),
+        "started_at": _parsed_time(row.get("started_at")),
+    }
+    return Report(key_of(session), session, str(participant_of(row)), fields)
+
+
+def fetch(submission: Submission) -> Report:
+    identity = identity_of(submission)
+    report = report_of(publication_of(submission), client_of(submission.account).submission(_session(identity)))
+    if report.worker != identity.worker or report.key != submission.key:
+        raise NotPossible(_("According to Prolific, this submission belongs to another participant."))
+    return report
+
+
+def reject(submission: Submission, *, reason: str, category: str, **_sure: bool) -> None:
+    session = _session(identity_of(submission))
+    client_of(submission.account).reject(session, message=reason, category=category)
+
+
+def recorded(submission: Submission) -> None:
+    """Record in the ledger what Prolific itself paid a participant, once."""
+    publication = publication_of(submission)
+    if submission.status == STATUS.SCREENED_OUT and publication.screen_out_reward is not None:
+        _keep_paid(submission, publication, "screen_out", publication.screen_out_reward)
+    if submission.status == STATUS.PARTLY and submission.part is not None:
+        _keep_paid(submission, publication, "part", cents(publication.reward * submission.part / 100))
+
+
+def _keep_paid(submission: Submission, publication: Publication, reason: str, amount: Any) -> None:
+    slug, kind = submission.study.slug, submission.account.kind
+    paid = {"reason": reason, "amount": amount, "currency": publication.currency}
+    assert submission.enrolment is not None
+    keep_paid_elsewhere(submission.enrolment, study=slug, recruiter=kind, **paid)
+
+
+def unsubmitted(identity: Identity, owed: set[str]) -> str:
+    """Return that Prolific, which reports a submission from its beginning, does not know it."""
+    return "unknown"
+
+
+def _session(identity: Identity) -> str:
+    return str(identity.details.get("SESSION_ID", ""))
+
+
+def _parsed_time(value: Any) -> datetime | None:
+    try:
+        time = parse_datetime(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return time if time is None or timezone.is_aware(time) else timezone.make_aware(time)
+
+
+# ---- decisions -------------------------------------------------------------------------------------
+
+
+def not_reviewable(submission: Submission) -> str:
+    person = submission.enrolment
+    if submission.status == STATUS.SUBMITTED and person is not None and person.ended:
+        return ""
+    return _("This participant has no submission that awaits review.")
+
+
+def _not_to_ask(submission: Submission) -> str:
+    already_asked = _("Prolific has already asked this participant to return their submission.")
+    return not_reviewable(submission) or (already_asked if submission.return_asked else "")
+
+
+def not_payable_in_part(submission: Submission) -> str:
+    """Return why a participant cannot be paid part of the reward; "" if they ended without pay and did not submit."""
+    person = submission.enrolment
+    if submission.status == STATUS.WORKING and person is not None and person.ended:
+        is_unpaid = not LedgerRow.objects.filter(enrolment=person).exists()
+        if is_unpaid and publication_of(submission).pays_parts:
+            return ""
+    return _("Prolific can pay part of the reward only to a participant who ended without pay and has not submitted.")
+
+
+def ask_return(submission: Submission, *, reasons: Sequence[str], record: Callable[[], None] = lambda: None) -> None:
+    """Have Prolific ask a participant to return their submission, once. This does not count against them.
+
+    Args:
+        reasons: shown to the participant.
+
+    Raises:
+        NotPossible: the participant is being paid or has been asked before, or another owner acted first.
+        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    already_asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
-    return set(reviewable(publication)) - set(already_asked)
+    submissions.refuse_while_paid(submission)
+    submissions.refuse_unless(submission, STATUS.SUBMITTED)
+    submission.refresh_from_db()
+    if refusal := _not_to_ask(submission):
+        raise NotPossible(refusal)
+    record()
+    try:
+        client_of(submission.account).ask_return(_session(identity_of(submission)), reasons=reasons)
+    except Unclear:
+        if not fetch(submission).fields["return_asked"]:
+            raise
+    Submission.objects.filter(pk=submission.pk).update(return_asked=True)
 
 
-def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
-    """Return participants who ended early without base pay and have not submitted, by key; none without dynamic
-    payment.
-    """
-    ended = _ended_with(publication, ACTIVE) if publication.pays_parts else {}
-    paid = set(LedgerRow.objects.filter(enrolment__in=ended).values_list("enrolment", flat=True))
-    return {key: person for key, person in ended.items() if key not in paid}
-
-
-def pay_part(
-    publication: Publication,
-    person: Enrolment,
-    *,
-    percent: int,
-    message: str,
-    record: Callable[[], None] = lambda: None,
-) -> None:
+def pay_part(submission: Submission, *, percent: int, message: str, record: Callable[[], None] = lambda: None) -> None:
     """Complete a participant's submission on Prolific for part of the reward, which the ledger records as paid there.
 
     Prolific completes a submission only once, so a repeated request pays nobody twice.
@@ -78,126 +183,81 @@ def pay_part(
         NotPossible: the participant is owed or was paid something here, or has submitted.
         MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    if person.pk not in payable_in_part(publication) or not LEAST_PERCENT <= percent <= MOST_PERCENT:
-        raise NotPossible(
-            _("Prolific can pay part of the reward only to a participant who ended without pay and has not submitted.")
-        )
-    client, session, _current = _with_status(
-        publication,
-        person,
-        ACTIVE,
-        _("This participant is no longer active on Prolific. Refresh the page and check their status."),
-    )
+    refusal = not_payable_in_part(submission)
+    if refusal or not LEAST_PERCENT <= percent <= MOST_PERCENT:
+        raise NotPossible(refusal or _("The percentage is out of range."))
+    gone = _("This participant is no longer active on Prolific. Refresh the page and check their status.")
+    submissions.refuse_unless(submission, STATUS.WORKING, gone)
+    publication, stored = publication_of(submission), Submission.objects.filter(pk=submission.pk)
     record()
-    own_submission = publication.submissions.filter(enrolment=person)
-    own_submission.update(part=percent)
+    stored.update(part=percent)
+    session = _session(identity_of(submission))
+    order = {"code": publication.codes[codes.PARTIAL_PAYMENT], "percent": percent, "message": message}
     try:
-        reported = client.complete_with_part(
-            session, code=publication.codes[PARTIAL_PAYMENT], percent=percent, message=message
-        )
+        status = report_of(publication, client_of(submission.account).complete_with_part(session, **order)).status
     except Unclear:
-        reported = client.submission(session)
-        if normalised_status(reported["status"]) != PARTIALLY_APPROVED:
+        status = fetch(submission).status
+        if status != STATUS.PARTLY:
             raise
     except MarketplaceError:
-        own_submission.update(part=None)
+        stored.update(part=None)
         raise
     with transaction.atomic():
-        own_submission.update(status=normalised_status(reported["status"])[:30])
-        if normalised_status(reported["status"]) == PARTIALLY_APPROVED:
-            record_part(publication, person)
+        stored.update(status=status)
+        recorded(stored.get())
 
 
-def record_part(publication: Publication, person: Enrolment) -> None:
-    """Record the part of the reward that Prolific paid at our request, once. Call this in a transaction."""
-    percent = publication.submissions.filter(enrolment=person).values_list("part", flat=True).first()
-    if percent is not None:
-        keep_paid_elsewhere(
-            person,
-            study=publication.study.slug,
-            recruiter=KIND,
-            reason="part",
-            amount=cents(publication.reward * percent / 100),
-            currency=publication.currency,
-        )
+ACTS: Mapping[str, Act] = {
+    "ask_return": submissions.decision(
+        gettext_lazy("Ask to return a submission"),
+        lambda given: ask_return(given.target, **given.values, record=given.record),
+        gettext_lazy("Prolific has asked the participant to return their submission."),
+        explains=gettext_lazy(
+            "Prolific sends them your reasons. If they return their submission, they are not paid, it does not count "
+            "against them, and their place is free again. If they decline, approve or reject the submission."
+        ),
+        button=gettext_lazy("Ask to return"),
+        log=Action.RETURN_ASKED,
+        form=ReturnForm,
+        hindrance=_not_to_ask,
+    ),
+    "pay_part": submissions.decision(
+        gettext_lazy("Pay part of the reward"),
+        lambda given: pay_part(given.target, **given.values, record=given.record),
+        gettext_lazy("Prolific pays {percent} percent of the reward."),
+        explains=lambda submission: _(
+            "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't be "
+            "undone. The ledger records the payment as paid elsewhere."
+        ).format(amount=publication_of(submission).reward, currency=publication_of(submission).currency),
+        button=gettext_lazy("Pay part"),
+        log=Action.CHANGED,
+        form=PartForm,
+        hindrance=not_payable_in_part,
+    ),
+    "reject": submissions.rejection(
+        RejectForm,
+        gettext_lazy(
+            "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
+            "Payments that are due to them are written off. If you ask them to return their submission instead, that "
+            "does not count against them."
+        ),
+        hindrance=not_reviewable,
+    ),
+}
 
 
-def reject(
-    publication: Publication,
-    person: Enrolment,
-    *,
-    category: str,
-    message: str,
-    user: Any = None,
-    record: Callable[[], None] = lambda: None,
-) -> None:
-    """Reject a participant's submission on Prolific, and write off what the ledger says they are owed.
-
-    Args:
-        record: records the action; called when nothing prevents it, before the request to Prolific.
-
-    Raises:
-        NotPossible: the participant is being paid, or another owner acted first.
-        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
-    """
-    client, session, _current = _awaiting_review(publication, person)
-    record()
-    rejecting.reject(
-        person,
-        kind=KIND,
-        reason=message,
-        user=user,
-        ask=lambda: client.reject(session, message=message, category=category),
-        is_rejected=lambda: normalised_status(client.submission(session)["status"]) == REJECTED,
-        mark=lambda: publication.submissions.filter(enrolment=person).update(status=REJECTED),
-    )
+# ---- syncing ---------------------------------------------------------------------------------------
 
 
-def ask_return(
-    publication: Publication, person: Enrolment, *, reasons: Sequence[str], record: Callable[[], None] = lambda: None
-) -> None:
-    """Have Prolific ask a participant to return their submission, once. This does not count against them.
-
-    Args:
-        reasons: shown to the participant.
-
-    Raises:
-        NotPossible: the participant is being paid or has been asked before, or another owner acted first.
-        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
-    """
-    client, session, current = _awaiting_review(publication, person)
-    if current.get("return_requested"):
-        publication.submissions.filter(enrolment=person).update(return_asked=True)
-        raise NotPossible(_("Prolific has already asked this participant to return their submission."))
-    record()
-    try:
-        client.ask_return(session, reasons=reasons)
-    except Unclear:
-        if not client.submission(session).get("return_requested"):
-            raise
-    publication.submissions.filter(enrolment=person).update(return_asked=True)
-
-
-def _awaiting_review(publication: Publication, person: Enrolment) -> tuple[Client, str, dict[str, Any]]:
-    """Return the client, the submission's Prolific ID and Prolific's data on it, if it awaits review."""
-    rejecting.refuse_while_paid(person)
-    return _with_status(
-        publication,
-        person,
-        AWAITING_REVIEW,
-        _("According to Prolific, this submission is not awaiting review. Ask Prolific again first."),
-    )
-
-
-def _with_status(
-    publication: Publication, person: Enrolment, status: str, refusal: str
-) -> tuple[Client, str, dict[str, Any]]:
-    """Return the same for a submission that has this status now. Raise NotPossible with `refusal` for any other."""
-    identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
-    if identity is None:
-        raise NotPossible(_("This participant's Prolific identity has been erased."))
-    client, session = client_of(publication.account), identity.details.get("SESSION_ID", "")
-    current = client.submission(session)
-    if current.get("participant") != identity.worker or normalised_status(current["status"]) != status:
-        raise NotPossible(refusal)
-    return client, session, current
+def sync(recruitment: Recruitment) -> None:
+    """Sync one study. Raise MarketplaceError; what was stored before the error remains."""
+    published = Publication.objects.select_related("account", "study").exclude(prolific_id="")
+    publication = published.filter(study=recruitment.study_id).first()
+    if publication is None:
+        return
+    client = client_of(publication.account)
+    store_study(publication, client.study(publication.prolific_id))
+    if publication.was_published:
+        rows = list(client.submissions(publication.prolific_id))
+        reports = [report_of(publication, row) for row in rows]
+        submissions.record_all(publication.study, publication.account, publication.prolific_id, reports)

@@ -68,8 +68,9 @@ class Filter:
 
     def _limit(self, text: str) -> Any:
         try:
-            value = {"integer": int, "float": float, "date": date.fromisoformat}[self.values](text)
-            return value.isoformat() if isinstance(value, date) else value
+            if self.values == "date":
+                return date.fromisoformat(text).isoformat()
+            return int(text) if self.values == "integer" else float(text)
         except ValueError:
             raise ValueError(_("{filter}: “{text}” can't be read.").format(filter=self.title, text=text)) from None
 
@@ -86,7 +87,10 @@ def filters_of(client: Client) -> list[Filter]:
 
 def _filter(row: Mapping[str, Any]) -> Filter | None:
     texts = {name: str(row.get(name) or "") for name in ("filter_id", "title", "question", "category")}
-    common = {"key": texts["filter_id"], **{name: texts[name] for name in ("title", "question", "category")}}
+    common: dict[str, Any] = {
+        "key": texts["filter_id"],
+        **{name: texts[name] for name in ("title", "question", "category")},
+    }
     values, choices = str(row.get("data_type") or ""), row.get("choices")
     if row.get("type") == "range" and values in _INPUTS:
         return Filter(**common, values=values, least=row.get("min"), most=row.get("max"))

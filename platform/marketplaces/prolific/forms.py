@@ -18,12 +18,13 @@ from games.errors import GameError
 from llm_agents.errors import AgentError
 from marketplaces.fields import number, switch, text
 from marketplaces.offers import listing_of, open_places
-from marketplaces.prolific.deciding import LEAST_PERCENT, MOST_PERCENT
 from marketplaces.prolific.filters import Filter, FiltersField
 from studies.forecast import minutes_of
 from studies.models import Study
 
 MOST_PLACES = 10_000
+LEAST_PERCENT, MOST_PERCENT = 8, 99
+"""Limits of Prolific's dynamic payment in percent of the reward (from its command-line tool, read on 2026-11-22)."""
 SHORTEST_REJECTION = 100
 """Minimum number of characters that Prolific requires in the reason for a rejection."""
 
@@ -96,10 +97,12 @@ class OfferForm(forms.Form):
 
     def __init__(self, *args: Any, projects: list[tuple[str, str]], filters: Sequence[Filter] = (), **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["filters"].offer(filters)
-        self.fields["project"].choices = projects or [("", "–")]
+        offered, project = self.fields["filters"], self.fields["project"]
+        assert isinstance(offered, FiltersField) and isinstance(project, forms.ChoiceField)
+        offered.offer(filters)
+        project.choices = projects or [("", "–")]
         if len(projects) < 2:
-            self.fields["project"].widget = forms.HiddenInput()
+            project.widget = forms.HiddenInput()
 
 
 def suggestion(study: Study) -> dict[str, Any]:
@@ -165,7 +168,7 @@ class RejectForm(forms.Form):
     """Form for rejecting a submission, with the category and message that Prolific requires."""
 
     category = forms.ChoiceField(
-        label=_("Reason"),
+        label=_("Category"),
         widget=UnfoldAdminSelectWidget(),
         choices=[
             ("FAILED_CHECK", _("failed an attention check")),
@@ -181,7 +184,7 @@ class RejectForm(forms.Form):
             ("OTHER", _("something else")),
         ],
     )
-    message = text(
+    reason = text(
         _("Message to the participant"),
         2000,
         _(

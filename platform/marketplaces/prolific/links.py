@@ -13,23 +13,23 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import jwt
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import MarketplaceError
-from marketplaces.prolific import keys
 from marketplaces.prolific.client import client_of
-from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import TREATMENT, store_study
+from marketplaces.prolific.models import KIND, KeySet, Publication
+from marketplaces.prolific.publishing import NAMES, TREATMENT, store_study
+from outgoing.client import ask
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink
+from recruiters.keys import read_key
 
-KIND = "prolific"
 ISSUER = "https://www.prolific.com"
 TOKEN = "prolific_token"
-NAMES = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 LEEWAY = timedelta(seconds=30)
 MIN_CHECK_INTERVAL = timedelta(seconds=2)
 _ID = re.compile(r"[0-9a-f]{24}")
@@ -116,8 +116,8 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     if header.get("alg") != "RS256" or not isinstance(kid, str):
         raise Forged(forged)
     try:
-        key = keys.key_named(kid, interface=publication.account.base_address)
-    except keys.NoKeys:
+        key = key_named(kid, interface=publication.account.base_address)
+    except NoKeys:
         raise CannotBeChecked(
             _("Prolific's keys are not available. Please wait a minute and reload this page.")
         ) from None
@@ -137,8 +137,9 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     except jwt.InvalidTokenError:
         raise Forged(forged) from None
     signed = claims.get("prolific")
-    is_complete = isinstance(signed, dict) and all(isinstance(signed.get(name), str) for name in NAMES)
-    if not is_complete or not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
+    if not isinstance(signed, dict) or not all(isinstance(signed.get(name), str) for name in NAMES):
+        raise Forged(forged)
+    if not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
         raise Forged(forged)
     if publication.workspace and signed.get("workspace_id", publication.workspace) != publication.workspace:
         raise Forged(forged)
@@ -181,3 +182,68 @@ def _is_draft(publication: Publication) -> bool:
         except MarketplaceError:
             return True
     return publication.status == Publication.Status.UNPUBLISHED
+
+
+# ---- Prolific's keys -------------------------------------------------------------------------------
+
+PATH = "/.well-known/study/jwks.json"
+TIMEOUT = httpx2.Timeout(4.0, connect=3.0)
+"""Short time-outs, because a participant is waiting for a page."""
+MAX_AGE = timedelta(hours=12)
+MIN_FETCH_INTERVAL = timedelta(seconds=20)
+"""Minimum time between two fetches, so that links with invented keys do not flood Prolific with calls."""
+
+
+class NoKeys(Exception):
+    """Raised if no key is stored and Prolific does not provide any at the moment."""
+
+
+def key_named(kid: str, *, interface: str) -> Any | None:
+    """Return the public key with this ID; None if Prolific has no such key.
+
+    Keys are fetched when they are old or this one is not among them; if Prolific does not respond, the previous keys
+    remain valid.
+
+    Args:
+        interface: the address of Prolific's API, as in the account.
+
+    Raises:
+        NoKeys
+    """
+    url = urlsplit(interface)
+    key_set, _created = KeySet.objects.get_or_create(address=f"{url.scheme}://{url.netloc}{PATH}")
+    key = _stored_key(key_set, kid)
+    is_stale = key_set.heard_at is None or key_set.heard_at < timezone.now() - MAX_AGE
+    if key is not None and not is_stale:
+        return key
+    if _may_fetch(key_set):
+        _fetch(key_set)
+        key = _stored_key(key_set, kid)
+    if key is None and not key_set.keys:
+        raise NoKeys
+    return key
+
+
+def _may_fetch(key_set: KeySet) -> bool:
+    """Return whether this process may fetch now; only one process may, and then none for a while."""
+    now = timezone.now()
+    due_for_fetch = KeySet.objects.filter(pk=key_set.pk, asked_at=key_set.asked_at)
+    if key_set.asked_at is not None and key_set.asked_at > now - MIN_FETCH_INTERVAL:
+        return False
+    return bool(due_for_fetch.update(asked_at=now))
+
+
+def _fetch(key_set: KeySet) -> None:
+    try:
+        answer = ask("GET", key_set.address, timeout=TIMEOUT)
+        fetched = answer.json()["keys"] if answer.status_code == 200 else None
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, RecursionError):
+        return
+    valid_keys = [key for key in fetched if read_key(key) is not None] if isinstance(fetched, list) else []
+    if valid_keys:
+        key_set.keys, key_set.heard_at = valid_keys, timezone.now()
+        KeySet.objects.filter(pk=key_set.pk).update(keys=key_set.keys, heard_at=key_set.heard_at)
+
+
+def _stored_key(key_set: KeySet, kid: str) -> Any | None:
+    return next((read_key(key) for key in key_set.keys if key["kid"] == kid), None)

@@ -1,4 +1,4 @@
-"""What Prolific reports about a study and its participants. These tables contain no participant's identifiers."""
+"""A study as offered on Prolific, its bonuses and webhooks. These tables contain no participant's identifiers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from django.views.decorators.debug import sensitive_variables
 
 import sealing
 from marketplaces.models import Account
-from participants.models import Enrolment
 from studies.models import Study
 
+KIND = "prolific"
+"""`Identity.recruiter` of participants from Prolific."""
 PRODUCTION_PAGES = "https://app.prolific.com"
 
 
@@ -101,45 +102,6 @@ class Publication(models.Model):
             return PRODUCTION_PAGES
         url = urlsplit(self.account.base_address)
         return f"{url.scheme}://{url.netloc}"
-
-
-class Authenticity(models.TextChoices):
-    """Result of Prolific's authenticity check of a participant's free texts."""
-
-    HIGH = "high", _("high")
-    MIXED = "mixed", _("mixed")
-    LOW = "low", _("low")
-    UNKNOWN = "unknown", _("not told")
-
-
-class Submission(models.Model):
-    """What Prolific last reported about one participant's submission."""
-
-    publication = models.ForeignKey(Publication, models.CASCADE, related_name="submissions")
-    fingerprint = models.CharField(max_length=64, help_text=_("digest of its identifier on Prolific"))
-    enrolment = models.OneToOneField(
-        Enrolment, models.SET_NULL, null=True, blank=True, related_name="prolific_submission"
-    )
-    came = models.BooleanField(
-        default=False, help_text=_("its participant arrived here; if no enrolment is linked, it has been erased since")
-    )
-    status = models.CharField(_("status"), max_length=30)
-    code = models.CharField(_("code"), max_length=20, blank=True, help_text=_("which of the study's codes was entered"))
-    return_asked = models.BooleanField(default=False)
-    authenticity = models.CharField(_("authenticity"), max_length=12, blank=True, choices=Authenticity.choices)
-    part = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text=_("percentage of the reward that Prolific was asked to pay")
-    )
-    started_at = models.DateTimeField(null=True, blank=True)
-    heard_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        verbose_name = _("submission on Prolific")
-        verbose_name_plural = _("submissions on Prolific")
-        constraints = [models.UniqueConstraint(fields=["publication", "fingerprint"], name="one_row_per_submission")]
-
-    def __str__(self) -> str:
-        return f"{self.publication}: {self.status}"
 
 
 class BonusOrder(models.Model):

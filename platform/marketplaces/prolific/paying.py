@@ -13,45 +13,29 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from marketplaces import submissions
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account
-from marketplaces.prolific.client import MAX_BULK, PAGE_SIZE, Client, NotSent, NotThere, Refused, client_of, hundredths
-from marketplaces.prolific.links import KIND
-from marketplaces.prolific.models import BonusOrder, Publication, Submission
-from participants.models import Enrolment
+from marketplaces.prolific.client import (
+    MAX_BULK,
+    PAGE_SIZE,
+    Client,
+    NotSent,
+    NotThere,
+    Refused,
+    client_of,
+    hundredths,
+    normalised_status,
+    participant_of,
+)
+from marketplaces.prolific.models import KIND, BonusOrder, Publication
+from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
 from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Rejection, Unreachable
-
-PARTIALLY_APPROVED = "PARTIALLY APPROVED"
-STATUSES = {
-    "RESERVED": AssignmentStatus.WORKING,
-    "ACTIVE": AssignmentStatus.WORKING,
-    "TIMED OUT": AssignmentStatus.TIMED_OUT,
-    "AWAITING REVIEW": AssignmentStatus.SUBMITTED,
-    "APPROVED": AssignmentStatus.APPROVED,
-    PARTIALLY_APPROVED: AssignmentStatus.APPROVED,
-    "RETURNED": AssignmentStatus.RETURNED,
-    "REJECTED": AssignmentStatus.REJECTED,
-    "SCREENED OUT": AssignmentStatus.REJECTED,
-}
-"""Assignment statuses by Prolific's status. Screened-out participants were paid by Prolific and cannot be approved."""
-
-
-def normalised_status(status: Any) -> str:
-    """Return a status from Prolific in one spelling, whether its words are separated by spaces, dashes or
-    underscores.
-    """
-    return str(status).upper().replace("_", " ").replace("-", " ")
-
-
-def participant_of(submission: Mapping[str, Any]) -> Any:
-    """Return the participant of a submission, whose key differs between lists and single submissions."""
-    return submission.get("participant_id") or submission.get("participant")
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
 
 
 class ProlificPayer:
@@ -78,7 +62,7 @@ class ProlificPayer:
                 return AssignmentStatus.UNKNOWN
         if submission.get("participant") != order.worker or submission.get("study_id") != self._publication.prolific_id:
             return AssignmentStatus.SOMEBODY_ELSE
-        status = STATUSES.get(normalised_status(submission["status"]))
+        status = ASSIGNMENT_STATUSES.get(normalised_status(submission["status"]))
         if status is None:
             raise Unreachable(
                 _("Prolific reports an unknown status: {status}").format(status=_printable(submission["status"]))
@@ -125,7 +109,7 @@ class ProlificPayer:
             except NotThere:
                 return Answer(Outcome.NOT_FOUND, _("Prolific has no such submission."))
         if order.reason == "base":
-            if normalised_status(submission["status"]) == PARTIALLY_APPROVED:
+            if normalised_status(submission["status"]) == STATUS.PARTLY:
                 return Answer(
                     Outcome.UNCLEAR,
                     _(
@@ -133,7 +117,7 @@ class ProlificPayer:
                         "here."
                     ),
                 )
-            if STATUSES.get(normalised_status(submission["status"])) == AssignmentStatus.APPROVED:
+            if ASSIGNMENT_STATUSES.get(normalised_status(submission["status"])) == AssignmentStatus.APPROVED:
                 return Answer(Outcome.CONFIRMED)
             return Answer(Outcome.NOT_FOUND, _("Prolific has not approved the submission."))
         return self._look_up_bonus(order, submission)
@@ -142,7 +126,7 @@ class ProlificPayer:
 
     def read(self, orders: Sequence[Order]) -> None:
         """Read the study's list of submissions, unless asking for each order takes fewer requests."""
-        if self._publication.submissions.count() > PAGE_SIZE * len(orders):
+        if self._publication.study.submissions.count() > PAGE_SIZE * len(orders):
             return
         study = self._publication.prolific_id
         with _prolific_errors():
@@ -340,30 +324,13 @@ def _publication_of(study: str) -> Publication | None:
     return publications.filter(study__slug=study).first()
 
 
-def rejection_of(person: Enrolment) -> Rejection:
-    """Return what rejecting this participant's submission means, and where it is done."""
-    rules = (
-        _("Prolific asks you to let participants return their submission first: this does not count against them."),
-        _(
-            "A rejection needs one of Prolific's reasons and a message of at least 100 characters, which the "
-            "participant reads. They are not paid, and it counts against them."
-        ),
-        _("Parley cannot undo a rejection on Prolific; only Prolific's support can."),
-    )
-    submission = Submission.objects.filter(enrolment=person, status="AWAITING REVIEW").first()
-    if submission is None:
-        return Rejection(rules, problem=_("Prolific reports no submission of this participant that awaits review."))
-    page = reverse("admin:prolific_publication_reject", args=[submission.publication_id, person.pk])
-    return Rejection(rules, url=page)
-
-
 payers.register(
     KIND,
     PaymentMethod(
         title=gettext_lazy("Prolific"),
         payer=payer_of,
         account=account_of,
-        rejection=rejection_of,
+        rejection=submissions.rejection_of,
         bulk_size=MAX_BULK,
     ),
 )

@@ -7,11 +7,12 @@ lost, Parley looks for a study with that name before it creates another.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from django.db import transaction
 from django.utils import timezone
@@ -19,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account, Recruitment
-from marketplaces.offers import pay_of
+from marketplaces.offers import listing_of, offered_version, pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
     Client,
@@ -36,7 +37,9 @@ from plans.pay import PayRule
 from recruiters.terms import Stated, with_share
 from studies.costs import Costs, shown_costs
 from studies.models import Study, Version
+from studies.recruiting import places_sentence
 
+NAMES = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 TREATMENT = "t"
 """The URL parameter that selects a treatment; its values cannot be guessed, since no signature covers them."""
@@ -78,13 +81,7 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
         raise NotPossible(_("Participants enter this study in another way. First set “who may enter” to Prolific."))
     if recruitment is None or recruitment.account.kind != "prolific":
         raise NotPossible(_("First choose the Prolific account through which the study recruits."))
-    version = study.latest_version()
-    if version is None or study.status != Study.Status.LAUNCHED:
-        raise NotPossible(_("First launch the study, so that participants from Prolific can enter."))
-    if {study.purpose, version.purpose} != {"study"}:
-        raise NotPossible(_("This study is a trial, so nobody would be paid. Change its purpose and launch it again."))
-    if pay_of(version).base <= 0:
-        raise NotPossible(_("Prolific requires a reward. Give the study a base pay and launch it again."))
+    version, _rule = offered_version(study, statuses=(Study.Status.LAUNCHED,))
     return version, recruitment.account
 
 
@@ -376,8 +373,184 @@ def forget(publication: Publication) -> None:
     try:
         refresh(publication)
     except NotThere:
-        if not publication.submissions.exists():
+        if not publication.study.submissions.exists():
             publication.delete()
             return
         raise NotPossible(_("Participants have already arrived through this study, so it is kept.")) from None
     raise NotPossible(_("The draft is still on Prolific. First delete it there."))
+
+
+# ---- when the study opens, pauses or closes --------------------------------------------------------
+
+STATUS = Publication.Status
+RECRUITING = (STATUS.ACTIVE, STATUS.PUBLISHING, STATUS.SCHEDULED)
+
+
+def _publication(recruitment: Recruitment) -> Publication | None:
+    return Publication.objects.filter(study=recruitment.study).exclude(prolific_id="").first()
+
+
+def state(recruitment: Recruitment) -> str:
+    """Return the study's status and places on Prolific, as last reported."""
+    publication = _publication(recruitment)
+    if publication is None:
+        return _("not there yet")
+    return f"{publication.get_status_display()}, {places_sentence(publication.places)}"
+
+
+def due(recruitment: Recruitment, status: str) -> str:
+    """Return what is done on Prolific when the study gets this status; empty if nothing."""
+    publication = _publication(recruitment)
+    known = publication.status if publication is not None else ""
+    if status == Study.Status.PAUSED and known in RECRUITING:
+        return _("On Prolific, the study is paused: no new participants can start there.")
+    if status == Study.Status.CLOSED and known in (*RECRUITING, STATUS.PAUSED):
+        return _("On Prolific, the study is stopped for good: no new participants can start there.")
+    if status == Study.Status.LAUNCHED and known == STATUS.PAUSED:
+        return _("On Prolific, the study is resumed: new participants can start there again.")
+    return ""
+
+
+def _refuse_other_account(recruitment: Recruitment, publication: Publication) -> None:
+    """Raise NotPossible if the account that would pay is not the one that the study recruits through now."""
+    if publication.account_id != recruitment.account_id:
+        raise NotPossible(other_account())
+
+
+def follow(recruitment: Recruitment, status: str) -> str:
+    """Do what is due, and return the study's new status on Prolific. Raise NotPossible or MarketplaceError."""
+    publication = _publication(recruitment)
+    assert publication is not None
+    if status == Study.Status.LAUNCHED:
+        _refuse_other_account(recruitment, publication)
+    act = {
+        Study.Status.PAUSED: pause,
+        Study.Status.CLOSED: stop,
+        Study.Status.LAUNCHED: resume,
+    }[Study.Status(status)]
+    act(publication)
+    return _("On Prolific, the study is now: {state}.").format(state=state(recruitment))
+
+
+def places(recruitment: Recruitment) -> int | None:
+    """Return the places offered on Prolific; None before publishing, and if each treatment has its own places."""
+    publication = _publication(recruitment)
+    if publication is None or not publication.was_published or publication.treatments:
+        return None
+    return publication.places
+
+
+def add_places(recruitment: Recruitment, number: int) -> str:
+    """Offer more places on Prolific. Raise NotPossible or MarketplaceError."""
+    publication = _publication(recruitment)
+    assert publication is not None
+    _refuse_other_account(recruitment, publication)
+    set_places(publication, publication.places + number)
+    return _("On Prolific, the study now has {places}.").format(places=places_sentence(publication.places))
+
+
+# ---- studies created on Prolific itself ------------------------------------------------------------
+
+
+class UnsuitableSettings(NotPossible):
+    """The study on Prolific has unsuitable settings; `changes` says what to change there."""
+
+    def __init__(self, changes: list[str]) -> None:
+        super().__init__(" ".join(changes))
+        self.changes = changes
+
+
+def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
+    """Link the study to the one on Prolific that has this identifier.
+
+    Args:
+        address: the study's entry page, as participants' browsers reach it.
+
+    Raises:
+        NotPossible: this study is already on Prolific, or that one belongs to another study.
+        UnsuitableSettings
+        MarketplaceError
+    """
+    version, account = refuse_unready(study)
+    rule = pay_of(version)
+    client = client_of(account)
+    data = client.study(prolific_id)
+    project = data["project"] if isinstance(data.get("project"), str) else ""
+    workspace, currency = workspace_of(client, project)
+    completion_codes, code_problems = codes.of_prolific(data.get("completion_codes"), rule)
+    if problems := [*_problems(data, rule, address=address, currency=currency), *code_problems]:
+        raise UnsuitableSettings([*problems, *_advice(data)])
+    publication = Publication(
+        study=study,
+        account=account,
+        internal_name=_unique_internal_name(data),
+        name=str(data.get("name") or listing_of(study, version).title)[:120],
+        description=str(data.get("description") or "")[:5000],
+        project=project[:40],
+        workspace=workspace,
+        places=_positive_integer(data, "total_available_places"),
+        minutes=_positive_integer(data, "estimated_completion_time"),
+        devices=[device for device in data.get("device_compatibility") or [] if isinstance(device, str)],
+        reward=rule.base,
+        currency=rule.currency,
+        address=address,
+        requires_signature=bool(data.get("is_external_study_url_secure")),
+        codes=completion_codes,
+    )
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        if Publication.objects.filter(study=study).exists():
+            raise NotPossible(_("This study is already on Prolific."))
+        if Publication.objects.filter(prolific_id=data["id"]).exists():
+            raise NotPossible(_("This study on Prolific is already linked to another study here."))
+        publication.save()
+        store_study(publication, data)
+    return publication
+
+
+def _problems(data: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
+    """Yield what to change on Prolific, apart from the codes."""
+    if not _opens_study(data.get("external_study_url"), address):
+        yield _("Its study URL does not lead here, or lacks a parameter. Set it to {link}").format(
+            link=f"{address}{PARAMETERS}"
+        )
+    if data.get("prolific_id_option") != "url_parameters":
+        yield _("Set Prolific to record participant IDs through URL parameters.")
+    if currency != rule.currency:
+        yield _(
+            "Its workspace pays in {theirs}, but the study here pays in {ours}. The currencies must be the same."
+        ).format(theirs=currency, ours=rule.currency)
+    if data.get("reward") != hundredths(rule.base):
+        yield _("Its reward differs from the study's base pay. Set it to {base} {currency}.").format(
+            base=rule.base, currency=rule.currency
+        )
+
+
+def _advice(data: Mapping[str, Any]) -> Iterator[str]:
+    if str(data["status"]).upper() != "UNPUBLISHED":
+        yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
+
+
+def _opens_study(url: Any, address: str) -> bool:
+    """Return whether a link opens the study's entry page and names participant, study and submission."""
+    if not isinstance(url, str):
+        return False
+    given_url, expected_url = urlsplit(url), urlsplit(address)
+    same_page = (given_url.scheme, given_url.netloc.lower()) == (expected_url.scheme, expected_url.netloc.lower())
+    parameters = parse_qs(given_url.query)
+    has_parameters = all(parameters.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
+    return same_page and has_parameters and given_url.path.rstrip("/") == expected_url.path.rstrip("/")
+
+
+def _unique_internal_name(data: Mapping[str, Any]) -> str:
+    """Return its internal name on Prolific, made unique if another study here already has this name."""
+    name = str(data.get("internal_name") or "")[:120]
+    is_free = name and not Publication.objects.filter(internal_name=name).exists()
+    return name if is_free else f"{name[:80]} {data['id']}".strip()
+
+
+def _positive_integer(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 1:
+        raise_invalid_response()
+    return int(value)

@@ -117,7 +117,7 @@ def marketplace(monkeypatch):
         if isinstance(answer, Exception):
             raise answer
 
-    monkeypatch.setattr("marketplaces.mturk.syncing.sync", sync)
+    monkeypatch.setattr("marketplaces.mturk.deciding.sync", sync)
     return answers
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from llm_agents.standins.http import HttpRequest
-from llm_agents.standins.kit import Reply, Service, page, redirect
+from llm_agents.standins.kit import Reply, Service, page, people_page, redirect
 from panels.models import names_in
 from panels.presets import Preset
 
@@ -114,11 +114,6 @@ def _home(standin: StandIn) -> str:
         f"<td>{'<br>'.join(map(html.escape, guest.returns)) or '–'}</td></tr>"
         for guest in standin.guests
     )
-    return (
-        "<!doctype html><meta name=viewport content='width=device-width'><title>A panel</title>"
-        "<style>body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}"
-        "td,th{text-align:left;padding:.25rem 1rem .25rem 0;vertical-align:top;overflow-wrap:anywhere}</style>"
-        f"<h1>A stand-in for a panel: {html.escape(str(standin.preset.title))}</h1>"
-        "<p>Follow a person's link to the study. Their returns are listed here.</p>"
-        f"<table><tr><th>Person</th><th>Returned to</th></tr>{rows}</table>"
-    )
+    title = f"A stand-in for a panel: {standin.preset.title}"
+    text = "<p>Follow a person's link to the study. Their returns are listed here.</p>"
+    return people_page("a panel", title, f"{text}<table><tr><th>Person</th><th>Returned to</th></tr>{rows}</table>")

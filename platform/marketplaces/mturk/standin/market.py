@@ -1,11 +1,13 @@
-"""An in-memory model of Mechanical Turk's tasks, assignments, qualifications and money.
+"""An in-memory Mechanical Turk: tasks, assignments, qualifications and money, and the requester API's operations.
 
-States are those of the API reference (version 2017-01-17), bodies those of boto3's own description of the service.
-Times are in seconds since 1970, amounts in US dollars. The caller holds `lock` for every operation.
+States and refusals are those of the API reference (version 2017-01-17). Rows are kept as the API shows them; requests
+and answers are checked against boto3's own description of the service. Times are in seconds since 1970, amounts in US
+dollars.
 """
 
 from __future__ import annotations
 
+import json
 import operator
 import re
 import secrets
@@ -15,9 +17,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from html import escape, unescape
 from typing import Any
+
+import botocore.session
+from botocore.model import ServiceModel, Shape
+from botocore.validate import ParamValidator
 
 from marketplaces.mturk import fees
 
@@ -25,10 +33,20 @@ APPROVED_NUMBER, APPROVED_PERCENT = "00000000000000000040", "000000000000000000L
 LOCALE = "00000000000000000071"
 DAY = 24 * 3600.0
 YEAR = 365 * DAY
+LEFT = ("Returned", "Abandoned")
 _COMPARATORS: dict[str, Callable[[Any, Any], bool]] = {
     "GreaterThan": operator.gt, "GreaterThanOrEqualTo": operator.ge, "LessThan": operator.lt,
     "LessThanOrEqualTo": operator.le, "EqualTo": operator.eq, "NotEqualTo": operator.ne,
 }  # fmt: skip
+Given = Mapping[str, Any]
+
+
+class ProtocolError(Exception):
+    """An error that does not come from the market: its name and its message."""
+
+    def __init__(self, name: str, message: str = ""):
+        super().__init__(message)
+        self.name = name
 
 
 class RequestError(Exception):
@@ -54,6 +72,38 @@ def money(text: str) -> Decimal:
     return amount
 
 
+@cache
+def service() -> ServiceModel:
+    return botocore.session.Session().get_service_model("mturk")
+
+
+def _check(value: Any, shape: Shape | None) -> None:
+    """Raise RequestError for data that boto3 itself would not send or could not read."""
+    report = ParamValidator().validate(_with_times(value, shape), shape)
+    if report.has_errors():
+        raise RequestError("ParameterValidationError", report.generate_report())
+
+
+def _with_times(value: Any, shape: Any) -> Any:
+    """Convert numbers of seconds to datetimes where the shape has a timestamp."""
+    if shape.type_name == "timestamp" and isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    if shape.type_name == "structure" and isinstance(value, dict):
+        return {name: _with_times(v, shape.members[name]) if name in shape.members else v for name, v in value.items()}
+    if shape.type_name == "list" and isinstance(value, list):
+        return [_with_times(entry, shape.member) for entry in value]
+    return value
+
+
+def _page(name: str, rows: list[dict[str, Any]], given: Given) -> dict[str, Any]:
+    size, token = given.get("MaxResults", 10), given.get("NextToken", "0")
+    if not 1 <= size <= 100 or not token.isdigit():
+        raise RequestError("ParameterValidationError", "MaxResults is from 1 to 100; NextToken is one given out.")
+    end = int(token) + size
+    shown = rows[int(token) : end]
+    return {"NumResults": len(shown), name: shown, **({"NextToken": str(end)} if end < len(rows) else {})}
+
+
 @dataclass
 class Worker:
     """A worker who looks for tasks, with the data that mTurk has about every worker."""
@@ -68,7 +118,7 @@ class Worker:
 class Hit:
     """One task; `given` are CreateHIT's own parameters."""
 
-    given: Mapping[str, Any]
+    given: Given
     created: float
     expires: float
     assignments: int
@@ -119,38 +169,36 @@ class Assignment:
     def reviewed(self) -> bool:
         return self.status in ("Approved", "Rejected")
 
-
-@dataclass
-class Qualification:
-    """A qualification type made by the requester, and its holders: worker → (value, since)."""
-
-    name: str
-    description: str
-    created: float
-    id: str = field(default_factory=new_id)
-    holders: dict[str, tuple[int, float]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Bonus:
-    worker: str
-    assignment: str
-    amount: Decimal
-    reason: str
-    paid_at: float
+    @property
+    def shown(self) -> dict[str, Any]:
+        decided = {"Approved": "ApprovalTime", "Rejected": "RejectionTime"}
+        return {
+            "AssignmentId": self.id, "WorkerId": self.worker, "HITId": self.hit.id, "AssignmentStatus": self.status,
+            "AutoApprovalTime": self.submitted + self.hit.auto_approval, "AcceptTime": self.accepted,
+            "SubmitTime": self.submitted, "Deadline": self.accepted + self.hit.duration,
+            "Answer": f"<?xml version='1.0'?><QuestionFormAnswers>{self.answer}</QuestionFormAnswers>",
+            **({decided[self.status]: self.decided} if self.reviewed else {}),
+            **({"RequesterFeedback": self.feedback} if self.feedback else {}),
+        }  # fmt: skip
 
 
 class Market:
-    """The whole marketplace. Tests may read its attributes."""
+    """The whole marketplace. Tests may read its attributes.
+
+    Attributes:
+        bonuses, qualifications: as the API shows them.
+        holders: by qualification and worker, the value and since when.
+    """
 
     def __init__(self, balance: Decimal = Decimal("10000.00")):
         self.lock = threading.RLock()
         self.total = balance
         self.hits: dict[str, Hit] = {}
         self.assignments: dict[str, Assignment] = {}
-        self.qualifications: dict[str, Qualification] = {}
+        self.qualifications: dict[str, dict[str, Any]] = {}
+        self.holders: dict[str, dict[str, tuple[int, float]]] = {}
         self.workers: dict[str, Worker] = {}
-        self.bonuses: list[Bonus] = []
+        self.bonuses: list[dict[str, Any]] = []
         self._tokens: dict[tuple[str, str], float] = {}
         self._shift = 0.0
 
@@ -177,8 +225,9 @@ class Market:
     @property
     def spent(self) -> Decimal:
         """Rewards and bonuses paid so far, including fees."""
-        approved = [one.hit.unit_cost for one in self.assignments.values() if one.status == "Approved"]
-        return sum(approved + [bonus.amount + fees.bonus_fee(bonus.amount) for bonus in self.bonuses], Decimal(0))
+        costs = [one.hit.unit_cost for one in self.assignments.values() if one.status == "Approved"]
+        costs += [amount + fees.bonus_fee(amount) for amount in (money(one["BonusAmount"]) for one in self.bonuses)]
+        return sum(costs, Decimal(0))
 
     @property
     def held(self) -> Decimal:
@@ -189,7 +238,7 @@ class Market:
     def available(self) -> Decimal:
         return self.total - self.spent - self.held
 
-    def refuse_costs(self, cost: Decimal) -> None:
+    def _refuse_costs(self, cost: Decimal) -> None:
         if cost > self.available:
             raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
 
@@ -200,15 +249,16 @@ class Market:
         return sum(assignment.status in ("Accepted", "Submitted") for assignment in own)
 
     @contextmanager
-    def once(self, action: str, token: str, *, code: str, lasts: float = float("inf")) -> Iterator[None]:
+    def _once(self, action: str, given: Given, *, code: str, lasts: float = float("inf")) -> Iterator[None]:
         """Refuse a request whose token was used before; note the token once the request has taken effect."""
+        token = given.get("UniqueRequestToken", "")
         earlier = self._tokens.get((action, token))
         if token and earlier is not None and self.now() - earlier <= lasts:
             raise RequestError(code, "The request was made before.")
         yield
         self._tokens[action, token] = self.now()
 
-    # ---- tasks and workers -----------------------------------------------------------------------------
+    # ---- workers ---------------------------------------------------------------------------------------
 
     def assignments_of(self, hit: Hit) -> list[Assignment]:
         return [assignment for assignment in self.assignments.values() if assignment.hit is hit]
@@ -222,7 +272,7 @@ class Market:
 
     def counts(self, hit: Hit) -> tuple[int, int, int]:
         """Return the numbers of pending, available and completed assignments."""
-        own = [one for one in self.assignments_of(hit) if one.status not in ("Returned", "Abandoned")]
+        own = [one for one in self.assignments_of(hit) if one.status not in LEFT]
         pending = sum(assignment.status == "Accepted" for assignment in own)
         return pending, max(0, hit.assignments - len(own)), sum(assignment.reviewed for assignment in own)
 
@@ -239,18 +289,18 @@ class Market:
         """Return the worker with this ID; a worker is created when first asked for."""
         return self.workers.setdefault(key, Worker(key))
 
-    def _meets(self, worker: Worker, requirement: Mapping[str, Any]) -> bool:
+    def _meets(self, worker: Worker, requirement: Given) -> bool:
         key, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
         own: dict[str, Any] = {
             LOCALE: worker.country, APPROVED_NUMBER: worker.approved_number, APPROVED_PERCENT: worker.approved_percent
         }  # fmt: skip
-        value = own[key] if key in own else self.qualification(key).holders.get(worker.id, (None, 0.0))[0]
+        value = own[key] if key in own else self._holders(key).get(worker.id, (None, 0.0))[0]
         wanted = [locale["Country"] for locale in requirement.get("LocaleValues", [])]
         wanted += requirement.get("IntegerValues", [])
         if comparator in ("Exists", "DoesNotExist"):
-            return (value is not None) == (comparator == "Exists")
+            return (value is not None) is (comparator == "Exists")
         if comparator in ("In", "NotIn"):
-            return (value in wanted) == (comparator == "In")
+            return (value in wanted) is (comparator == "In")
         return value is not None and _COMPARATORS[comparator](value, wanted[0])
 
     def offered(self, worker: Worker) -> list[Hit]:
@@ -258,7 +308,7 @@ class Market:
         return [hit for hit in self.hits.values() if self.may_accept(worker, hit)]
 
     def may_accept(self, worker: Worker, hit: Hit) -> bool:
-        own = [one for one in self.assignments_of(hit) if one.status not in ("Returned", "Abandoned")]
+        own = [one for one in self.assignments_of(hit) if one.status not in LEFT]
         is_new = worker.id not in {assignment.worker for assignment in own}
         return self.status(hit) == "Assignable" and is_new and all(self._meets(worker, one) for one in hit.requirements)
 
@@ -289,7 +339,7 @@ class Market:
             for name, value in answers.items()
         )
 
-    # ---- decisions and qualifications ------------------------------------------------------------------
+    # ---- decisions -------------------------------------------------------------------------------------
 
     def assignment(self, key: str) -> Assignment:
         """Return a submitted assignment.
@@ -301,10 +351,8 @@ class Market:
         if assignment is None:
             raise RequestError("AssignmentDoesNotExist", f"Assignment {key} does not exist.")
         if not assignment.submitted:
-            message = (
-                f"This operation can be called with a status of: Reviewable,Approved,Rejected ({assignment.worker})"
-            )
-            raise RequestError("InvalidAssignmentState", message)
+            states = "This operation can be called with a status of: Reviewable,Approved,Rejected"
+            raise RequestError("InvalidAssignmentState", f"{states} ({assignment.worker})")
         return assignment
 
     def approve(self, assignment: Assignment, feedback: str, *, override: bool) -> None:
@@ -318,7 +366,144 @@ class Market:
             raise RequestError("InvalidAssignmentState", "This operation can be called with a status of: Submitted")
         assignment.status, assignment.decided, assignment.feedback = status, self.now(), feedback
 
-    def qualification(self, key: str) -> Qualification:
+    def _holders(self, key: str) -> dict[str, tuple[int, float]]:
         if key not in self.qualifications:
             raise RequestError("QualificationTypeDoesNotExist", f"QualificationType {key} does not exist.")
-        return self.qualifications[key]
+        return self.holders.setdefault(key, {})
+
+    # ---- the API's operations, under its own names -----------------------------------------------------
+
+    def answer(self, operation: str, body: bytes) -> dict[str, Any]:
+        """Perform an operation and return the answer as plain data.
+
+        Raises:
+            RequestError, ProtocolError
+        """
+        if operation not in service().operation_names or not hasattr(self, operation):
+            raise ProtocolError("UnknownOperationException")
+        model = service().operation_model(operation)
+        try:
+            parameters = json.loads(body or b"{}")
+        except ValueError:
+            raise ProtocolError("SerializationException", "The request cannot be read.") from None
+        _check(parameters, model.input_shape)
+        with self.lock:
+            self.settle()
+            result: dict[str, Any] = getattr(self, operation)(parameters) or {}
+        _check(result, model.output_shape)
+        return result
+
+    def _shown(self, hit: Hit) -> dict[str, Any]:
+        pending, available, completed = self.counts(hit)
+        own = {name: value for name, value in hit.given.items() if name in service().shape_for("HIT").members}
+        return {
+            **own, "HITId": hit.id, "CreationTime": hit.created, "Expiration": hit.expires,
+            "HITStatus": self.status(hit), "MaxAssignments": hit.assignments, "NumberOfAssignmentsPending": pending,
+            "NumberOfAssignmentsAvailable": available, "NumberOfAssignmentsCompleted": completed,
+        }  # fmt: skip
+
+    def GetAccountBalance(self, given: Given) -> dict[str, Any]:
+        return {"AvailableBalance": f"{self.available:.2f}", "OnHoldBalance": f"{self.held:.2f}"}
+
+    def CreateHIT(self, given: Given) -> dict[str, Any]:
+        question = given.get("Question", "")
+        if not question.startswith("<ExternalQuestion ") or not question.isascii():
+            raise RequestError("ParameterValidationError", "The question is not well-formed.")
+        if not all(30 <= given[name] <= YEAR for name in ("AssignmentDurationInSeconds", "LifetimeInSeconds")):
+            raise RequestError("ParameterValidationError", "Times are from 30 seconds to 365 days.")
+        for requirement in given.get("QualificationRequirements", []):
+            if len(requirement["QualificationTypeId"]) == 30:
+                self._holders(requirement["QualificationTypeId"])
+        now = self.now()
+        hit = Hit(given, now, now + given["LifetimeInSeconds"], given.get("MaxAssignments", 1))
+        with self._once("CreateHIT", given, code="HITAlreadyExists", lasts=DAY):
+            self._refuse_costs(hit.unit_cost * hit.assignments)
+            self.hits[hit.id] = hit
+        return {"HIT": self._shown(hit)}
+
+    def GetHIT(self, given: Given) -> dict[str, Any]:
+        return {"HIT": self._shown(self.hit(given["HITId"]))}
+
+    def ListHITs(self, given: Given) -> dict[str, Any]:
+        return _page("HITs", [self._shown(hit) for hit in reversed(self.hits.values()) if not hit.disposed], given)
+
+    def CreateAdditionalAssignmentsForHIT(self, given: Given) -> None:
+        hit, number = self.hit(given["HITId"]), given["NumberOfAdditionalAssignments"]
+        with self._once("Extend", given, code="DuplicateRequest"):
+            if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
+                raise RequestError("InvalidMaximumAssignmentsIncrease", "It would become a task of 10 or more.")
+            self._refuse_costs(hit.unit_cost * number)
+            hit.assignments += number
+
+    def UpdateExpirationForHIT(self, given: Given) -> None:
+        self.hit(given["HITId"]).expires = min(given["ExpireAt"], self.now() + YEAR)
+
+    def DeleteHIT(self, given: Given) -> None:
+        hit = self.hit(given["HITId"])
+        undecided = any(assignment.status == "Submitted" for assignment in self.assignments_of(hit))
+        if self.status(hit) != "Reviewable" or undecided:
+            raise RequestError("InvalidHITState", "This HIT is not in a state in which it can be deleted.")
+        hit.disposed = True
+
+    def ListAssignmentsForHIT(self, given: Given) -> dict[str, Any]:
+        statuses = given.get("AssignmentStatuses") or ["Submitted", "Approved", "Rejected"]
+        own = self.assignments_of(self.hit(given["HITId"]))
+        return _page("Assignments", [one.shown for one in own if one.status in statuses], given)
+
+    def GetAssignment(self, given: Given) -> dict[str, Any]:
+        return {"Assignment": self.assignment(given["AssignmentId"]).shown}
+
+    def ApproveAssignment(self, given: Given) -> None:
+        override, feedback = given.get("OverrideRejection", False), given.get("RequesterFeedback", "")
+        self.approve(self.assignment(given["AssignmentId"]), feedback, override=override)
+
+    def RejectAssignment(self, given: Given) -> None:
+        self.reject(self.assignment(given["AssignmentId"]), given["RequesterFeedback"])
+
+    def SendBonus(self, given: Given) -> None:
+        amount, assignment = money(given["BonusAmount"]), self.assignment(given["AssignmentId"])
+        if assignment.worker != given["WorkerId"]:
+            raise RequestError("WorkerDoesNotExist", f"Worker {given['WorkerId']} did not do this assignment.")
+        with self._once("SendBonus", given, code="DuplicateRequest"):
+            self._refuse_costs(amount + fees.bonus_fee(amount))
+            shown = {name: given[name] for name in ("WorkerId", "AssignmentId", "BonusAmount", "Reason")}
+            self.bonuses.append({**shown, "GrantTime": self.now()})
+
+    def ListBonusPayments(self, given: Given) -> dict[str, Any]:
+        own = [one for one in self.bonuses if one["AssignmentId"] == given.get("AssignmentId")]
+        return _page("BonusPayments", own, given)
+
+    def CreateQualificationType(self, given: Given) -> dict[str, Any]:
+        if any(existing["Name"] == given["Name"] for existing in self.qualifications.values()):
+            raise RequestError("QualificationTypeAlreadyExists", "You already have a QualificationType so named.")
+        created = {
+            **given, "QualificationTypeId": new_id(), "CreationTime": self.now(), "IsRequestable": False,
+            "AutoGranted": False,
+        }  # fmt: skip
+        self.qualifications[created["QualificationTypeId"]] = created
+        return {"QualificationType": created}
+
+    def ListQualificationTypes(self, given: Given) -> dict[str, Any]:
+        query = given.get("Query", "").casefold()
+        return _page(
+            "QualificationTypes",
+            [one for one in self.qualifications.values() if query in one["Name"].casefold()],
+            given,
+        )
+
+    def AssociateQualificationWithWorker(self, given: Given) -> None:
+        if not re.fullmatch(r"A[A-Z0-9]+", given["WorkerId"]):
+            raise RequestError("WorkerDoesNotExist", f"Worker {given['WorkerId']} does not exist.")
+        self._holders(given["QualificationTypeId"])[given["WorkerId"]] = given.get("IntegerValue", 1), self.now()
+
+    def DisassociateQualificationFromWorker(self, given: Given) -> None:
+        if self._holders(given["QualificationTypeId"]).pop(given["WorkerId"], None) is None:
+            raise RequestError("InvalidQualificationState", "The worker does not have this Qualification.")
+
+    def ListWorkersWithQualificationType(self, given: Given) -> dict[str, Any]:
+        common = {"QualificationTypeId": given["QualificationTypeId"], "Status": "Granted"}
+        rows = [
+            {**common, "WorkerId": worker, "GrantTime": since, "IntegerValue": value}
+            for worker, (value, since) in self._holders(given["QualificationTypeId"]).items()
+        ]
+        return _page("Qualifications", rows, given)

@@ -5,18 +5,28 @@ from __future__ import annotations
 import re
 import time
 from decimal import Decimal
+from hmac import compare_digest
 from html import escape
 from urllib.parse import urlencode
 
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
 from llm_agents.standins.http import HttpRequest
-from llm_agents.standins.kit import Fault, Reply, Service, data, page, redirect
-from marketplaces.mturk.standin import api
-from marketplaces.mturk.standin.market import Assignment, Hit, Market, RequestError, Worker
+from llm_agents.standins.kit import Fault, Reply, Service, data, page, people_page, redirect
+from marketplaces.mturk.standin.market import Assignment, Hit, Market, ProtocolError, RequestError, Worker
 
 KEY_ID = "AKIATWINTWINTWINTWIN"
 SECRET = "stand-in-secret-that-opens-nothing-else"
 """Credentials for the stand-in; they must appear nowhere else."""
 JSON = "application/x-amz-json-1.1"
+TARGET = "MTurkRequesterServiceV20170117."
+REGION, SERVICE = "us-east-1", "mturk-requester"
+_AUTHORIZATION = re.compile(
+    r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
+    r"SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})"
+)
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _WORKERS_PAGE = re.compile(
     r"/worker/(?P<worker>A[A-Z0-9]{1,40})"
@@ -41,7 +51,7 @@ class StandIn(Service):
         self.calls: list[str] = []
 
     def call_of(self, request: HttpRequest) -> str:
-        return api.operation_of(request) if (request.method, request.path) == ("POST", "/") else ""
+        return _operation_of(request) if (request.method, request.path) == ("POST", "/") else ""
 
     def failure(self, fault: Fault) -> Reply:
         if fault is Fault.RATE:
@@ -61,12 +71,12 @@ class StandIn(Service):
             )
 
     def _call(self, request: HttpRequest) -> Reply:
-        operation = api.operation_of(request)
+        operation = _operation_of(request)
         self.calls.append(operation)
         try:
-            api.refuse_unsigned(request, key_id=KEY_ID, secret=SECRET)
-            return data(api.answer(self.market, operation, request.body), kind=JSON)
-        except api.ProtocolError as error:
+            _refuse_unsigned(request)
+            return data(self.market.answer(operation, request.body), kind=JSON)
+        except ProtocolError as error:
             return _error(error.name, message=str(error))
         except RequestError as error:
             message = f"{error} ({int(time.time() * 1000)} {error.code})"
@@ -109,6 +119,27 @@ class StandIn(Service):
         return page(_work(worker, assignment, self.address))
 
 
+def _operation_of(request: HttpRequest) -> str:
+    return request.headers.get("x-amz-target", "").removeprefix(TARGET)
+
+
+def _refuse_unsigned(request: HttpRequest) -> None:
+    """Raise ProtocolError unless the request is signed with our key (AWS signature version 4)."""
+    headers = request.headers
+    match = _AUTHORIZATION.fullmatch(headers.get("authorization", ""))
+    if match is None or "x-amz-date" not in headers:
+        raise ProtocolError("MissingAuthenticationTokenException", "Missing Authentication Token")
+    if match[1] != KEY_ID or (match[3], match[4]) != (REGION, SERVICE):
+        raise ProtocolError("UnrecognizedClientException", "The security token included in the request is invalid.")
+    signed_headers = {name: headers.get(name, "") for name in match[5].split(";")}
+    signed = AWSRequest("POST", f"http://{headers.get('host', '')}/", headers=signed_headers, data=request.body)
+    signed.context["timestamp"] = headers["x-amz-date"]
+    signer = SigV4Auth(Credentials(KEY_ID, SECRET), SERVICE, REGION)
+    expected = signer.signature(signer.string_to_sign(signed, signer.canonical_request(signed)), signed)
+    if not compare_digest(expected, match[6]):
+        raise ProtocolError("InvalidSignatureException", "The request signature we calculated does not match.")
+
+
 def _error(name: str, status: int = 400, **message: str) -> Reply:
     return data({"__type": name, **message}, status, kind=JSON)
 
@@ -118,18 +149,6 @@ _WHO = (
     '<form method="get" action="/worker"><label>Worker ID <input name="worker" required '
     'pattern="A[A-Z0-9]{5,20}" value="AREHEARSAL1"></label><button>See the tasks</button></form>'
 )
-_STYLE = """
-:root { color-scheme: light dark } * { box-sizing: border-box }
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: flex; flex-direction: column; min-height: 100vh }
-header { background: #22313f; color: #fff; padding: .6rem 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem }
-header { align-items: center } header a { color: #fff }
-main { padding: 1rem; max-width: 60rem; width: 100%; margin: 0 auto }
-main.frame { padding: 0; max-width: none; flex: 1; display: flex }
-iframe { border: 0; width: 100%; flex: 1; min-height: 85vh }
-button, input { font: inherit; padding: .4rem .9rem } form { display: inline } ul { list-style: none; padding: 0 }
-li { border: 1px solid #8886; border-radius: .4rem; padding: 1rem; margin: 0 0 1rem }
-.note { background: #8883; border-radius: .4rem; padding: .5rem .8rem } label { display: block; margin: 0 0 .8rem }
-"""
 
 
 def _tasks(market: Market, worker: Worker) -> str:
@@ -173,11 +192,4 @@ def _framed(hit: Hit, **link: str) -> str:
 
 def _html(title: str, body: str, worker: Worker | None = None, actions: str = "", *, frame: bool = False) -> str:
     links = f'<span>{worker.id}</span><a href="/worker/{worker.id}">All tasks</a>' if worker else ""
-    heading = "" if frame else f"<h1>{escape(title)}</h1>"
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<header><strong>Rehearsal of Mechanical Turk</strong>{links}{actions}</header>"
-        f"<main{' class=frame' if frame else ''}>{heading}{body}</main></body></html>"
-    )
+    return people_page("Mechanical Turk", title, body, header=links + actions, frame=frame)

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from exports.tests import building
 from marketplaces.models import Account
+from marketplaces.mturk.deciding import sync
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.syncing import sync
 from participants.models import Enrolment
 from participants.services import end
 from participants.states import ENDINGS, State

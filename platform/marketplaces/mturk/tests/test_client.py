@@ -96,41 +96,16 @@ def test_repeated_order_creates_one_task(staged, failure):
     assert list(staged.market.hits) == [Hit.objects.get().hit_id]
 
 
-def test_repeated_extension_adds_assignments_once(staged):
-    hit, token = staged.published(assignments=3), uuid.uuid4()
-    staged.standin.misbehave(Fault.LOST, "CreateAdditionalAssignmentsForHIT")
-    with pytest.raises(Unclear):
-        staged.requester.add_assignments(hit.hit_id, 2, token=token)
-    staged.requester.add_assignments(hit.hit_id, 2, token=token)
-    assert staged.market.hits[hit.hit_id].assignments == 5
-    with pytest.raises(Refused, match="fewer than 10"):
-        staged.requester.add_assignments(hit.hit_id, 5, token=uuid.uuid4())
-
-
-def test_bonus_is_paid_once(staged):
-    hit = staged.published()
-    _person, assignment = staged.work_through(hit, "AWORKERONE")
-    order = {
-        "worker": "AWORKERONE",
-        "assignment_id": assignment.id,
-        "amount": Decimal("0.75"),
-        "reason": "Well played",
-        "token": uuid.uuid4(),
-    }
-    staged.standin.misbehave(Fault.REFUSED_LATE, "SendBonus")
-    with pytest.raises(Unclear):
-        staged.requester.send_bonus(**order)
-    staged.requester.send_bonus(**order)
-    assert [bonus.amount for bonus in staged.market.bonuses] == [Decimal("0.75")]
-    (paid,) = staged.requester.bonuses(assignment.id)
-    assert (paid.amount, paid.reason) == (Decimal("0.75"), "Well played")
+def bonus_for(assignment) -> dict[str, str]:
+    return {
+        "WorkerId": "AWORKERONE", "AssignmentId": assignment.id, "BonusAmount": "0.75", "Reason": "Well played",
+    }  # fmt: skip
 
 
 def test_bonus_whose_request_arrives_twice_is_paid_once(staged):
     _person, assignment = staged.work_through(staged.published(), "AWORKERONE")
     staged.standin.misbehave(Fault.TWICE, "SendBonus")
-    order = {"worker": "AWORKERONE", "assignment_id": assignment.id, "amount": Decimal("0.75"), "reason": "Well played"}
-    staged.requester.send_bonus(**order, token=uuid.uuid4())
+    staged.requester.once("send_bonus", uuid.uuid4(), **bonus_for(assignment))
     assert staged.standin.calls.count("SendBonus") == 2 and len(staged.market.bonuses) == 1
 
 
@@ -144,11 +119,11 @@ def test_all_pages_of_a_list_are_read(staged, monkeypatch):
 
 def test_expired_task_is_offered_to_nobody(staged):
     hit = staged.published()
-    staged.requester.expire(hit.hit_id, timezone.now() - timedelta(minutes=1))
+    staged.requester.call("update_expiration_for_hit", HITId=hit.hit_id, ExpireAt=timezone.now() - timedelta(minutes=1))
     assert staged.requester.hit(hit.hit_id).status == "Reviewable"
     with pytest.raises(RequestError):
         staged.accept(hit, "AWORKERONE")
-    staged.requester.delete(hit.hit_id)
+    staged.requester.call("delete_hit", HITId=hit.hit_id)
     with pytest.raises(Refused, match="has no such task"):
         staged.requester.hit(hit.hit_id)
 
@@ -157,14 +132,14 @@ def test_task_with_undecided_assignments_cannot_be_deleted(staged):
     hit = staged.published(assignments=1)
     staged.submit(staged.accept(hit, "AWORKERONE"))
     with pytest.raises(Refused, match="approved or rejected"):
-        staged.requester.delete(hit.hit_id)
+        staged.requester.call("delete_hit", HITId=hit.hit_id)
 
 
 def test_refusal_names_no_worker(staged):
     hit = staged.published()
     assignment = staged.accept(hit, "AWORKERONE")
     with pytest.raises(Refused) as refusal:
-        staged.requester.approve(assignment.id)
+        staged.requester.call("approve_assignment", AssignmentId=assignment.id)
     assert "AWORKERONE" not in str(refusal.value)
     assert "AWORKERONE" not in repr(staged.requester.assignment(assignment.id))
 

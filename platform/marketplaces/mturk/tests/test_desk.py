@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from audit.models import Record
 from exports.tests import building
 from llm_agents.standins.kit import Fault
-from marketplaces.models import Account, Recruitment
-from marketplaces.mturk.models import Assignment, Hit, Qualification
-from marketplaces.mturk.syncing import sync
+from marketplaces.models import Account, Recruitment, Submission
+from marketplaces.mturk.deciding import sync
+from marketplaces.mturk.models import Hit, Qualification
+from marketplaces.syncing import sync as sync_generally
 from payouts import books, deciding, paying
-from payouts.models import LedgerRow, Posting
-from payouts.posting import locked, post
+from payouts.models import LedgerRow
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -154,7 +153,7 @@ class TestPublishing:
         [
             ({"currency": "EUR"}, "pays only in US dollars"),
             ({"base": Decimal("0.00")}, "this study has none"),
-            ({"purpose": "demo"}, "a trial, in which nobody is paid"),
+            ({"purpose": "demo"}, "This study is a trial"),
         ],
     )
     def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, expected_text):
@@ -300,51 +299,18 @@ class TestOneTask:
         )
 
 
-class TestDeciding:
+class TestUndoingARejection:
     @pytest.fixture
-    def submitted(self, staged) -> Assignment:
+    def submitted(self, staged) -> Submission:
         staged.work_through(staged.published(), "AWORKERONE")
         sync(staged.recruitment)
-        return Assignment.objects.get()
-
-    def test_rejection_is_confirmed_first_and_gives_the_reason(self, staged, owner, submitted):
-        page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
-        pay_page = owner.get(f"/admin/pay/{staged.study.pk}/reject/{submitted.identity.enrolment_id}/")
-        assert page in pay_page.content.decode() and "approval rate" in text_of(pay_page)
-        assert breadcrumb_urls(owner.get(page))[-1] == desk(staged)
-        (assignment,) = staged.market.assignments.values()
-        assert assignment.status == "Submitted"
-        owner.post(page, {"reason": REASON})
-        assert (assignment.status, assignment.feedback) == ("Rejected", REASON)
-        submitted.refresh_from_db()
-        assert submitted.status == "Rejected"
-        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
-        assert Record.objects.filter(action="rejected").exists()
-
-    def test_journal_records_who_rejected_and_why(self, staged, owner, submitted):
-        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
-        for row in LedgerRow.objects.all():
-            posting = row.postings.order_by("-number").first()
-            assert (posting.by, posting.why) == ("somebody", f"Rejected on Mechanical Turk. {REASON}")
-        assert not books.check(staged.study.slug)
-
-    def test_rejection_with_lost_answer_is_found_on_mturk(self, staged, owner, submitted):
-        staged.standin.misbehave(Fault.LOST, "RejectAssignment")
-        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
-        assert "The worker sees your reason" in text_of(page)
-        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
-
-    def test_identifier_in_the_reason_is_not_recorded(self, staged, owner, submitted):
-        typed_reason = "AWORKERONE submitted without a single move."
-        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": typed_reason})
-        assert next(iter(staged.market.assignments.values())).feedback == typed_reason
-        records = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(action="rejected").details)]
-        assert "submitted without a single move" in " ".join(records) and "AWORKERONE" not in " ".join(records)
+        return Submission.objects.get()
 
     def test_undone_rejection_is_paid_from_the_ledger(self, staged, owner, submitted):
-        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
+        owner.post(f"/admin/marketplaces/submission/{submitted.pk}/reject/", {"reason": REASON})
+        sync_generally(staged.recruitment)
         assert "Undo rejection" in text_of(owner.get(desk(staged)))
-        page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
+        page = f"/admin/marketplaces/submission/{submitted.pk}/take_back/"
         assert "approve the rejected assignment" in text_of(owner.get(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert "written off are due again" in text_of(owner.post(page, follow=True))
@@ -360,67 +326,16 @@ class TestDeciding:
         assert Record.objects.filter(action="rejection_taken_back").count() == 1
 
     def test_rejection_that_cannot_be_undone_is_explained(self, staged, owner, submitted):
-        page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
-        assert "not, or no longer, rejected" in text_of(owner.post(page))
-        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
-        Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
+        page = f"/admin/marketplaces/submission/{submitted.pk}/take_back/"
+        assert "not, or no longer, rejected" in text_of(owner.post(page, follow=True))
+        owner.post(f"/admin/marketplaces/submission/{submitted.pk}/reject/", {"reason": REASON})
+        Submission.objects.update(submitted_at=timezone.now() - timedelta(days=31))
         assert "30 days" in text_of(owner.post(page))
-        Assignment.objects.update(submitted_at=timezone.now())
+        Submission.objects.update(submitted_at=timezone.now())
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
         for change, reason in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
             change(study=staged.study.slug, rows=rows, user=None, reason=reason)
         assert "make it due again on the page" in text_of(owner.post(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
-        assert Assignment.objects.get().taken_back_at is None
+        assert Submission.objects.get().taken_back_at is None
         assert not Record.objects.filter(action="rejection_taken_back").exists()
-
-    @pytest.mark.parametrize("reason", ["", "bad", " " * 50, "x" * 1001])
-    def test_reason_of_wrong_length_is_refused(self, staged, owner, submitted, reason):
-        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": reason})
-        assert "20 to 1000 characters" in text_of(page)
-        assert next(iter(staged.market.assignments.values())).status == "Submitted"
-        assert not Record.objects.filter(action="rejected").exists()
-
-    @pytest.mark.parametrize("unclear", [False, True], ids=["approved", "unclear"])
-    def test_worker_with_approved_pay_is_not_rejected(self, staged, owner, submitted, unclear):
-        from payouts.deciding import approve
-
-        rows = list(LedgerRow.objects.values_list("pk", flat=True))
-        approve(study=staged.study.slug, rows=rows, user=User.objects.get())
-        if unclear:
-            with transaction.atomic():
-                for pk in rows:
-                    post(locked(pk), to=LedgerRow.State.SENT)
-                    post(locked(pk), to=LedgerRow.State.UNCLEAR)
-        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
-        assert "They are being paid" in text_of(page)
-        assert next(iter(staged.market.assignments.values())).status == "Submitted"
-
-    def test_assignment_decided_meanwhile_is_not_rejected(self, staged, owner, submitted):
-        staged.market.pass_time(4 * 86400)
-        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
-        assert "already been approved or rejected" in text_of(page)
-        submitted.refresh_from_db()
-        assert submitted.status == "Approved"
-
-    def test_editors_cannot_reject(self, staged, submitted):
-        editor = signed_in(staged, study=Role.EDITOR, account=Role.OWNER, name="editor")
-        assert editor.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}).status_code == 403
-        assert "Reject" not in text_of(editor.get(desk(staged)))
-
-    def test_viewing_approves_nothing_and_sends_no_request(self, staged, owner, submitted):
-        calls_before = list(staged.standin.calls)
-        for page in (desk(staged), "/admin/mturk/hit/", "/admin/mturk/assignment/"):
-            assert owner.get(page).status_code == 200
-        assert staged.standin.calls == calls_before
-
-    def test_worker_id_is_only_on_the_audited_page(self, staged, owner, submitted):
-        for page in (desk(staged), f"/admin/mturk/assignment/{submitted.pk}/change/", "/admin/mturk/assignment/"):
-            assert "AWORKERONE" not in owner.get(page).content.decode()
-        person = submitted.identity.enrolment
-        response = owner.post(desk(staged, "worker/"), {"enrolment": person.pk})
-        assert "AWORKERONE" in text_of(response) and "no-store" in response["Cache-Control"]
-        record = Record.objects.get(action="identity_shown")
-        assert "AWORKERONE" not in f"{record.title}{record.details}"
-        editor = signed_in(staged, study=Role.EDITOR, account=Role.OWNER, name="editor")
-        assert editor.post(desk(staged, "worker/"), {"enrolment": person.pk}).status_code == 403

@@ -40,10 +40,10 @@ def test_unsigned_requests_are_refused(standin):
 
 
 def test_malformed_request_is_refused(staged):
-    from marketplaces.mturk.standin.api import ProtocolError, answer
+    from marketplaces.mturk.standin.market import ProtocolError
 
     def ask(operation: str, body: bytes) -> Any:
-        return answer(staged.market, operation, body)
+        return staged.market.answer(operation, body)
 
     with pytest.raises(RequestError, match="HITId"):
         ask("GetHIT", b"{}")

@@ -6,21 +6,18 @@ import contextlib
 from datetime import timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from exports.tests import building
 from llm_agents.standins.kit import Fault
-from marketplaces import kinds
+from marketplaces import comparing, kinds
 from marketplaces.kinds import MarketplaceError, Unclear
-from marketplaces.mturk import comparing
-from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.models import Submission
+from marketplaces.mturk.models import Hit
 from marketplaces.mturk.tests.staged import ADDRESS
 from marketplaces.syncing import sync as sync_generally
 from participants.models import Enrolment
 from participants.states import State
-from payouts import books, deciding
 from studies.models import Placement
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +25,13 @@ pytestmark = pytest.mark.django_db
 
 def sync(staged) -> None:
     kinds.get("mturk").sync(staged.recruitment)
+
+
+def lines_of(staged) -> dict[Enrolment, comparing.Line]:
+    """Return what there is to say about each participant after a sync."""
+    assert sync_generally(staged.recruitment)
+    staged.recruitment.refresh_from_db()
+    return {line.enrolment: line for line in comparing.lines_of(staged.study, staged.account)}
 
 
 def make_silent(person, **time_ago) -> None:
@@ -84,111 +88,34 @@ class TestTasks:
         sync(staged)
         first.refresh_from_db()
         assert first.state == Hit.State.DISPOSED
-        assert Assignment.objects.get().hit == second
+        assert Submission.objects.get().task == second.hit_id
 
 
 class TestAssignments:
-    def test_assignment_is_matched_to_its_participant(self, staged):
-        person, _assignment = staged.work_through(staged.published(), "AWORKERONE")
-        sync(staged)
-        recorded = Assignment.objects.get()
-        assert (recorded.status, recorded.whose, recorded.identity) == ("Submitted", "ours", person.identity)
-        assert recorded.auto_approval_at - recorded.submitted_at == timedelta(days=3)
-        (line,) = comparing.lines_of(staged.study)
-        assert (line.mturk_status, line.parley_status, line.advice) == ("submitted", "completed", "")
+    def test_finished_but_unsubmitted_gets_our_own_advice(self, staged):
+        person = staged.finish(staged.arrive(staged.accept(staged.published(), "AWORKERONE")))
+        invented = {"assignmentId": "3A", "hitId": "3INVENTED"}
+        stranger = building.complete(staged.study, worker="AMADEUP", proof="3A/AMADEUP", details=invented)
+        lines = lines_of(staged)
+        assert "They can still do so" in lines[person].advice
+        assert "import it on this page" in lines[stranger].advice
 
-    def test_rejection_on_mturk_itself_updates_the_ledger(self, staged):
-        person, assignment = staged.work_through(staged.published(), "AWORKERONE")
-        sync(staged)
-        staged.market.reject(assignment, "Not done.")
-        sync(staged)
-        assert set(person.ledger.values_list("state", flat=True)) == {"written_off"}
-        rows = list(person.ledger.values_list("pk", flat=True))
-        deciding.put_back(study=staged.study.slug, rows=rows[:1], user=None, reason="Paid otherwise.")
-        sync(staged)
-        assert set(person.ledger.values_list("state", flat=True)) == {"due", "written_off"}, (
-            "unchanged assignments are not recorded again"
-        )
-        staged.market.approve(assignment, "Sorry.", override=True)
-        sync(staged)
-        assert set(person.ledger.values_list("state", flat=True)) == {"due"}
-        assert not books.check(staged.study.slug)
-
-    def test_submission_without_a_participant_needs_attention(self, staged):
-        staged.submit(staged.accept(staged.published(), "ASTRANGER"))
-        sync(staged)
-        (line,) = comparing.lines_of(staged.study)
-        assert line.enrolment is None and line.may_reject
-        assert "nobody finished this assignment here" in line.advice
-        assert "ASTRANGER" not in str(vars(Assignment.objects.get()))
-
-    def test_finished_but_unsubmitted_needs_attention(self, staged):
-        assignment = staged.accept(staged.published(), "AWORKERONE")
-        person = staged.finish(staged.arrive(assignment))
-        sync(staged)
-        (line,) = comparing.lines_of(staged.study)
-        assert (line.enrolment, line.mturk_status) == (person, "not submitted")
-        assert "They can still do so" in line.advice
-
-    def test_submitted_but_unfinished_needs_attention(self, staged):
-        assignment = staged.accept(staged.published(), "AWORKERONE")
-        person = staged.arrive(assignment)
-        staged.submit(assignment)
-        make_silent(person, hours=3)
-        sync(staged)
-        assert state_of(person) == State.ARRIVED
-        (line,) = comparing.lines_of(staged.study)
-        assert "still in progress here" in line.advice
-
-    def test_submitted_after_an_unpaid_ending_needs_attention(self, staged):
+    def test_automatic_approval_is_announced(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
         person = staged.arrive(assignment)
         building.consent(person)
         building.read_instructions(person, word="wrong")
         staged.submit(assignment)
-        sync(staged)
-        assert state_of(person) == State.FAILED_CODE_WORD
-        (line,) = comparing.lines_of(staged.study)
-        assert "pays no reward" in line.advice
-        staged.market.pass_time(4 * 86400)
-        sync(staged)
-        (line,) = comparing.lines_of(staged.study)
-        assert (line.mturk_status, line.may_reject) == ("approved", False)
-        assert "not in the ledger" in line.advice
+        assert "automatically (20" in lines_of(staged)[person].advice
+        row = Submission.objects.get()
+        assert row.auto_approval_at - row.submitted_at == timedelta(days=3)
 
-    def test_erased_participant_is_still_recognised(self, staged):
-        person, _assignment = staged.work_through(staged.published(), "AWORKERONE")
+    def test_task_tells_its_own_assignments_apart(self, staged):
+        first, second = staged.published(), staged.published()
+        staged.work_through(first, "AONE")
+        staged.work_through(second, "ATWO")
         sync(staged)
-        person.identity.delete()
-        sync(staged)
-        (line,) = comparing.lines_of(staged.study)
-        assert (line.parley_status, line.advice) == ("erased", "")
-
-    def test_unchanged_assignments_need_no_more_queries(self, staged):
-        hit, queries = staged.published(), []
-        for number in range(2, 6):
-            assignment = staged.accept(hit, f"AWORKER{number}")
-            staged.arrive(assignment)
-            staged.submit(assignment)
-            if number in (3, 5):
-                sync(staged)
-                with CaptureQueriesContext(connection) as captured:
-                    sync(staged)
-                queries.append([query["sql"] for query in captured.captured_queries])
-        assert len(queries[0]) == len(queries[1])
-        assert not [sql for sql in queries[1] if "mturk_assignment" in sql and not sql.startswith("SELECT")]
-
-    def test_late_arrival_is_matched_at_the_next_sync(self, staged):
-        assignment = staged.accept(staged.published(), "AWORKERONE")
-        staged.submit(assignment)
-        sync(staged)
-        assert Assignment.objects.get().whose == "nobody"
-        arrival = {"assignmentId": assignment.id, "hitId": assignment.hit.id}
-        person = building.arrive(
-            staged.study, worker="AWORKERONE", proof=f"{assignment.id}/AWORKERONE", details=arrival
-        )
-        sync(staged)
-        assert (Assignment.objects.get().whose, Assignment.objects.get().identity) == ("ours", person.identity)
+        assert set(Submission.objects.values_list("task", flat=True)) == {first.hit_id, second.hit_id}
 
 
 class TestAbsentWorkers:
@@ -239,9 +166,8 @@ class TestAbsentWorkers:
         sync(staged)
         assert state_of(absent) == State.RETURNED
         assert state_of(person) == State.COMPLETED
-        lines = {line.enrolment: line for line in comparing.lines_of(staged.study)}
-        assert "Another worker submitted" in lines[absent].advice
-        assert lines[person].advice == ""
+        lines = lines_of(staged)
+        assert lines[absent].finding == "somebody else" and person not in lines
 
     def test_ended_enrolment_is_not_changed(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
@@ -269,10 +195,10 @@ class TestRestQualification:
         sync(staged)
         assert staged.market.offered(worker) == []
         assert len(staged.market.offered(staged.market.worker("AFRESH"))) == 2
-        (qualification,) = staged.market.qualifications.values()
-        value, since = qualification.holders["AWORKERONE"]
+        (holders,) = staged.market.holders.values()
+        value, since = holders["AWORKERONE"]
         make_silent(person, hours=12, minutes=1)
-        qualification.holders["AWORKERONE"] = (value - 721, since)
+        holders["AWORKERONE"] = (value - 721, since)
         sync(staged)
         assert [offered.id for offered in staged.market.offered(worker)] == [other_hit.hit_id]
 
@@ -293,25 +219,14 @@ class TestRestQualification:
         assert staged.follow(invented_link).status_code == 302
         staged.arrive(staged.accept(hit, "AWORKERTWO"))
         sync(staged)
-        (qualification,) = staged.market.qualifications.values()
-        assert list(qualification.holders) == ["AWORKERTWO"]
+        (holders,) = staged.market.holders.values()
+        assert list(holders) == ["AWORKERTWO"]
         calls_before = staged.standin.calls.count("AssociateQualificationWithWorker")
         sync(staged)
         assert staged.standin.calls.count("AssociateQualificationWithWorker") == calls_before
 
 
 class TestErrors:
-    @pytest.mark.parametrize("failure", [kind for kind in Fault if kind not in (Fault.SLOW, Fault.TWICE)])
-    def test_error_is_shown_until_the_next_success(self, staged, failure):
-        staged.published()
-        staged.standin.misbehave(failure, "GetHIT")
-        sync_generally(staged.recruitment)
-        staged.recruitment.refresh_from_db()
-        assert staged.recruitment.problem and staged.recruitment.failures == 1
-        sync_generally(staged.recruitment)
-        staged.recruitment.refresh_from_db()
-        assert (staged.recruitment.problem, staged.recruitment.failures) == ("", 0)
-
     def test_data_synced_before_an_error_is_kept(self, staged):
         first, second = staged.published(), staged.published()
         staged.submit(staged.accept(first, "AWORKERONE"))
@@ -320,4 +235,4 @@ class TestErrors:
         for expected in (0, 0, 2):
             with contextlib.suppress(MarketplaceError):
                 sync(staged)
-            assert Assignment.objects.count() == expected
+            assert Submission.objects.count() == expected

@@ -240,8 +240,9 @@ class Market:
 
     def _pays_fixed(self, action: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
         reward, slots = action.get("fixed_screen_out_reward"), action.get("slots")
-        is_valid = isinstance(reward, int) and isinstance(slots, int) and slots > 0
-        return self.pays_screen_outs and is_valid and 0 < reward < fields["reward"]
+        if not isinstance(reward, int) or not isinstance(slots, int) or slots < 1:
+            return False
+        return self.pays_screen_outs and bool(0 < reward < fields["reward"])
 
     def shown(self, study: dict[str, Any]) -> dict[str, Any]:
         """Return a study as the API shows it."""
@@ -529,11 +530,13 @@ class Market:
             raise Refusal(400, "Validation error", {"csv_bonuses": [f"At most {MAX_AT_ONCE} lines."]})
         bulk = BulkBonus(new_id(), study["id"], payments)
         self.bulks[bulk.id] = bulk
-        amount = sum(cents for _submission, cents in payments)
-        fees = int(amount * FEES)
+        total = sum(cents for _submission, cents in payments)
+        fees = int(total * FEES)
         tax = int(fees * TAX)
-        return {"id": bulk.id, "study": bulk.study, "amount": amount, "fees": fees, "vat_amount": tax,
-                "total_amount": amount + fees + tax}  # fmt: skip
+        return {
+            "id": bulk.id, "study": bulk.study, "amount": total, "fees": fees, "vat_amount": tax,
+            "total_amount": total + fees + tax,
+        }  # fmt: skip
 
     def pay_bonuses(self, bulk_id: str) -> None:
         """Pay what was prepared; each call pays again."""

@@ -108,7 +108,7 @@ class StandIn(Service):
         worker = cookies[_COOKIE].value if _COOKIE in cookies else new_id()
         if (request.method, request.path) == ("POST", "/another-worker"):
             return redirect("/", set_cookie=_cookie(new_id()))
-        cookie = {"set_cookie": _cookie(worker)}
+        cookie: dict[str, Any] = {"set_cookie": _cookie(worker)}
         try:
             if request.method == "POST" and (match := re.fullmatch(r"/studies/(\w+)/start", request.path)):
                 return redirect(self.market.start(match[1], worker), **cookie)
@@ -133,7 +133,7 @@ class StandIn(Service):
         """Return the submission that the participant would end: the latest unfinished one, otherwise the latest."""
         own = [submission for submission in self.market.submissions.values() if submission.participant == worker]
         active = [submission for submission in own if submission.status in ("ACTIVE", "RESERVED")]
-        return (active or own or [None])[-1]
+        return next(reversed(active or own), None)
 
 
 def _send_all(events: list[Event]) -> None:

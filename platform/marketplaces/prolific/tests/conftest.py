@@ -17,31 +17,20 @@ def standin() -> Iterator[Any]:
 
 
 @pytest.fixture
-def account(db: None, standin: Any) -> Any:
-    from marketplaces.models import Account
-    from marketplaces.prolific.standin import TOKEN
+def desk(db: None, standin: Any) -> Any:
+    from marketplaces.prolific.tests.staging import staged_on
 
-    created = Account(title="Lab", kind="prolific", place=Account.Place.REHEARSAL, address=standin.address)
-    created.keep_credentials({"token": TOKEN})
-    created.save()
-    return created
+    return staged_on(standin)
 
 
 @pytest.fixture
-def study(account: Any) -> Any:
-    from exports.tests import building
-    from marketplaces.models import Recruitment
-
-    created = building.new_study(via="prolific", quota=20)
-    Recruitment.objects.create(study=created, account=account)
-    return created
+def study(desk: Any) -> Any:
+    return desk.study
 
 
 @pytest.fixture
-def desk(study: Any, standin: Any) -> Any:
-    from marketplaces.prolific.tests.staging import Desk
-
-    return Desk(study, standin)
+def account(desk: Any) -> Any:
+    return desk.study.recruitment.account
 
 
 @pytest.fixture

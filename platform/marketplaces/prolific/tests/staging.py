@@ -10,9 +10,11 @@ from django.http import HttpResponse
 from django.test import Client
 
 from exports.tests import building
+from marketplaces.models import Account, Recruitment
+from marketplaces.models import Submission as Recorded
 from marketplaces.prolific import publishing
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.standin import StandIn
+from marketplaces.prolific.standin import TOKEN, StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
 from participants.models import Enrolment
 from payouts.payers import Order
@@ -41,6 +43,11 @@ class Worker:
     def person(self) -> Enrolment:
         """Return their enrolment here."""
         return Enrolment.objects.get(identity__worker=self.participant, identity__study=self.desk.study.slug)
+
+    @property
+    def row(self) -> Recorded:
+        """Return what was recorded of their submission."""
+        return Recorded.objects.get(enrolment=self.person)
 
     def arrive(self) -> Enrolment:
         response = self.open()
@@ -106,3 +113,13 @@ class Desk:
         participant = new_id()
         self.standin.market.start(self.publication.prolific_id, participant)
         return Worker(self, participant, self.standin.market.submission_of(self.publication.prolific_id, participant))
+
+
+def staged_on(standin: StandIn) -> Desk:
+    """Return a launched study with an account on this stand-in."""
+    account = Account(title="Lab", kind="prolific", place=Account.Place.REHEARSAL, address=standin.address)
+    account.keep_credentials({"token": TOKEN})
+    account.save()
+    study = building.new_study(via="prolific", quota=20)
+    Recruitment.objects.create(study=study, account=account)
+    return Desk(study, standin)

@@ -11,7 +11,7 @@ from audit.models import Record
 from exports.tests import building
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
-from marketplaces.prolific import adopting
+from marketplaces.prolific import publishing as adopting
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.publishing import PARAMETERS
 from marketplaces.prolific.tests.staging import ENTRY_ADDRESS

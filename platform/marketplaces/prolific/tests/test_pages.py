@@ -151,7 +151,11 @@ def test_missing_requirements_are_reported(desk, owner):
     assert "choose the Prolific account" in page_text(page) and "Create draft" not in page_text(page)
 
 
-def test_rejection_requires_a_reason_and_confirmation(desk, owner):
+def decision(worker, name: str) -> str:
+    return reverse(f"admin:marketplaces_submission_{name}", args=[worker.row.pk])
+
+
+def test_rejection_requires_a_long_reason_and_confirmation(desk, owner):
     desk.publish()
     worker = desk.worker()
     person = worker.arrive()
@@ -159,24 +163,12 @@ def test_rejection_requires_a_reason_and_confirmation(desk, owner):
     building.read_instructions(person, word="wrong")
     worker.submit("NOCODE")
     syncing.sync(Recruitment.objects.get())
-    key = desk.publication.pk
-    page = owner.get(page_url("change", key))
+    page = owner.get(page_url("change", desk.publication.pk))
     assert "Submitted without the study" in page_text(page) and "Reject …" in page_text(page)
-    short_form = {"category": "NO_CODE", "message": "Too short.", "sure": "on"}
-    assert "at least 100" in page_text(owner.post(page_url("reject", key, person.pk), short_form))
-    valid_form = {
-        **short_form,
-        "message": "The code word hidden in the instructions was not the one that was typed. " * 2,
-    }
-    owner.post(page_url("reject", key, person.pk), {**valid_form, "sure": ""})
-    market = desk.standin.market
-    assert market.submissions[worker.submission.id].status == "AWAITING REVIEW"
-    assert "Rejected: " in page_text(owner.post(page_url("reject", key, person.pk), valid_form, follow=True))
-    assert market.submissions[worker.submission.id].status == "REJECTED"
-    assert "no submission that awaits review" in page_text(
-        owner.post(page_url("reject", key, person.pk), valid_form, follow=True)
-    )
-    assert Record.objects.get(action="rejected").details["category"] == "NO_CODE"
+    form = {"category": "NO_CODE", "reason": "Too short.", "sure": "on"}
+    assert "at least 100" in page_text(owner.post(decision(worker, "reject"), form))
+    owner.post(decision(worker, "reject"), {**form, "reason": "The code word was not the one typed. " * 4, "sure": ""})
+    assert desk.standin.market.submissions[worker.submission.id].status == "AWAITING REVIEW"
 
 
 def test_return_request_requires_a_reason(desk, owner):
@@ -187,9 +179,9 @@ def test_return_request_requires_a_reason(desk, owner):
     syncing.sync(Recruitment.objects.get())
     key = desk.publication.pk
     assert "Ask to return …" in page_text(owner.get(page_url("change", key)))
-    page = page_url("ask_return", key, person.pk)
+    page = decision(worker, "ask_return")
     assert "does not count against them" in page_text(owner.get(page))
-    assert breadcrumb_urls(owner.get(page))[-1] == page_url("change", key)
+    assert breadcrumb_urls(owner.get(page))[-1] == page_url("of", desk.study.pk)
     assert "Choose a reason" in page_text(owner.post(page, {}))
     submission = desk.standin.market.submissions[worker.submission.id]
     assert not submission.return_requested and not Record.objects.filter(action="return_asked").exists()

@@ -47,54 +47,6 @@ def paid(desk, worker, reason: str) -> list[int]:
     ]
 
 
-def test_base_and_bonus_are_paid_once(desk, payer, worker):
-    base, bonus = worker.order("base"), worker.order("bonus")
-    assert payer.assignment_status(base) == AssignmentStatus.SUBMITTED
-    assert payer.prepare(base) == ""
-    assert payer.pay(base).outcome == Outcome.CONFIRMED
-    assert payer.assignment_status(base) == AssignmentStatus.APPROVED
-    reference = payer.prepare(bonus)
-    assert reference and not paid(desk, worker, "bonus")
-    assert payer.pay(replace(bonus, reference=reference)).outcome == Outcome.SENT
-    assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
-    assert paid(desk, worker, "base") == [100] and paid(desk, worker, "bonus") == [int(bonus.amount * 100)]
-
-
-def test_repeated_payment_requests_pay_once(desk, payer, worker):
-    base, bonus = worker.order("base"), worker.order("bonus")
-    for _i in range(3):
-        assert payer.pay(base).outcome == Outcome.CONFIRMED
-        payer.prepare(bonus)
-        assert payer.pay(bonus).outcome in (Outcome.SENT, Outcome.CONFIRMED)
-    assert paid(desk, worker, "base") == [100]
-    assert len(paid(desk, worker, "bonus")) == 1
-    assert len(desk.standin.market.bulks) == 1
-
-
-@pytest.mark.parametrize("kind", ["lost", "refused-late"])
-def test_bonus_with_lost_answer_is_found_on_prolific(desk, payer, worker, kind):
-    bonus = worker.order("bonus")
-    payer.prepare(bonus)
-    desk.standin.misbehave(kind, PAYING)
-    with pytest.raises(Unreachable):
-        payer.pay(bonus)
-    assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
-    assert payer.pay(bonus).outcome == Outcome.CONFIRMED
-    assert len(paid(desk, worker, "bonus")) == 1
-
-
-def test_missing_bonus_is_unclear_and_never_sent_again(desk, payer, worker):
-    bonus = worker.order("bonus")
-    payer.prepare(bonus)
-    desk.standin.misbehave("cut", PAYING)
-    with pytest.raises(Unreachable):
-        payer.pay(bonus)
-    answer = payer.look_up(bonus)
-    assert answer.outcome == Outcome.UNCLEAR and "Please check on Prolific yourself" in answer.reason
-    assert payer.pay(bonus).outcome == Outcome.UNCLEAR
-    assert not paid(desk, worker, "bonus")
-
-
 def test_bonus_found_unpaid_is_prepared_again(desk, payer, worker):
     bonus = worker.order("bonus")
     first_reference = payer.prepare(bonus)
@@ -170,30 +122,6 @@ def test_bonus_paid_by_hand_is_not_taken_for_ours(desk, payer, worker):
     assert payer.look_up(bonus).outcome == Outcome.UNCLEAR
 
 
-@pytest.mark.parametrize("reason", ["base", "bonus"])
-def test_throttled_call_is_repeated(desk, payer, worker, reason):
-    order = worker.order(reason)
-    payer.prepare(order)
-    desk.standin.misbehave("rate", PAYING if reason == "bonus" else APPROVING)
-    with pytest.raises(Unreachable, match="too many requests"):
-        payer.pay(order)
-    assert payer.look_up(order).outcome == Outcome.NOT_FOUND
-    assert payer.pay(order).outcome in (Outcome.SENT, Outcome.CONFIRMED)
-    assert len(paid(desk, worker, reason)) == 1
-
-
-def test_refused_bonus_can_be_paid_later(desk, payer, worker):
-    bonus, balance = worker.order("bonus"), desk.standin.market.balance
-    payer.prepare(bonus)
-    desk.standin.market.balance = 0
-    answer = payer.pay(bonus)
-    assert answer.outcome == Outcome.REFUSED and answer.reason
-    assert payer.look_up(bonus).outcome == Outcome.NOT_FOUND
-    desk.standin.market.balance = balance
-    assert payer.pay(bonus).outcome == Outcome.SENT
-    assert len(paid(desk, worker, "bonus")) == 1
-
-
 @pytest.mark.parametrize("kind", ["cut", "lost", "refused", "refused-late", "garbage"])
 def test_failed_preparation_moves_no_money(desk, payer, worker, kind):
     bonus = worker.order("bonus")
@@ -204,39 +132,6 @@ def test_failed_preparation_moves_no_money(desk, payer, worker, kind):
     assert payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.SENT
     assert len(paid(desk, worker, "bonus")) == 1
-
-
-@pytest.mark.parametrize("kind", ["lost", "refused-late"])
-def test_approval_with_lost_answer_is_looked_up(desk, payer, worker, kind):
-    base = worker.order("base")
-    desk.standin.misbehave(kind, APPROVING)
-    with pytest.raises(Unreachable):
-        payer.pay(base)
-    assert payer.look_up(base).outcome == Outcome.CONFIRMED
-    assert paid(desk, worker, "base") == [100]
-
-
-@pytest.mark.parametrize("kind", ["cut", "refused"])
-def test_lost_approval_request_can_be_sent_again(desk, payer, worker, kind):
-    base = worker.order("base")
-    desk.standin.misbehave(kind, APPROVING)
-    with pytest.raises(Unreachable):
-        payer.pay(base)
-    assert payer.look_up(base).outcome == Outcome.NOT_FOUND
-    assert payer.pay(base).outcome == Outcome.CONFIRMED
-
-
-@pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
-def test_malformed_answer_leaves_the_status_unknown(desk, payer, worker, kind):
-    base = worker.order("base")
-    for ask in (payer.assignment_status, payer.look_up):
-        desk.standin.misbehave(kind, LOOKING)
-        with pytest.raises(Unreachable) as answer:
-            ask(base)
-        assert worker.participant not in str(answer.value) and worker.submission.id not in str(answer.value)
-    desk.standin.misbehave(kind, "balance")
-    with pytest.raises(Unreachable):
-        payer.balance()
 
 
 def test_assignment_status_of_every_submission_status(desk, payer, worker):
@@ -260,12 +155,6 @@ def test_assignment_status_of_every_submission_status(desk, payer, worker):
         payer.assignment_status(base)
 
 
-def test_submission_missing_on_prolific_is_unknown(payer, worker):
-    invented = replace(worker.order("base"), details={"SESSION_ID": new_id()})
-    assert payer.assignment_status(invented) == AssignmentStatus.UNKNOWN
-    assert payer.assignment_status(replace(invented, details={})) != AssignmentStatus.SUBMITTED
-
-
 def test_submission_of_another_participant_is_recognised(desk, payer, worker):
     other_worker = desk.worker()
     order = replace(worker.order("base"), details={"SESSION_ID": other_worker.submission.id})
@@ -274,27 +163,6 @@ def test_submission_of_another_participant_is_recognised(desk, payer, worker):
     assert payer.assignment_status(worker.order("base")) == AssignmentStatus.SOMEBODY_ELSE
 
 
-def test_only_the_published_reward_is_paid_as_base_pay(desk, payer, worker):
-    answer = payer.pay(worker.order("base", amount="2.00"))
-    assert answer.outcome == Outcome.REFUSED and "1.00" in answer.reason
-    assert payer.pay(replace(worker.order("base"), currency="GBP")).outcome == Outcome.REFUSED
-    assert not desk.standin.market.paid
-
-
-def test_unsubmitted_participant_cannot_be_approved(desk, payer):
-    worker = desk.worker()
-    worker.finish()
-    answer = payer.pay(worker.order("base"))
-    assert answer.outcome == Outcome.REFUSED and "ACTIVE" in answer.reason
-    worker.submit()
-    assert payer.pay(worker.order("base")).outcome == Outcome.CONFIRMED
-
-
 def test_fee_is_what_prolific_charges(desk, payer, worker):
     assert payer.fee(worker.order("bonus", amount="1.00")) == Decimal("0.40")
     assert payer.balance() == (Decimal("9972.00"), "USD")
-
-
-def test_study_not_on_prolific_pays_nobody(db):
-    with pytest.raises(Unreachable, match="not on Prolific"):
-        payers.method_of("prolific").payer("no-such-study")

@@ -124,11 +124,11 @@ def test_unready_study_is_not_published(desk, status, parts, expected_text):
 
 
 def test_launched_version_determines_the_offer(account):
-    launched = building.new_study(via="prolific", slug="trial", purpose="demo")
-    Recruitment.objects.create(study=launched, account=account)
-    Study.objects.update(draft={**launched.draft, "purpose": "study"})
+    trial = building.new_study(via="prolific", slug="trial", purpose="demo")
+    Recruitment.objects.create(study=trial, account=account)
+    Study.objects.filter(pk=trial.pk).update(draft={**trial.draft, "purpose": "study"})
     with pytest.raises(NotPossible, match="trial"):
-        publishing.refuse_unready(Study.objects.get())
+        publishing.refuse_unready(Study.objects.get(pk=trial.pk))
 
 
 def test_different_currency_is_refused(desk):

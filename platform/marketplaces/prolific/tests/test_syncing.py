@@ -5,17 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from erasing import services as erasing
 from exports.tests import building
-from marketplaces import syncing
+from marketplaces import comparing, syncing
 from marketplaces.models import Recruitment
 from marketplaces.prolific import client
-from marketplaces.prolific.differences import differences, status_counts
-from marketplaces.prolific.models import Submission
 from marketplaces.prolific.standin.market import new_id
 from participants.models import Enrolment
 from participants.states import ENDINGS, State
@@ -35,7 +30,7 @@ def sync_now(desk) -> Recruitment:
 
 def descriptions(desk) -> dict[str, str]:
     """Return the discrepancies by the participant they concern."""
-    return {difference.label: difference.discrepancy for difference in differences(desk.publication)}
+    return {line.label: line.discrepancy for line in comparing.lines_of(desk.study, desk.study.recruitment.account)}
 
 
 def test_returned_place_is_free_and_the_page_says_so(desk):
@@ -66,34 +61,6 @@ def test_timed_out_participants_end_unless_they_are_playing(desk):
     assert descriptions(desk) == {playing.person.pseudonym: "Timed out on Prolific, but is still playing here."}
 
 
-def test_repeated_sync_changes_nothing(desk):
-    desk.publish()
-    worker = desk.worker()
-    worker.finish()
-    worker.submit()
-    for _i in range(2):
-        sync_now(desk)
-    assert worker.person.state == State.COMPLETED
-    assert Submission.objects.count() == 1 and worker.person.ledger.count() == 2
-    assert status_counts(desk.publication) == [("awaiting review", 1)] and not differences(desk.publication)
-
-
-def test_unchanged_submissions_need_no_more_queries(desk):
-    desk.publish()
-    queries = []
-    for number in range(4):
-        worker = desk.worker()
-        worker.arrive()
-        worker.submit()
-        if number in (1, 3):
-            sync_now(desk)
-            with CaptureQueriesContext(connection) as captured:
-                sync_now(desk)
-            queries.append([query["sql"] for query in captured.captured_queries])
-    assert len(queries[0]) == len(queries[1])
-    assert not [sql for sql in queries[1] if "prolific_submission" in sql and not sql.startswith("SELECT")]
-
-
 def test_timed_out_player_is_checked_at_every_sync(desk):
     desk.publish()
     worker = desk.worker()
@@ -112,7 +79,7 @@ def test_all_pages_of_the_list_are_read(desk, monkeypatch):
     for _i in range(8):
         desk.worker()
     sync_now(desk)
-    assert status_counts(desk.publication) == [("in progress", 8)]
+    assert comparing.status_counts(desk.study) == [("in progress", 8)]
 
 
 def test_differences_are_listed_without_identifiers(desk):
@@ -152,39 +119,10 @@ def test_differences_are_listed_without_identifiers(desk):
         label.startswith("started on Prolific at 20")
         and discrepancy == "Submitted on Prolific, but never arrived here."
     )
-    text = " ".join(
-        f"{difference.label} {difference.discrepancy} {difference.advice}"
-        for difference in differences(desk.publication)
-    )
+    text = str(comparing.lines_of(desk.study, desk.study.recruitment.account))
     for submission in desk.standin.market.submissions.values():
         assert submission.id not in text and submission.participant not in text
     assert unused_submission.id not in text
-
-
-def test_sync_error_is_shown_and_retried(desk):
-    desk.publish()
-    worker = desk.worker()
-    worker.arrive()
-    desk.standin.market.give_back(worker.submission.id)
-    for kind in ("cut", "refused", "garbage", "rate"):
-        desk.standin.misbehave(kind, "submissions")
-        recruitment = sync_now(desk)
-        assert recruitment.problem.startswith("Prolific") and recruitment.failures
-        assert not worker.person.ended
-    assert sync_now(desk).problem == "" and worker.person.state == State.RETURNED
-
-
-def test_erased_participant_is_unlinked_from_the_submission(desk):
-    desk.publish()
-    worker = desk.worker()
-    person = worker.finish()
-    worker.submit()
-    sync_now(desk)
-    erasing.erase(enrolment=person, by=None, reason="asked for it")
-    assert not Submission.objects.exclude(enrolment=None).exists()
-    sync_now(desk)
-    assert not Submission.objects.exclude(enrolment=None).exists()
-    assert status_counts(desk.publication) == [("awaiting review", 1)] and not differences(desk.publication)
 
 
 def test_unpublished_study_is_not_synced(desk):

@@ -103,7 +103,7 @@ class TestWebhooks:
             assert self.post(event).status_code == 204
             syncing.sync_due()
         person.refresh_from_db()
-        assert person.state == "completed" and person.prolific_submission.status == "AWAITING REVIEW"
+        assert person.state == "completed" and person.submission.status == "AWAITING REVIEW"
 
     @pytest.mark.parametrize(
         "headers",
@@ -211,54 +211,54 @@ class TestDynamicPayment:
         assert "DYNAMIC_PAYMENT" not in json.dumps(study["completion_codes"])
 
     def test_partial_payment_is_made_and_recorded_once(self, desk, leaver):
-        assert set(deciding.payable_in_part(desk.publication)) == {leaver.person.pk}
-        deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
+        assert not deciding.not_payable_in_part(leaver.row)
+        deciding.pay_part(leaver.row, **self.PAYMENT)
         for _again in range(2):
             sync_now(desk)
         assert desk.standin.market.paid == [(leaver.submission.id, "part", 25)]
         row = LedgerRow.objects.get()
         assert (row.reason, row.amount, row.state) == ("part", Decimal("0.25"), "elsewhere")
-        assert not books.check(desk.study.slug) and not deciding.payable_in_part(desk.publication)
+        assert not books.check(desk.study.slug) and deciding.not_payable_in_part(leaver.row)
         with pytest.raises(NotPossible, match="without pay"):
-            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
+            deciding.pay_part(leaver.row, **self.PAYMENT)
 
     @pytest.mark.parametrize("kind", ["lost", "refused-late", "cut", "refused", "rate", "garbage"])
     def test_partial_payment_with_lost_answer_is_made_once(self, desk, leaver, kind):
         desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
         if kind in ("lost", "refused-late"):
-            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
+            deciding.pay_part(leaver.row, **self.PAYMENT)
         else:
             with pytest.raises(MarketplaceError):
-                deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
+                deciding.pay_part(leaver.row, **self.PAYMENT)
             assert not desk.standin.market.paid and not LedgerRow.objects.exists()
-            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
+            deciding.pay_part(leaver.row, **self.PAYMENT)
         assert len(desk.standin.market.paid) == 1 == LedgerRow.objects.count()
 
     @pytest.mark.parametrize("percent", [7, 100, 0, -5])
     def test_partial_payment_must_be_within_limits(self, desk, leaver, percent):
         with pytest.raises(NotPossible):
-            deciding.pay_part(desk.publication, leaver.person, **{**self.PAYMENT, "percent": percent})
+            deciding.pay_part(leaver.row, **{**self.PAYMENT, "percent": percent})
         assert not desk.standin.market.paid
 
     def test_partial_payment_requires_an_unpaid_unsubmitted_ending(self, desk, leaver):
         finisher = desk.worker()
         finisher.finish()
         sync_now(desk)
-        assert set(deciding.payable_in_part(desk.publication)) == {leaver.person.pk}
+        assert not deciding.not_payable_in_part(leaver.row) and deciding.not_payable_in_part(finisher.row)
         leaver.submit("returned")
         with pytest.raises(NotPossible, match="no longer active"):
-            deciding.pay_part(desk.publication, leaver.person, **self.PAYMENT)
+            deciding.pay_part(leaver.row, **self.PAYMENT)
         assert not desk.standin.market.paid
 
     def test_owner_makes_a_partial_payment_on_the_page(self, desk, leaver, admin_client):
         page = f"/admin/prolific/publication/{desk.publication.pk}/"
         assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
-        address = f"{page}pay_part/{leaver.person.pk}/"
+        address = f"/admin/marketplaces/submission/{leaver.row.pk}/pay_part/"
         assert "percent" in admin_client.get(address).content.decode()
         response = admin_client.post(address, {**self.PAYMENT, "sure": "on"}, follow=True)
         assert "25 percent of the reward" in text_of(response) and "partially paid 1" in text_of(response)
         second_response = admin_client.get(address, follow=True)
-        assert "can no longer, be paid part" in text_of(second_response) and len(desk.standin.market.paid) == 1
+        assert "who ended without pay" in text_of(second_response) and len(desk.standin.market.paid) == 1
 
 
 def test_partial_approval_does_not_count_as_full_payment(desk):
@@ -351,7 +351,7 @@ class TestAuthenticity:
         return arrived
 
     def flags(self, desk):
-        return dict(desk.publication.submissions.values_list("enrolment__identity__worker", "authenticity"))
+        return dict(desk.study.submissions.values_list("enrolment__identity__worker", "authenticity"))
 
     def test_flags_are_imported_by_submission_or_participant(self, desk, workers):
         first, second = workers

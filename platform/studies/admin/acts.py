@@ -1,0 +1,233 @@
+"""The table of actions of an admin page, and the page that asks for confirmation of each.
+
+An action is a row of a desk's table (`Act`). Its address, its page that asks for confirmation, its checks of rights,
+its entry in the audit log and its messages about the outcome are made from the row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.functional import Promise
+
+from audit.actions import Action
+from rights.admin import trail
+from rights.roles import Role
+from studies.models import Study
+
+if TYPE_CHECKING:
+    from rights.admin import PartAdmin
+
+    Base = PartAdmin
+else:
+    Base = object
+
+Text = str | Promise
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an action is given: the object, the form's values, and the request.
+
+    `record` writes the action to the audit log, for actions that do so themselves.
+    """
+
+    target: Any
+    request: HttpRequest
+    values: Mapping[str, Any]
+    record: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class Act:
+    """One action.
+
+    Attributes:
+        title: what it does, as the heading of its page and in the audit log.
+        does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
+        done: the message afterwards, which may contain the form's values in braces.
+        explains: the consequences, for its page; None if its button acts at once.
+        button: the text of the button on its page; default: the title.
+        log: its entry in the audit log, written after it succeeded; None: no entry.
+        log_first: write the entry before the request, because the request's outcome may remain unknown.
+        log_itself: `does` calls `Given.record`, once nothing prevents the action.
+        details: of the entry.
+        form, initial: what the researcher enters.
+        role: the role in the study that it requires.
+        spends: it also requires the editor's role in the account.
+        hindrance: why it is not possible now, as far as is known here; "" if it is.
+        page: the page that asks, instead of the common one.
+    """
+
+    title: Text
+    does: Callable[[Given], str | None]
+    done: Text = ""
+    explains: Text | Callable[[Any], str] | None = None
+    button: Text = ""
+    log: Action | None = None
+    log_first: bool = False
+    log_itself: bool = False
+    details: Callable[[Given], dict[str, Any]] = lambda given: {}
+    form: type[forms.Form] | None = None
+    initial: Callable[[], dict[str, Any]] = dict
+    role: Role = Role.EDITOR
+    spends: bool = True
+    harmful: bool = False
+    hindrance: Callable[[Any], str] = lambda target: ""
+    page: Callable[[Any, HttpRequest, Any], HttpResponse] | None = None
+
+
+class Desk(Base):
+    """Mixin of an admin page with actions.
+
+    Attributes:
+        desk_title: what breadcrumbs call the page that the actions start from.
+        acts: the actions on one object, by name.
+        refusals: what actions raise when they are not possible or fail.
+    """
+
+    desk_title: Text = ""
+    acts: Mapping[str, Act] = {}
+    refusals: tuple[type[Exception], ...] = ()
+
+    def back_of(self, target: Any) -> str:
+        """Return the address of the page that an action on this object leads back to."""
+        raise NotImplementedError
+
+    def act_of(self, target: Any, name: str) -> Act:
+        """Return the action with this name on an object, if it depends on the object."""
+        raise NotImplementedError
+
+    def about_of(self, target: Any) -> str:
+        """Return the heading of an action's page: the object or person concerned."""
+        return str(target)
+
+    def facts_of(self, target: Any) -> Sequence[str]:
+        """Return sentences about the object for an action's page."""
+        return ()
+
+    def warnings_of(self, target: Any) -> Sequence[str]:
+        """Return what to read before confirming an action."""
+        return ()
+
+    def refuse_user(self, request: HttpRequest, target: Any, act: Act) -> None:
+        """Raise PermissionDenied for a user who has the role in the study, but lacks another right."""
+
+    def words_of(self, refusal: Exception) -> str:
+        """Return what to tell the user about one of the `refusals`."""
+        return str(refusal)
+
+    def study_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
+        """Return the study in the address if the user has this role in it (default: the lowest role that sees it).
+
+        Raises:
+            Http404, PermissionDenied
+        """
+        study: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
+        return study
+
+    def page(self, request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
+        """Return an admin page that browsers do not store.
+
+        Args:
+            context: with a "study", the page has breadcrumbs, where "desk" is the previous page.
+        """
+        full_context = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
+        if "study" in context:
+            desk = context.get("desk", request.path)
+            study_crumbs = [(context.get("desk_title", self.desk_title), desk)] if desk != request.path else []
+            full_context |= trail(context["study"], *study_crumbs, here=title)
+        return TemplateResponse(request, template, full_context, headers={"Cache-Control": "no-store"})
+
+    # ---- actions ---------------------------------------------------------------------------------------
+
+    def urls_of(
+        self, prefix: str, study_pages: Mapping[str, tuple[str, Callable[..., Any]]], names: Iterable[str] = ()
+    ) -> list[URLPattern]:
+        """Return the addresses of a study's pages ({name: (route, view)}) and of actions (default: of all)."""
+        view = self.admin_site.admin_view
+        urls = [
+            path(f"of/<int:study_id>/{route}", view(study_page), name=f"{prefix}_{name}")
+            for name, (route, study_page) in study_pages.items()
+        ]
+        for name in names or self.acts:
+            address = view(partial(self.perform, name=name))
+            urls.append(path(f"<int:object_id>/{name}/", address, name=f"{prefix}_{name}"))
+        return urls
+
+    def perform(self, request: HttpRequest, object_id: int, *, name: str) -> HttpResponse:
+        """Ask for confirmation of an action, do it once confirmed, and say what came of it."""
+        act = self.acts.get(name) or self.act_of(self.seen(request, str(object_id)), name)
+        has_page = act.explains is not None or act.page is not None
+        if request.method != "POST" and not (has_page and request.method == "GET"):
+            return HttpResponseNotAllowed(["GET", "POST"] if has_page else ["POST"])
+        target = self.seen(request, str(object_id), role=act.role)
+        self.refuse_user(request, target, act)
+        return self.carry_out(request, target, act)
+
+    def carry_out(self, request: HttpRequest, target: Any, act: Act) -> HttpResponse:
+        """Ask for confirmation of an action that this user may do, or do it once confirmed."""
+        if hindrance := act.hindrance(target):
+            return self._back(request, target, hindrance, messages.ERROR)
+        form = bound_form(act.form, request, initial=act.initial()) if act.form else None
+        confirmed = request.method == "POST" and (form is None or form.is_valid())
+        problem = ""
+        if confirmed:
+            given = Given(target, request, form.cleaned_data if form else {})
+            record = partial(self._log, act, given)
+            try:
+                if act.log_first:
+                    record()
+                message = act.does(replace(given, record=record)) or str(act.done).format(**given.values)
+            except self.refusals as reason:
+                problem = self.words_of(reason)
+            else:
+                if not (act.log_first or act.log_itself):
+                    record()
+                return self._back(request, target, message, messages.SUCCESS)
+        if act.page is not None and not problem:
+            return act.page(self, request, target)
+        if act.explains is None:
+            errors = problem or " ".join(
+                str(text) for texts in (form.errors if form else {}).values() for text in texts
+            )
+            return self._back(request, target, errors, messages.ERROR)
+        return self._confirmation(request, act, target, form, problem)
+
+    def _back(self, request: HttpRequest, target: Any, message: Text, level: int) -> HttpResponse:
+        self.message_user(request, str(message), level)
+        return HttpResponseRedirect(self.back_of(target))
+
+    def _log(self, act: Act, given: Given) -> None:
+        if act.log is not None:
+            summary = f"{self.desk_of(given.target)}: {act.title}."
+            self.record_action(given.request, given.target, act.log, summary, act.details(given))
+
+    def desk_of(self, target: Any) -> str:
+        """Return what the log and breadcrumbs call the place of an object."""
+        return self.desk_title
+
+    def _confirmation(self, request: HttpRequest, act: Act, target: Any, form: Any, problem: str) -> HttpResponse:
+        """Return the page that asks for confirmation; its button posts to the page's own address."""
+        explanation = act.explains(target) if callable(act.explains) else str(act.explains)
+        back, title = self.back_of(target), str(act.title)
+        context = {
+            "study": target.study, "desk": back, "desk_title": self.desk_of(target), "back": back,
+            "button": act.button or title, "about": self.about_of(target), "form": form,
+            "harmful": act.harmful, "problem": problem, "sentences": [explanation, *self.facts_of(target)],
+            "warnings": [text for text in self.warnings_of(target) if text],
+        }  # fmt: skip
+        return self.page(request, "admin/studies/ask.html", title, context)
+
+
+def bound_form(form: type[forms.Form], request: HttpRequest, **options: Any) -> forms.Form:
+    """Return the form bound to posted data, or an unbound form if nothing was posted."""
+    return form(request.POST if request.method == "POST" else None, **options)
