@@ -38,6 +38,7 @@ from games.patience.rates import YEARS, implied_rate
 from games.patience.state import (
     FORM,
     HORIZONS,
+    IN_WORDS,
     NOW,
     AmountQuestion,
     Answers,
@@ -221,7 +222,8 @@ class Patience(Game[PatienceConfig, Answers]):
     # ---- texts and views ---------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        return {"horizon": self.config.horizon, "now": _dollars(NOW)}
+        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
+        return {"horizon": horizon, "now": _dollars(NOW)}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         """Return a question on when option B of a sample question is paid."""
@@ -245,8 +247,12 @@ class Patience(Game[PatienceConfig, Answers]):
             return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
         question = state.questions[len(state.choices)]
         now = _("{amount} now").format(amount=_dollars(NOW))
-        later = _("{amount} in {horizon}").format(amount=_dollars(question.amount), horizon=self.config.horizon)
+        span = _("in {horizon}") if not self.told_as_published else _("in {horizon} from today")
+        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
+        later = f"{_dollars(question.amount)} {span.format(horizon=horizon)}"
         options = (now, later) if question.now_first else (later, now)
+        if self.told_as_published:
+            return (Text("options", f"A: {options[0]}\nB: {options[1]}"),)
         return (
             Text("status", _("Which would you rather have?")),
             Facts(

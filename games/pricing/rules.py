@@ -18,7 +18,7 @@ from games.interface import Chance, Form, Json, MoveData, Question, Role, Script
 from games.periods import AGENT, NoteMove, Quantity, Screen, form_for_instance, instance_of, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.pricing import baselines, quiz, views
-from games.pricing.market import Instance, Pattern, draw_hidden, draw_public
+from games.pricing.market import PROGRAM_OUTSIDE, Instance, Pattern, draw_hidden, draw_public
 from games.pricing.state import FORM, HIGHEST_PRICE, PricesMove, PricingConfig, Sale, Sales
 from games.results import Count, Ratio, RoundRecord, Row, column, in_unit
 from games.words import gettext as _
@@ -88,7 +88,8 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             {"id": name, "cost": cost, **demand}
             for (name, cost), demand in zip(costs.items(), hidden_market.pop("products"), strict=True)
         ]
-        return Sales(instance=instance_of(Instance, {"products": products, **hidden_market}))
+        outside = PROGRAM_OUTSIDE if config.source == "program" else 0.0
+        return Sales(instance=instance_of(Instance, {"products": products, "outside": outside, **hidden_market}))
 
     def practice_config(self) -> Mapping[str, Json]:
         return {**super().practice_config(), "scored_periods": None}
@@ -176,6 +177,13 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return quiz.QUESTIONS
 
     def lookups(self, state: Sales, role: Role) -> Sequence[Tool]:
+        if self.told_as_published:
+            data = _("Every earlier period: each product's price, quantity, profit and cost.")
+            names = state.instance.names
+            return (
+                self.history(state, role, "get_previous_pricing_data", data, "periods"),
+                lookup("get_product_ids", _("The names of all products."), lambda: {"products": list(names)}),
+            )
         return (
             self.history(
                 state,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import Form, Move
+from games.interface import Form, Move, TwoSources
 from games.periods import InstanceConfig, Periods, Submitted
 from games.pricing.market import Instance, Pattern, Prices
 from games.words import gettext as _
@@ -17,7 +17,7 @@ from games.words import gettext as _
 HIGHEST_PRICE = 1_000_000
 
 
-class PricingConfig(InstanceConfig):
+class PricingConfig(InstanceConfig, TwoSources):
     """One treatment. Defaults: the paper's basic level."""
 
     level: Literal["basic", "medium", "hard"] = Field("basic", title="Level", description="Number of products.")

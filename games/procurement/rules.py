@@ -71,7 +71,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             kind = (self.key, config.level)
 
             def public(rng: Random) -> dict[str, Any]:
-                return draw_public(config.level, config.rng_for(rng, *kind))
+                return draw_public(config.level, config.rng_for(rng, *kind), source=config.source)
 
             def hidden(rng: Random) -> dict[str, int]:
                 return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"))
@@ -184,6 +184,18 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     def lookups(self, state: Purchases, role: Role) -> Sequence[Tool]:
         instance = state.instance
+        if self.told_as_published:
+            return (
+                self.history(
+                    state, role, "get_previous_purchase_data", _("Every earlier plan and its outcome."), "purchases"
+                ),
+                lookup(
+                    "get_equipment_information",
+                    _("What is offered, and at what price."),
+                    lambda: {"offers": [offer.as_published() for offer in instance.offers]},
+                ),
+                lookup("get_budget", _("The budget."), lambda: {"budget": plain(instance.budget)}),
+            )
         return (
             self.history(
                 state,
@@ -211,6 +223,16 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     def past_period(self, state: Purchases, t: int, role: Role) -> dict[str, Json]:
         purchase = state.purchases[t]
+        if self.told_as_published:
+            plan = {offer.id: purchase.plan.get(offer.id, 0) for offer in state.instance.offers}
+            if purchase.workers is None:
+                return {"period": t, "plan": plan, "problem": views.problem(self, state.instance, purchase.plan)}
+            return {
+                "period": t,
+                "plan": plan,
+                "workers_supported": plain(purchase.workers),
+                "cost": plain(purchase.cost),
+            }
         row: dict[str, Json] = {"period": t, "plan": dict(purchase.plan), "cost": plain(purchase.cost)}
         if purchase.workers is None:
             return {**row, "problem": views.problem(self, state.instance, purchase.plan)}

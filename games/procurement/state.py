@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from games.interface import Form, Move
+from games.interface import Form, Move, TwoSources
 from games.periods import InstanceConfig, Periods, Submitted
 from games.procurement.instances import Instance, Plan
 from games.words import gettext as _
@@ -15,7 +15,7 @@ from games.words import gettext as _
 MOST_UNITS = 1_000_000
 
 
-class ProcurementConfig(InstanceConfig):
+class ProcurementConfig(InstanceConfig, TwoSources):
     """One treatment. Defaults: the paper's basic level."""
 
     level: Literal["basic", "medium", "hard", "small"] = Field(
