@@ -82,6 +82,10 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
     def _with_practice_state(self, state: S, rehearsal: S) -> S:
         return replace(state, rehearsal=_adapter(self.State).dump_python(rehearsal, mode="json"))
 
+    def is_last(self, state: S) -> bool:
+        """Return whether the current period is the last one that counts."""
+        return not self.is_practice and self.period(state) == self.config.periods - 1
+
     # ---- playing -----------------------------------------------------------------------------------
 
     def setup(self, chance: Chance) -> S:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import exp
 from random import Random as Rng
-from typing import TYPE_CHECKING
 
-from analysis.published.econevals.measures import NOW
-from games.interface import MoveData, Role, Script
+from games.interface import Game, MoveData, Role, Script
 from games.patience.rates import YEARS
+from games.patience.state import NOW, Answers, PatienceConfig
 
-if TYPE_CHECKING:
-    from games.patience.rules import Answers, Patience
+Patience = Game[PatienceConfig, Answers]
 
 RATE = 0.05
 

@@ -8,15 +8,11 @@ litmus test has no right answer.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from random import Random
 from statistics import fmean
 from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Field, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
 
 from games.interface import (
     OBSERVER,
@@ -24,13 +20,10 @@ from games.interface import (
     Bars,
     Block,
     Chance,
-    Config,
     Fact,
     Facts,
-    Form,
     Game,
     Json,
-    Move,
     MoveData,
     Payoffs,
     Question,
@@ -41,75 +34,25 @@ from games.interface import (
     View,
 )
 from games.patience import baselines
-from games.patience.rates import YEARS, Horizon, implied_rate
+from games.patience.rates import YEARS, implied_rate
+from games.patience.state import (
+    FORM,
+    HORIZONS,
+    IN_WORDS,
+    NOW,
+    AmountQuestion,
+    Answers,
+    Choice,
+    ChoiceMove,
+    PatienceConfig,
+    published_amounts,
+)
 from games.results import Count, Index, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
 from games.words import money
 
 AGENT: Role = "agent"
-NOW = 100.0
-HORIZONS: Mapping[str, tuple[float, float]] = {
-    "1 month": (0.1, 105.0),
-    "6 months": (0.5, 115.0),
-    "1 year": (1.0, 120.0),
-    "5 years": (1.0, 250.0),
-}
-"""(step between the amounts, largest amount) by horizon; amounts for five years start at $111."""
-IN_WORDS = {"1 month": "one month", "6 months": "six months", "1 year": "one year", "5 years": "five years"}
-FIRST_OF_FIVE_YEARS = 111.0
-Choice = Literal["A", "B", "none"]
 Rate = Annotated[float, in_unit("percent", 0, 20)]
-Amounts = Annotated[tuple[Annotated[float, Field(gt=NOW, le=1e6)], ...], Field(min_length=1, max_length=500)]
-
-
-def published_amounts(horizon: str) -> tuple[float, ...]:
-    """Return the published amounts of a horizon."""
-    step, last = HORIZONS[horizon]
-    first = FIRST_OF_FIVE_YEARS if horizon == "5 years" else NOW + step
-    return tuple(round(first + step * i, 2) for i in range(round((last - first) / step) + 1))
-
-
-class PatienceConfig(Config):
-    """One treatment. Defaults: the paper's questions for one year, each amount twice."""
-
-    horizon: Horizon = Field("1 year", title="Horizon", description="When the later money is paid.")
-    amounts: Amounts | None = Field(
-        None, title="Later amounts", description="In dollars, ascending. Empty: the published ones."
-    )
-    repetitions: int = Field(2, ge=2, le=40, multiple_of=2, title="Repetitions", description="Per amount; even.")
-    order: Literal["shuffled", "ascending"] = Field("shuffled", title="Order of the questions")
-
-    @model_validator(mode="after")
-    def _check_order(self) -> PatienceConfig:
-        amounts = self.amounts
-        if amounts is not None and any(after <= before for before, after in pairwise(amounts)):
-            raise PydanticCustomError("order", "Later amounts: must be in ascending order.")
-        return self
-
-
-class ChoiceMove(Move):
-    """A or B; "none" means that the answer could not be read. No form offers "none"."""
-
-    choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(title="Your choice")
-
-
-FORM = Form("choice", _("Your choice"), ChoiceMove)
-
-
-@dataclass(frozen=True)
-class AmountQuestion:
-    """One question: the later amount, and whether "now" is option A."""
-
-    amount: float
-    now_first: bool
-
-
-@dataclass(frozen=True)
-class Answers:
-    """The questions in order, and the choices made."""
-
-    questions: tuple[AmountQuestion, ...]
-    choices: tuple[Choice, ...] = ()
 
 
 class Patience(Game[PatienceConfig, Answers]):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
-from games.practice import also_in_practice
+from games.practice import Benchmark, also_in_practice
+from games.pricing.state import PricingConfig, Sales
 
-if TYPE_CHECKING:
-    from games.pricing.rules import Pricing, Sales
+Pricing = Benchmark[PricingConfig, Sales]
 
 STEP = 0.1
 """The first step of `climb`, as a share of the price."""

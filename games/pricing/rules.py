@@ -8,106 +8,24 @@ the best possible.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from random import Random
 from statistics import fmean
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
-
-from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool, TwoSources
-from games.periods import (
-    AGENT,
-    InstanceConfig,
-    NoteMove,
-    Periods,
-    Quantity,
-    Screen,
-    Submitted,
-    form_for_instance,
-    instance_of,
-    lookup,
-    plain,
-    refuse_names,
-)
+from games.interface import Chance, Form, Json, MoveData, Question, Role, Script, Tool
+from games.periods import AGENT, NoteMove, Quantity, Screen, form_for_instance, instance_of, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.pricing import baselines, quiz, views
-from games.pricing.market import PROGRAM_OUTSIDE, Instance, Pattern, Prices, draw_hidden, draw_public
+from games.pricing.market import PROGRAM_OUTSIDE, Instance, Pattern, draw_hidden, draw_public
+from games.pricing.state import FORM, HIGHEST_PRICE, PricesMove, PricingConfig, Sale, Sales
 from games.results import Count, Ratio, RoundRecord, Row, column, in_unit
 from games.words import gettext as _
 from games.words import quoted
 
-HIGHEST_PRICE = 1_000_000
 Price = Annotated[float, in_unit("the product's own currency", 0)]
 Profit = Annotated[float, in_unit("the fixed currency")]
-
-
-class PricingConfig(InstanceConfig, TwoSources):
-    """One treatment. Defaults: the paper's basic level."""
-
-    level: Literal["basic", "medium", "hard"] = Field("basic", title="Level", description="Number of products.")
-    pattern: Pattern | None = Field(
-        None, title="Currency drift", description="Empty: linear for even instance seeds, periodic for odd ones."
-    )
-    cost_high: float = Field(
-        2, ge=1, le=10, title="Highest cost", description="Costs are drawn between 1 and this value."
-    )
-    scored_periods: Annotated[int, Field(ge=1, le=300)] | None = Field(
-        None, title="Periods that count", description="Counted from the end. Empty: the last half."
-    )
-    instance: Instance | None = Field(
-        None,
-        title="Instance",
-        description="The whole market. Empty: drawn at random.",
-        examples=[{"products": [{"id": "Product 1", "quality": 2, "cost": 1, "alpha": {"start": 1}}]}],
-    )
-
-    @model_validator(mode="after")
-    def _check_market(self) -> PricingConfig:
-        if self.scored_periods is not None and self.scored_periods > self.periods:
-            raise PydanticCustomError("scored", "Periods that count: must not exceed the number of periods.")
-        if self.instance is not None:
-            self.instance.require_positive_rates(self.periods)
-        return self
-
-
-class PricesMove(Move):
-    """The prices of this period."""
-
-    prices: Annotated[
-        Submitted,
-        WithJsonSchema(
-            {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": HIGHEST_PRICE}}
-        ),
-    ] = Field(title="Your prices", description="A price for every product.")
-
-
-FORM = Form(
-    "prices",
-    _("Set your prices"),
-    PricesMove,
-    help=_("Set a price for every product. This closes the period."),
-    tool="set_prices",
-)
-
-
-@dataclass(frozen=True)
-class Sale:
-    """The prices, sales and profits of one period, by product."""
-
-    prices: Prices
-    sold: Mapping[str, float]
-    profits: Mapping[str, float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sales(Periods):
-    """The market and the sales so far."""
-
-    instance: Instance
-    sales: tuple[Sale, ...] = ()
 
 
 class Pricing(Benchmark[PricingConfig, Sales]):
@@ -207,38 +125,28 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
     # ---- the result --------------------------------------------------------------------------------
 
-    def scored(self, state: Sales) -> range:
-        """Return the periods that count, which are the last ones."""
-        counted = self.config.scored_periods
-        count = max(1, self.config.periods // 2) if counted is None else counted
-        return range(self.config.periods - count, len(state.sales))
-
-    def profit(self, state: Sales, t: int) -> float:
-        """Return the profit of a period, over all products."""
-        return sum(state.sales[t].profits.values())
-
     def score(self, state: Sales) -> float:
         """Return the profit in the periods that count, as a share of the best possible."""
-        scored = self.scored(state)
-        return sum(self.profit(state, t) for t in scored) / (len(scored) * state.instance.best_profit)
+        scored = self.config.scored(len(state.sales))
+        return sum(state.profit(t) for t in scored) / (len(scored) * state.instance.best_profit)
 
     def metrics(self, state: Sales) -> Results:
-        scored = self.scored(state)
+        scored = self.config.scored(len(state.sales))
         ratios = [
             price / state.instance.best_prices(t)[name] for t in scored for name, price in state.sales[t].prices.items()
         ]
         return self.Results(
             score=self.score(state),
-            profit_scored=sum(self.profit(state, t) for t in scored),
+            profit_scored=sum(state.profit(t) for t in scored),
             optimal_profit=state.instance.best_profit,
-            profit_total=sum(self.profit(state, t) for t in range(len(state.sales))),
+            profit_total=sum(state.profit(t) for t in range(len(state.sales))),
             price_ratio=fmean(ratios),
             periods_played=len(state.sales),
         )
 
     def records(self, state: Sales) -> Sequence[Record]:
         """Return one row per period and product."""
-        scored = self.scored(state)
+        scored = self.config.scored(len(state.sales))
         return [
             self.Record(
                 round=t + 1,

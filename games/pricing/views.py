@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from games.interface import Bar, Bars, Block, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
+from games.practice import Benchmark
+from games.pricing.state import PricingConfig, Sales
 from games.words import gettext as _
 
-if TYPE_CHECKING:
-    from games.pricing.rules import Pricing, Sales
+Pricing = Benchmark[PricingConfig, Sales]
 
 
 def _data(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
@@ -91,8 +90,8 @@ def _history(game: Pricing, state: Sales) -> Table:
 
 def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     """Return how the game ended."""
-    scored = game.scored(state)
-    earned = sum(game.profit(state, t) for t in scored)
+    scored = game.config.scored(len(state.sales))
+    earned = sum(state.profit(t) for t in scored)
     best = len(scored) * state.instance.best_profit
     facts = (
         Fact("counted", _("Your profit in the periods that count"), earned, shown(earned)),
@@ -104,8 +103,8 @@ def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
 
 def _bars(game: Pricing, state: Sales, role: Role) -> Bars:
     """Return the profit beside the best possible one."""
-    scored = game.scored(state)
-    earned, best = sum(game.profit(state, t) for t in scored), len(scored) * state.instance.best_profit
+    scored = game.config.scored(len(state.sales))
+    earned, best = sum(state.profit(t) for t in scored), len(scored) * state.instance.best_profit
     return Bars(
         _("Your profit, and the best possible"),
         (

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
-from games.practice import also_in_practice
+from games.practice import Benchmark, also_in_practice
+from games.procurement.instances import Instance, Offer
+from games.procurement.state import ProcurementConfig, Purchases
 
-if TYPE_CHECKING:
-    from games.procurement.instances import Instance, Offer
-    from games.procurement.rules import Procurement, Purchases
+Procurement = Benchmark[ProcurementConfig, Purchases]
 
 MAX_FAILURES = 10
 """A random plan is complete after this many unaffordable offers in a row."""

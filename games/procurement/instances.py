@@ -14,6 +14,9 @@ from pydantic_core import PydanticCustomError
 from games.draws import cents, geometric
 from games.words import quoted
 
+BUDGET_TOLERANCE = 1e-9
+"""Rounding tolerance for a plan's cost over the budget."""
+
 LEVELS: Mapping[str, tuple[int, int, float, float, int]] = {
     "basic": (12, 3, 0.8, 0.5, 3),
     "medium": (30, 5, 0.5, 0.2, 5),

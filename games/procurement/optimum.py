@@ -17,10 +17,8 @@ from typing import Any
 
 import highspy
 
-from games.procurement.instances import Instance, Offer
+from games.procurement.instances import BUDGET_TOLERANCE, Instance, Offer
 
-BUDGET_TOLERANCE = 1e-9
-"""Rounding tolerance for a plan's cost over the budget."""
 CHORD_GROWTH = 2
 """Ratio between the points of a model's initial chords."""
 CHORD_TOLERANCE = 1e-9

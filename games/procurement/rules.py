@@ -9,117 +9,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, WithJsonSchema
-
-from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool, TwoSources
-from games.periods import (
-    AGENT,
-    InstanceConfig,
-    NoteMove,
-    Periods,
-    Screen,
-    Submitted,
-    form_for_instance,
-    instance_of,
-    is_count,
-    lookup,
-    plain,
-    refuse_names,
-)
+from games.interface import Chance, Form, Json, MoveData, Question, Role, Script, Tool
+from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, is_count, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
-from games.procurement.instances import Instance, Plan, draw_hidden, draw_public
+from games.procurement.instances import Instance, draw_hidden, draw_public
+from games.procurement.state import FORM, MOST_UNITS, PlanMove, ProcurementConfig, Purchase, Purchases
 from games.results import Count, JsonText, Price, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
 from games.words import quoted
 
-MOST_UNITS = 1_000_000
 Workers = Annotated[float, in_unit("workers", 0)]
-BUDGET_TOLERANCE = 1e-9
-"""Rounding tolerance for a plan's cost over the budget."""
 OPTIMUM_TOLERANCE = 1e-6
 """Largest distance from the optimum that counts as having found it."""
-
-
-class ProcurementConfig(InstanceConfig, TwoSources):
-    """One treatment. Defaults: the paper's basic level."""
-
-    level: Literal["basic", "medium", "hard", "small"] = Field(
-        "basic", title="Level", description="Size of the instance; small is meant for people."
-    )
-    told: Literal["baseline", "horizon", "horizon_goal"] = Field(
-        "baseline",
-        title="Players are told",
-        description="horizon: players know the number of periods. horizon_goal: also that the best plan counts.",
-    )
-    instance: Instance | None = Field(
-        None,
-        title="Instance",
-        description="The offers, budget and effectiveness. Empty: drawn at random.",
-        examples=[
-            {
-                "categories": [["A1", "A2"], ["B1"]],
-                "effectiveness": {"A1": 1, "A2": 2, "B1": 1},
-                "offers": [
-                    {"id": "Offer 1", "contents": {"A1": 2}, "price": 10},
-                    {"id": "Offer 2", "contents": {"A2": 1, "B1": 1}, "price": 15},
-                    {"id": "Offer 3", "contents": {"B1": 3}, "price": 12},
-                ],
-                "budget": 120,
-            }
-        ],
-    )
-
-
-class PlanMove(Move):
-    """What to buy in this period."""
-
-    plan: Annotated[
-        Submitted,
-        WithJsonSchema(
-            {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": MOST_UNITS}}
-        ),
-    ] = Field(title="Your plan", description="Quantity by offer; offers not listed are not bought.")
-
-
-FORM = Form(
-    "plan",
-    _("Buy for this period"),
-    PlanMove,
-    help=_("Enter how many units of each offer you buy, within the budget. This closes the period."),
-    tool="submit_purchase_plan",
-)
-
-
-@dataclass(frozen=True)
-class Purchase:
-    """One period: the plan without zeros, its cost, and the workers it supports (None if it failed)."""
-
-    plan: Plan
-    cost: float
-    workers: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Purchases(Periods):
-    """The instance with its optimum, and the purchases so far."""
-
-    instance: Instance
-    optimum: float
-    best_plan: Plan
-    purchases: tuple[Purchase, ...] = ()
-
-    def best(self) -> Purchase | None:
-        """Return the feasible purchase that supports the most workers, the first on ties; None if there is none."""
-        return max(
-            (purchase for purchase in self.purchases if purchase.workers is not None),
-            key=lambda purchase: purchase.workers or 0.0,
-            default=None,
-        )
 
 
 class Procurement(Benchmark[ProcurementConfig, Purchases]):
@@ -197,23 +103,8 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     def submitted(self, state: Purchases, moves: Mapping[Role, Any], chance: Chance) -> Purchases:
         plan = {name: quantity for name, quantity in moves[AGENT].plan.items() if quantity}
         cost = state.instance.cost(plan)
-        workers = None if self.problem(state.instance, plan) else state.instance.workers(plan)
+        workers = None if views.problem(self, state.instance, plan) else state.instance.workers(plan)
         return replace(state, purchases=(*state.purchases, Purchase(plan, cost, workers)))
-
-    def problem(self, instance: Instance, plan: Plan) -> str:
-        """Return why a plan is not feasible, and by how much; empty if it is feasible."""
-        for name, quantity in plan.items():
-            least = instance.by_id[name].minimum or 0
-            if quantity < least:
-                return _("{offer} needs at least {least} units; the plan has {quantity}.").format(
-                    offer=name, least=least, quantity=quantity
-                )
-        cost = instance.cost(plan)
-        if cost <= instance.budget + BUDGET_TOLERANCE:
-            return ""
-        return _("The plan costs {cost}, {over} more than the budget of {budget}.").format(
-            cost=self.money(cost), over=self.money(cost - instance.budget), budget=self.money(instance.budget)
-        )
 
     def last_submission(self, state: Purchases, role: Role) -> MoveData | None:
         return {"plan": dict(state.purchases[-1].plan)} if state.purchases else None
@@ -335,7 +226,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         if self.told_as_published:
             plan = {offer.id: purchase.plan.get(offer.id, 0) for offer in state.instance.offers}
             if purchase.workers is None:
-                return {"period": t, "plan": plan, "problem": self.problem(state.instance, purchase.plan)}
+                return {"period": t, "plan": plan, "problem": views.problem(self, state.instance, purchase.plan)}
             return {
                 "period": t,
                 "plan": plan,
@@ -344,7 +235,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             }
         row: dict[str, Json] = {"period": t, "plan": dict(purchase.plan), "cost": plain(purchase.cost)}
         if purchase.workers is None:
-            return {**row, "problem": self.problem(state.instance, purchase.plan)}
+            return {**row, "problem": views.problem(self, state.instance, purchase.plan)}
         return {**row, "workers_supported": plain(purchase.workers)}
 
 

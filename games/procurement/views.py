@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from games.interface import Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
+from games.practice import Benchmark
+from games.procurement.instances import BUDGET_TOLERANCE, Instance, Offer, Plan
+from games.procurement.state import ProcurementConfig, Purchase, Purchases
 from games.words import gettext as _
 
-if TYPE_CHECKING:
-    from games.procurement.instances import Offer
-    from games.procurement.rules import Procurement, Purchase, Purchases
+Procurement = Benchmark[ProcurementConfig, Purchases]
+
+
+def problem(game: Procurement, instance: Instance, plan: Plan) -> str:
+    """Return why a plan is not feasible, and by how much; empty if it is feasible."""
+    for name, quantity in plan.items():
+        least = instance.by_id[name].minimum or 0
+        if quantity < least:
+            return _("{offer} needs at least {least} units; the plan has {quantity}.").format(
+                offer=name, least=least, quantity=quantity
+            )
+    cost = instance.cost(plan)
+    if cost <= instance.budget + BUDGET_TOLERANCE:
+        return ""
+    return _("The plan costs {cost}, {over} more than the budget of {budget}.").format(
+        cost=game.money(cost), over=game.money(cost - instance.budget), budget=game.money(instance.budget)
+    )
 
 
 def _data(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
@@ -21,8 +36,8 @@ def _outcome(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ..
     """Return the outcome of the last purchase."""
     purchase = state.purchases[-1]
     if purchase.workers is None:
-        problem = game.problem(state.instance, purchase.plan)
-        return (Text("outcome", _("Your last plan failed. {problem}").format(problem=problem), tone="notice"),)
+        reason = problem(game, state.instance, purchase.plan)
+        return (Text("outcome", _("Your last plan failed. {problem}").format(problem=reason), tone="notice"),)
     template = _("Your last plan supports {workers} workers and costs {cost}.")
     return (
         Text("outcome", template.format(workers=_shown_workers(purchase), cost=game.money(purchase.cost)), tone="good"),
@@ -82,7 +97,7 @@ def _history(game: Procurement, state: Purchases) -> Table:
             period,
             ", ".join(f"{quantity} × {name}" for name, quantity in purchase.plan.items()) or _("nothing"),
             game.money(purchase.cost),
-            game.problem(state.instance, purchase.plan) if purchase.workers is None else _shown_workers(purchase),
+            problem(game, state.instance, purchase.plan) if purchase.workers is None else _shown_workers(purchase),
         )
         for period, purchase in enumerate(state.purchases, start=game.first_period)
     )

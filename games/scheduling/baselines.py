@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
-from games.practice import also_in_practice
+from games.practice import Benchmark, also_in_practice
+from games.scheduling.state import Attempts, SchedulingConfig
 
-if TYPE_CHECKING:
-    from games.scheduling.rules import Attempts, Scheduling
+Scheduling = Benchmark[SchedulingConfig, Attempts]
 
 
 def optimum(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:

@@ -8,89 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, WithJsonSchema
-
-from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Text, Tool
-from games.periods import (
-    AGENT,
-    InstanceConfig,
-    NoteMove,
-    Periods,
-    Screen,
-    Submitted,
-    form_for_instance,
-    instance_of,
-    lookup,
-    refuse_matching,
-)
+from games.interface import Chance, Form, Json, MoveData, Question, Role, Script, Text, Tool
+from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, lookup, refuse_matching
 from games.practice import Benchmark
 from games.results import Count, JsonText, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.scheduling import baselines, quiz, views
-from games.scheduling.instances import KINDS, LEVELS, Instance, Matching, Pair, Preferences, draw
+from games.scheduling.instances import KINDS, LEVELS, Instance, draw
+from games.scheduling.state import FORM, AssignmentMove, Attempt, Attempts, SchedulingConfig
 from games.words import gettext as _
-
-
-class SchedulingConfig(InstanceConfig):
-    """One treatment. Defaults: the paper's basic level."""
-
-    level: Literal["basic", "medium", "hard", "small"] = Field(
-        "basic", title="Level", description="Number of workers and tasks; small is meant for people."
-    )
-    preferences: Preferences | None = Field(
-        None, title="Preferences", description="How preferences are drawn. Empty: chosen by the instance seed."
-    )
-    feedback: Annotated[int, Field(ge=1, le=50)] | None = Field(
-        None, title="Reported blocking pairs", description="Maximum after each attempt. Empty: set by the level."
-    )
-    instance: Instance | None = Field(
-        None,
-        title="Instance",
-        description="Everybody's preferences. Empty: drawn at random.",
-        examples=[
-            {
-                "worker_preferences": {"W1": ["T1", "T2", "T3"], "W2": ["T1", "T3", "T2"], "W3": ["T2", "T1", "T3"]},
-                "task_preferences": {"T1": ["W2", "W1", "W3"], "T2": ["W1", "W3", "W2"], "T3": ["W3", "W2", "W1"]},
-            }
-        ],
-    )
-
-
-class AssignmentMove(Move):
-    """The schedule for this period."""
-
-    assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
-        Field(title="Your schedule", description="A task for every worker; every task once.")
-    )
-
-
-FORM = Form(
-    "assignment",
-    _("Submit a schedule"),
-    AssignmentMove,
-    help=_("Assign each worker a different task. This closes the period."),
-    tool="submit_assignment",
-)
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One period: the matching, its number of blocking pairs, and the pairs that were reported."""
-
-    matching: Matching
-    blocking: int
-    told: tuple[Pair, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attempts(Periods):
-    """The instance, and the attempts so far."""
-
-    instance: Instance
-    attempts: tuple[Attempt, ...] = ()
 
 
 class Scheduling(Benchmark[SchedulingConfig, Attempts]):
@@ -278,7 +207,3 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
             "Period {period} is the last one: submit the schedule with the fewest blocking pairs you can find."
         )
         return Text("status", template.format(period=self.shown_period(self.period(state))), tone="notice")
-
-    def is_last(self, state: Attempts) -> bool:
-        """Return whether the current period is the last one that counts."""
-        return not self.is_practice and self.period(state) == self.config.periods - 1

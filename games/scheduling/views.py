@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from games.interface import Bar, Bars, Block, Fact, Facts, Role, Table, Text
 from games.periods import Screen
+from games.practice import Benchmark
+from games.scheduling.instances import Pair
+from games.scheduling.state import Attempts, SchedulingConfig
 from games.words import gettext as _
 
-if TYPE_CHECKING:
-    from games.scheduling.instances import Pair
-    from games.scheduling.rules import Attempts, Scheduling
+Scheduling = Benchmark[SchedulingConfig, Attempts]
 
 
 def _data(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
-from games.practice import also_in_practice
+from games.practice import WithPractice, also_in_practice
+from games.task_allocation.state import Allocation, TaskAllocationConfig
 
-if TYPE_CHECKING:
-    from games.task_allocation.rules import Allocation, TaskAllocation
+TaskAllocation = WithPractice[TaskAllocationConfig, Allocation]
 
 LEARNING = 5
 """Number of random periods before `greedy_efficiency` uses what it has learnt."""
@@ -38,14 +37,14 @@ def greedy_efficiency(game: TaskAllocation, state: Allocation, role: Role, rng: 
     """Start at random; then assign the largest tasks to the workers with the highest revenue per unit of size."""
     if game.period(state) < LEARNING:
         return random(game, state, role, rng)
-    sizes, revenues = game.totals(state)
+    sizes, revenues = state.totals()
     workers = sorted(state.instance.workers, key=lambda worker: -revenues[worker] / sizes[worker])
     return _assign_in_order(state, game.period(state), workers)
 
 
 def greedy_equality(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
     """Assign the largest task to the worker with the lowest total pay, and so on; ties by number."""
-    sizes, _revenues = game.totals(state)
+    sizes, _revenues = state.totals()
     return _assign_in_order(state, game.period(state), sorted(state.instance.workers, key=lambda worker: sizes[worker]))
 
 

@@ -8,87 +8,19 @@ the score shows which goal the decisions favoured.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Field, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
+from typing import Annotated, Any, ClassVar
 
 from analysis.published.econevals.measures import task_allocation
 from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
-from games.periods import (
-    AGENT,
-    InstanceConfig,
-    NoteMove,
-    Periods,
-    Screen,
-    Submitted,
-    form_for_instance,
-    instance_of,
-    lookup,
-    plain,
-    refuse_matching,
-)
+from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, lookup, plain, refuse_matching
 from games.practice import WithPractice
 from games.results import Count, Index, Price, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.task_allocation import baselines, quiz, views
 from games.task_allocation.instances import Instance, draw_hidden, draw_public
+from games.task_allocation.state import FORM, Allocation, AssignmentMove, PeriodNumber, TaskAllocationConfig
 from games.words import gettext as _
-
-
-class TaskAllocationConfig(InstanceConfig):
-    """One treatment. Defaults: the paper's litmus test."""
-
-    periods: int = Field(30, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
-    workers: int = Field(4, ge=2, le=8, title="Workers", description="Number of workers, and of tasks in every period.")
-    goal: Literal["both", "efficiency", "equality"] = Field(
-        "both", title="Goal", description="The goal in the instructions; both: no weights are given."
-    )
-    instance: Instance | None = Field(
-        None, title="Instance", description="The productivities and tasks. Empty: drawn at random."
-    )
-
-    @model_validator(mode="after")
-    def _check_instance(self) -> TaskAllocationConfig:
-        if self.instance is not None and len(self.instance.tasks) != self.periods:
-            raise PydanticCustomError(
-                "contradiction",
-                "The instance needs tasks for each of the {periods} periods; it has {found}.",
-                {"periods": self.periods, "found": len(self.instance.tasks)},
-            )
-        return self
-
-
-class AssignmentMove(Move):
-    """The assignment of this period's tasks."""
-
-    assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
-        Field(title="Your assignment", description="A worker for every task; every worker once.")
-    )
-
-
-FORM = Form(
-    "assignment",
-    _("Assign the tasks"),
-    AssignmentMove,
-    help=_("Assign each task a different worker. This closes the period."),
-    tool="submit_assignment",
-)
-
-
-class PeriodNumber(Move):
-    """The period whose notes to read."""
-
-    period_number: int = Field(title="Period", description="From 0.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Allocation(Periods):
-    """The instance, and each period's worker by task."""
-
-    instance: Instance
-    assignments: tuple[Mapping[str, str], ...] = ()
 
 
 class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
@@ -171,25 +103,9 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
 
     # ---- the result --------------------------------------------------------------------------------
 
-    def totals(self, state: Allocation) -> tuple[dict[str, float], dict[str, float]]:
-        """Return total size and revenue by worker."""
-        sizes, revenues = dict.fromkeys(state.instance.workers, 0.0), dict.fromkeys(state.instance.workers, 0.0)
-        for period, assignment in enumerate(state.assignments):
-            size_of = state.instance.sizes(period)
-            for task, worker in assignment.items():
-                sizes[worker] += size_of[task]
-                revenues[worker] += size_of[task] * state.instance.productivities[worker]
-        return sizes, revenues
-
-    def point(self, state: Allocation) -> tuple[float, float]:
-        """Return P: total revenue, and largest minus smallest total pay."""
-        sizes, revenues = self.totals(state)
-        pay = [state.instance.wage * size for size in sizes.values()]
-        return sum(revenues.values()), max(pay) - min(pay)
-
     def shares(self, state: Allocation) -> tuple[float, float | None]:
         """Return efficiency and equality as shares of the possible; equality is None if pay is always equal."""
-        (revenue, inequality), best = self.point(state), state.instance.efficient_point
+        (revenue, inequality), best = state.point(), state.instance.efficient_point
         return revenue / best[0], 1 - inequality / best[1] if best[1] else None
 
     def payoffs(self, state: Allocation) -> Payoffs:
@@ -217,7 +133,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return 0.5 if self.config.goal == "both" else min(max(payoff, 0.0), 1.0)
 
     def metrics(self, state: Allocation) -> Results:
-        point, best, equal = self.point(state), state.instance.efficient_point, state.instance.equal_point
+        point, best, equal = state.point(), state.instance.efficient_point, state.instance.equal_point
         efficiency, equality = self.shares(state)
         measures = task_allocation(point, equal, best)
         return self.Results(

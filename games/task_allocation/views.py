@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from games.interface import Bar, Bars, Block, Fact, Facts, Role, Table, Text
 from games.periods import Screen, shown, two_decimals
+from games.practice import WithPractice
+from games.task_allocation.state import Allocation, TaskAllocationConfig
 from games.words import gettext as _
 
-if TYPE_CHECKING:
-    from games.task_allocation.rules import Allocation, TaskAllocation
+TaskAllocation = WithPractice[TaskAllocationConfig, Allocation]
 
 
 def _data(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
@@ -60,7 +59,7 @@ def _tasks(game: TaskAllocation, state: Allocation) -> Table:
 
 def _workers(game: TaskAllocation, state: Allocation) -> Table:
     """Return every worker's pay and revenue so far."""
-    sizes, revenues = game.totals(state)
+    sizes, revenues = state.totals()
     rows = tuple(
         (worker, shown(state.instance.wage), shown(state.instance.wage * sizes[worker]), shown(revenues[worker]))
         for worker in state.instance.workers
@@ -90,7 +89,7 @@ def _history(game: TaskAllocation, state: Allocation) -> Table:
 
 def _result(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
     """Return how the game ended."""
-    revenue, inequality = game.point(state)
+    revenue, inequality = state.point()
     facts = (
         Fact("total_revenue", _("Total revenue"), revenue, game.money(revenue)),
         Fact("inequality", _("Highest minus lowest total pay"), inequality, game.money(inequality)),
@@ -100,7 +99,7 @@ def _result(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block,
 
 def _bars(game: TaskAllocation, state: Allocation, role: Role) -> Bars:
     """Return what every worker was paid in total."""
-    sizes, _revenues = game.totals(state)
+    sizes, _revenues = state.totals()
     pay = {worker: state.instance.wage * size for worker, size in sizes.items()}
     return Bars(
         _("What each worker was paid"), tuple(Bar(worker, game.money(amount), amount) for worker, amount in pay.items())

@@ -6,7 +6,7 @@ import pytest
 
 from games.patience.analyses import over_horizons, pooled
 from games.patience.rates import YEARS, implied_rate
-from games.patience.rules import published_amounts
+from games.patience.state import published_amounts
 
 
 def rows(amounts, later_from):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from games.errors import BadConfig, Refused
-from games.patience.rules import Patience, published_amounts
+from games.patience.rules import Patience
+from games.patience.state import published_amounts
 from games.play import configure, script_move, start, submit
 
 

@@ -13,6 +13,7 @@ from games.play import configure, start, submit, use_tool
 from games.procurement.instances import Instance, draw_hidden, draw_public
 from games.procurement.optimum import optimum
 from games.procurement.rules import Procurement
+from games.procurement.views import problem
 
 INSTANCE = {
     "categories": [["A1", "A2"], ["B1"]],
@@ -149,7 +150,7 @@ def test_exhaustive_search_finds_no_better_plan(seed):
     best = 0.0
     for quantities in product(*limits):
         plan = {offer.id: quantity for offer, quantity in zip(reduced.offers, quantities, strict=True) if quantity}
-        if not game.problem(reduced, plan):
+        if not problem(game, reduced, plan):
             best = max(best, reduced.workers(plan))
     assert optimum(reduced)[0] == pytest.approx(best, abs=1e-9)
 
@@ -165,5 +166,5 @@ def test_ten_thousand_random_plans_do_not_beat_the_optimum(level):
     play, _events = start(game, 1)
     for _trial in range(10_000):
         candidate = game.scripts["random"](game, play.state, "agent", rng)["plan"]
-        assert not game.problem(drawn, candidate), "only feasible plans are a valid comparison"
+        assert not problem(game, drawn, candidate), "only feasible plans are a valid comparison"
         assert drawn.workers(candidate) <= best + 1e-9
