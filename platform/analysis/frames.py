@@ -380,6 +380,12 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
     return np.bincount(indices.ravel(), minlength=draws * clusters).astype(np.int16).reshape(draws, clusters)
 
 
+def quantiles(values: pd.Series, names: Mapping[str, float]) -> dict[str, float]:
+    """Return the quantiles of the known values, by name."""
+    known = values.dropna().astype("float64")
+    return {name: float(known.quantile(share)) for name, share in names.items()} if len(known) else {}
+
+
 def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
     """Add Holm-adjusted p-values to the rows and return them."""
     for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
