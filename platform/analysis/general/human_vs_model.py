@@ -10,7 +10,7 @@ from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, add_holm, estimates, matches, roles_by_kind, seats
 from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
-from analysis.toolbox.within import within
+from analysis.toolbox.effects import within
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, add_holm, estimates, with_dependence
 from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, p_value, text
-from analysis.toolbox.within import within
+from analysis.toolbox.effects import within
 
 if TYPE_CHECKING:
     import pandas as pd

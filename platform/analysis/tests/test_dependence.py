@@ -13,7 +13,7 @@ from analysis import load, toolbox
 from analysis.command import add_arguments, run
 from analysis.results import Figure
 from analysis.tests.building import dataset, match
-from analysis.toolbox.within import within
+from analysis.toolbox.effects import within
 
 
 def meetings(rng, *, sessions: int = 10, people: int = 6, rounds: int = 4, by_session: bool = True):

@@ -10,7 +10,7 @@ from scipy import stats
 
 from analysis import toolbox
 from analysis.published import aucarena, coopeval, econarena, econevals, glee
-from analysis.toolbox.students_t import two_sided
+from analysis.toolbox.estimates import two_sided
 
 VALUES, CLUSTERS = [1, 2, 3, 3, 5, 6, 8, 8], "aabbccdd"
 
