@@ -823,7 +823,7 @@ def drawn(table: Table) -> Figure:
     assert chart is not None
     rows = table.rows if chart.rows is None else chart.rows
     rows = rows.to_dict("records") if hasattr(rows, "to_dict") else list(rows)
-    value = "x" if chart.mark in ("dots", "bars") else "y"
+    value = "x" if chart.mark in ("dots", "bars", "boxes") else "y"
     channels = {"x": chart.x, "y": chart.y, "colour": chart.colour, "facet": chart.facet}
     channels |= {value: channels[value] or "estimate"} if chart.mark in ("dots", "bars", "lines") else {}
     title = chart.title or table.title

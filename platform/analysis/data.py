@@ -92,11 +92,10 @@ class Folder:
         if path is None or table in self._fields:
             return self._fields.get(table, {})
         if path.suffix == ".parquet":
-            stored = pq.read_schema(path)
-            found = {column.name: _field_of(column) or self._codebook.get((table, column.name)) or Field(_kind_of(column))
-                     for column in stored}  # fmt: skip
+            stored = {column.name: (_field_of(column), Field(_kind_of(column))) for column in pq.read_schema(path)}
         else:
-            found = {name: self._codebook.get((table, name)) or Field() for name in _texts(path, None, nrows=0).columns}
+            stored = {name: (None, Field()) for name in _texts(path, None, nrows=0).columns}
+        found = {name: own or self._codebook.get((table, name)) or other for name, (own, other) in stored.items()}
         return self._fields.setdefault(table, found)
 
     def read(self, table: str, names: Sequence[str]) -> pd.DataFrame:
@@ -414,7 +413,7 @@ class Data:
         """
         fields = [n for n in self.names("decisions") if n.startswith("move_") and n != "move_number"]
         moves = ["move_number", *(fields or ["move"])]
-        agents_only = (self.players_by_role != HUMAN).all(axis=1) & ~self._persons.notna().any(axis=1)
+        agents_only = (self.players_by_role != HUMAN).all(axis=1) & ~self.persons.notna().any(axis=1)
         missing = pd.Series(float("nan"), index=agents_only.index)
         if not agents_only.any() or not self.has("decisions", "match", "role", *moves):
             return missing
@@ -441,7 +440,7 @@ class Data:
         return pd.util.hash_pandas_object(rows, index=False).groupby(frame["match"]).sum()
 
     @cached_property
-    def _persons(self) -> pd.DataFrame:
+    def persons(self) -> pd.DataFrame:
         """The person in each role, aligned with `matches`; missing for agents."""
         names = [f"participant_{role}" for role in self.roles if self.has("matches", f"participant_{role}")]
         people, person = self.table("matches", names or ["match"])[names], self.person()
@@ -464,7 +463,7 @@ class Data:
         from analysis.toolbox import components
 
         n = len(self.column("matches", "match"))
-        relations = [[self._persons[name] for name in self._persons]]
+        relations = [[self.persons[name] for name in self.persons]]
         if self.has("matches", "cluster"):
             relations.append([self.column("matches", "cluster")])
         if self.has("matches", "seed"):

@@ -181,24 +181,23 @@ class Table:
         first = [column.name for column in self.columns]
         return frame.reindex(columns=[*first, *(name for name in frame.columns if name not in first)])
 
-    @cached_property
+    @property
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dictionaries of plain values; None is a missing value."""
-        frame = self.frame.astype("object")
-        return frame.where(frame.notna(), None).to_dict("records")  # type: ignore[return-value]
+        """The rows as dictionaries; None is a missing value."""
+        return records(self.frame)
 
     def column(self, name: str) -> Column | None:
         """Return the column of this name; None if it is only in the CSV file or drawn."""
         return next((column for column in self.columns if column.name == name), None)
 
-    def numbers(self, name: str) -> dict[str, dict[str, Any]]:
+    def numbers(self, name: str, where: Any = slice(None)) -> dict[str, dict[str, Any]]:
         """Return the rows' estimates for `Result.numbers`.
 
         Args:
             name: the estimates' names, a format of a row's keys, such as "{key}: {level}".
+            where: which rows; by default, all.
         """
-        shown = [key for key in NUMBERS if key in self.frame]
-        return {name.format_map(row): {key: row[key] for key in shown} for row in self.records}
+        return numbers(self.frame[where], name)
 
     @cached_property
     def figure(self) -> Figure | None:
@@ -211,6 +210,18 @@ class Table:
         from analysis.writing import html_table
 
         return html_table(self)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a frame's rows as dictionaries; None is a missing value."""
+    values = frame.astype("object")
+    return values.where(values.notna(), None).to_dict("records")  # type: ignore[return-value]
+
+
+def numbers(frame: pd.DataFrame, name: str) -> dict[str, dict[str, Any]]:
+    """Return estimates by name for `Result.numbers`; see `Table.numbers`."""
+    shown = [key for key in NUMBERS if key in frame]
+    return {name.format_map(row): {key: row[key] for key in shown} for row in records(frame)}
 
 
 @dataclass(frozen=True)

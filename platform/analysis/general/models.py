@@ -60,12 +60,9 @@ def _totals(calls: pd.DataFrame) -> pd.DataFrame:
 
 
 def _times(calls: pd.DataFrame) -> pd.DataFrame:
-    rows = [
-        {"model": model, "what": title, "n": int(seconds.count()), **quantiles(seconds, QUANTILES)}
-        for name, title in TIMES.items() if name in calls
-        for model, seconds in calls.groupby("model")[name] if seconds.count()
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["model", "what", "n", *QUANTILES])
+    parts = [quantiles(calls, ["model"], name, QUANTILES).assign(what=title)
+             for name, title in TIMES.items() if name in calls and calls[name].notna().any()]  # fmt: skip
+    return pd.concat([pd.DataFrame(columns=["model", "what", "n", *QUANTILES]), *parts], ignore_index=True)
 
 
 ANALYSES = [
