@@ -45,7 +45,12 @@ PREFIXES = ("player_", "agent_", "participant_", FACTOR, CONFIG, "payoffs_")
 """Columns of matches without these prefixes and not in MATCH_COLUMNS are the game's results."""
 OUTCOMES = ("number", "integer", "boolean")
 """Kinds of the columns that are outcomes."""
-DTYPES = {"number": "float64", "integer": "Int64", "boolean": "boolean", "time": "datetime64[us, UTC]"}
+DTYPES: Mapping[str, Any] = {
+    "number": "float64",
+    "integer": "Int64",
+    "boolean": "boolean",
+    "time": "datetime64[us, UTC]",
+}
 """The type of each kind of column; text for all other kinds."""
 _ARROW = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): pd.Series([], dtype="str").dtype}
 
@@ -428,7 +433,7 @@ class Data:
         ).drop(columns="match")
         records = alike.groupby([*alike], sort=False, dropna=False).ngroup()
         others = pd.Series(range(len(records), len(records) + len(keys)), index=keys.index)
-        return missing.fillna(records).fillna(others)
+        return records.reindex(missing.index).fillna(others.reindex(missing.index)).astype("float64")
 
     def _digests(self, table: str, columns: Sequence[str], matches: pd.Series) -> pd.Series:
         """Return a number for each of these matches that is equal if these columns of its rows are, in their order."""
@@ -463,7 +468,7 @@ class Data:
         from analysis.toolbox import components
 
         n = len(self.column("matches", "match"))
-        relations = [[self.persons[name] for name in self.persons]]
+        relations: list[list[Any]] = [[self.persons[name] for name in self.persons]]
         if self.has("matches", "cluster"):
             relations.append([self.column("matches", "cluster")])
         if self.has("matches", "seed"):

@@ -324,7 +324,8 @@ def shares_by_each(frame: pd.DataFrame, flag: str, factors: Mapping[str, str], *
     rows = [pd.DataFrame([{"level": "", **overall, "number": round((overall["estimate"] or 0) * overall["n"]),
                            "factor": "All"}])]  # fmt: skip
     for name, heading in factors.items():
-        known = frame[frame[name].notna()].assign(level=lambda rows, name=name: rows[name])
+        known = frame[frame[name].notna()]
+        known = known.assign(level=known[name])
         if len(known):
             rows.append(shares(known, ["level"], flag, level=level).assign(factor=heading))
     return pd.concat(rows, ignore_index=True)
@@ -371,7 +372,7 @@ def fixed_effects(
     return result
 
 
-def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
+def median_interval(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int, level: float) -> Any:
     """Return a median's interval by bootstrap over units, or from the share below it for many values.
 
     Without enough units, both ends are None.
@@ -411,7 +412,7 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
 def quantiles(frame: pd.DataFrame, by: Sequence[str], column: str, names: Mapping[str, float]) -> pd.DataFrame:
     """Return a column's quantiles by name in each group that has values, with their number `n`, in sorted order."""
     known = frame[frame[column].notna()].astype({column: "float64"}).groupby([*by], observed=True)[column]
-    found = known.quantile([*names.values()]).unstack()
+    found = known.quantile(np.array([*names.values()])).unstack()
     return found.set_axis([*names], axis=1).assign(n=known.size()).reset_index()
 
 
@@ -424,8 +425,8 @@ def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm")
 
 def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with Holm-adjusted p-values, `p_holm`, over all rows with a `p`."""
-    p = frame["p"].astype("float64") if len(frame) else []
-    return frame.assign(p_holm=[np.nan if v is None else v for v in holm([finite(value) for value in p])])
+    adjusted = holm([finite(value) for value in frame["p"]]) if len(frame) else []
+    return frame.assign(p_holm=pd.Series(adjusted, index=frame.index, dtype="float64"))
 
 
 def with_se_bounds(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -159,7 +159,7 @@ class Table:
 
     name: str
     title: str
-    columns: Sequence[Column | str]
+    columns: Sequence[Any]
     rows: Any
     note: str = ""
     bold: Mapping[str, str] = field(default_factory=dict)
@@ -167,7 +167,7 @@ class Table:
     chart: Chart | None = None
 
     def __post_init__(self) -> None:
-        kind = next((column.kind for column in self.columns if getattr(column, "name", "") == "estimate"), "number")
+        kind: Kind = next((c.kind for c in self.columns if isinstance(c, Column) and c.name == "estimate"), "number")
         columns = [column if isinstance(column, Column) else COMMON[column] for column in self.columns]
         same = [replace(c, kind=kind) if c.name in ("low", "high") and c is COMMON[c.name] else c for c in columns]
         object.__setattr__(self, "columns", tuple(same))
@@ -260,7 +260,7 @@ class Result:
 
     tables: Any = ()
     figures: Any = ()
-    numbers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     n: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -325,5 +325,5 @@ class Outcome:
         return self.result.figures
 
     @property
-    def numbers(self) -> dict[str, Mapping[str, Any]]:
+    def numbers(self) -> Mapping[str, Mapping[str, Any]]:
         return self.result.numbers

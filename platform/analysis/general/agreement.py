@@ -111,7 +111,7 @@ def _deciles(answers: pd.DataFrame, options: Options) -> pd.DataFrame:
         offers = offers.assign(decile=np.searchsorted(edges, offers["offered"], side="left") + 1)
         found = shares(offers, ["decile"], "accepted", level=options.level)
         means = offers.groupby("decile")["offered"].mean()
-        rows.append(found.drop(columns="number").join(means, on="decile").assign(field=field, role=role))
+        rows.append(found.drop(columns="number").join(means, on="decile").assign(field=str(field), role=str(role)))
     return pd.concat(rows, ignore_index=True)
 
 

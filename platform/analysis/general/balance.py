@@ -78,8 +78,8 @@ def _arrivals(people: pd.DataFrame, data: Data) -> pd.DataFrame:
         return pd.DataFrame()
     cells = data.table("cells", [*CELL, "quota", *(["seats"] if data.has("cells", "seats") else [])])
     cells = cells[cells["quota"].fillna(0) > 0].astype({"dataset": "str"})
-    arrived = people.astype({"dataset": "str"}).groupby(CELL).agg(arm=("arm", "first"), arrived=("arm", "size"))
-    cells = cells.join(arrived, on=CELL)
+    arrivals = people.astype({"dataset": "str"}).groupby(CELL).agg(arm=("arm", "first"), arrived=("arm", "size"))
+    cells = cells.join(arrivals, on=CELL)
     seats = cells["seats"].fillna("").str.count('"person"').clip(lower=1) if "seats" in cells else 1
     quota, arrived = cells["quota"].astype("float64") * seats, cells["arrived"].fillna(0).astype("int64")
     arm = cells["arm"].fillna("cell " + cells["cell"].map(level_text))

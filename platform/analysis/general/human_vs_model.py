@@ -69,8 +69,8 @@ def _by_role(data: Data) -> Iterator[tuple[str, Unit]]:
     players = data.players_by_role.fillna("")
     strata = {}
     for role in data.roles:
-        others = players.drop(columns=role)
-        against = others.apply(lambda row: "|".join(sorted(row)), axis=1) if len(others.columns) else ""
+        opponents = players.drop(columns=role)
+        against = opponents.apply(lambda row: "|".join(sorted(row)), axis=1) if len(opponents.columns) else ""
         strata[role] = configuration + "§" + against
     for kind, roles in roles_by_kind(data).items():
         if len(roles) == 1:

@@ -57,8 +57,8 @@ def _in_order(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _seats(data: Data, messages: pd.DataFrame) -> pd.DataFrame:
     """Return every seat in matches with messages: its player, messages and words sent, and whether it was silent."""
-    seats = data.players_by_role.set_axis(data.column("matches", "match")).stack().rename("player")
-    seats = seats.rename_axis(["match", "role"]).reset_index()
+    players = data.players_by_role.set_axis(data.column("matches", "match"))
+    seats = players.rename_axis("match").reset_index().melt("match", var_name="role", value_name="player").dropna()
     sent = messages.groupby(["match", "role"])["words"].agg(sent="size", words="sum")
     seats = seats[seats["match"].isin(messages["match"])].join(sent, on=["match", "role"])
     seats = seats.fillna({"sent": 0, "words": 0})

@@ -106,8 +106,8 @@ def _chart(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataF
     """Return dots with intervals, one panel per outcome: by cell if there are few cells, otherwise by factor."""
     by_cell = bool(by) and len(cells) <= MAX_DOTS * len(unit.outcomes)
     if by_cell:
-        labels = [unit.heading(name) + ": " + cells[name] for name in by]
-        rows = cells.assign(where=labels[0].str.cat(labels[1:], sep=" · "))
+        labels = pd.concat([unit.heading(name) + ": " + cells[name] for name in by], axis=1)
+        rows = cells.assign(where=labels.agg(" · ".join, axis=1))
     else:
         rows = factors.assign(where=at_level(factors))
     return chart("dots", name=name, title="Outcomes by cell" if by_cell else "Outcomes by factor", y="where",

@@ -12,6 +12,7 @@ from analysis.errors import SkippedError
 from analysis.frames import level_text
 from analysis.results import Analysis, Figure, Options, Result, Table, count, number, text
 from analysis.toolbox import mean, pearson
+from analysis.toolbox.numbers import finite
 
 MEASURES = {"base": "Base", "bonus": "Bonus", "total": "Total", "hourly": "Per hour"}
 NUMBER_NAMES = {**{key: title.lower() for key, title in MEASURES.items()}, "total": "together"}
@@ -85,8 +86,9 @@ def _people(data: Data) -> pd.DataFrame:
 
 def _announced(data: Data) -> float | None:
     """Return the mean over cells of the announced average bonus."""
-    averages = data.column("cells", "announced_average").dropna() if data.has("cells", "announced_average") else ()
-    return float(averages.mean()) if len(averages) else None
+    if not data.has("cells", "announced_average"):
+        return None
+    return finite(data.column("cells", "announced_average").astype("float64").mean())
 
 
 ANALYSES = [

@@ -25,7 +25,9 @@ def run(data: Data, options: Options) -> Result:
         for outcome, heading in unit.outcomes.items():
             observed = unit.frame[unit.frame[outcome].notna()]
             sd, (icc, cluster_size) = _pooled_sd(observed, unit.factors, outcome), _icc(observed, outcome)
-            two_levels = [name for name in unit.factors if observed[name].nunique() == 2] if sd else []
+            if sd is None:
+                continue
+            two_levels = [name for name in unit.factors if observed[name].nunique() == 2]
             for factor in two_levels:
                 first, second = (int(n) for n in observed[factor].value_counts())
                 detect = partial(mde, sd, alpha=1 - options.level, icc=icc, cluster_size=cluster_size)

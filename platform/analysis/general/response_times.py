@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -37,7 +39,8 @@ def run(data: Data, options: Options) -> Result:
                     titles={"x": "Seconds", "y": "Share unanswered"}, y_format="%", step=True, points=False,
                     y_domain=(0, 1)) if len(curves) else None,
     )]  # fmt: skip
-    numbers, warnings = {}, []
+    numbers: dict[str, Any] = {}
+    warnings: list[str] = []
     if n_hidden := int((seconds["people"] == too_few).sum()):
         warnings.append(f"Times of {too_few} people are not shown ({n_hidden} groups).")
     if turns["person"].nunique() >= options.min_group:
@@ -95,9 +98,9 @@ def _quartiles(answered: pd.DataFrame, too_few: str, options: Options) -> pd.Dat
         for level in levels[:MAX_ROUNDS] if name == "round" else levels:
             here = answered[answered[name] == level] if name else answered
             people = here["person"].nunique()
-            row = {"by": title, "level": level, "people": too_few}
+            row: dict[str, Any] = {"by": title, "level": level, "people": too_few}
             if people >= options.min_group:
-                spread = here["seconds"].quantile([*QUANTILES.values()]).set_axis([*QUANTILES]).to_dict()
+                spread = {name: here["seconds"].quantile(q) for name, q in QUANTILES.items()}
                 row |= {"people": str(people), "n": len(here), **spread}
             rows.append(row)
     return pd.DataFrame(rows, columns=["by", "level", "n", *QUANTILES, "people"])

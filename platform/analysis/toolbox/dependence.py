@@ -24,7 +24,7 @@ NO_VARIATION = "nothing varies"
 ONE_UNIT_DOMINATES = "one independent unit holds half of the observations"
 
 
-def components(n: int, relations: Sequence[Sequence[Sequence[Any]]]) -> np.ndarray:
+def components(n: int, relations: Sequence[Sequence[Any]]) -> np.ndarray:
     """Return the number of each row's connected component, in order of their first rows.
 
     Args:
@@ -76,7 +76,10 @@ class Dependence:
         import pandas as pd
 
         n = len(rows)
-        relations = [[column(rows, name) for name in people], [] if group is None else [column(rows, group)]]
+        relations: list[list[Any]] = [
+            [column(rows, name) for name in people],
+            [] if group is None else [column(rows, group)],
+        ]
         self.exact, self.kind = np.zeros(n, dtype=bool), "component"
         if replay is not None and n:
             keys = {str(index): pd.factorize(column(rows, name))[0] for index, name in enumerate(cell)}
@@ -85,8 +88,7 @@ class Dependence:
             one_record = (cells.transform("min") == cells.transform("max")) & (frame["record"] >= 0)
             self.exact = (one_record & (cells.transform("size") > 1)).to_numpy()
             record = frame.groupby([*frame], sort=False).ngroup().to_numpy()
-            same_record = np.where(frame["record"] >= 0, record, None)
-            relations.append([same_record])
+            relations.append([pd.Series(record).where(frame["record"] >= 0)])
             if frame.duplicated()[frame["record"] >= 0].any():
                 self.kind = "replay"
         self.unit = components(n, relations)

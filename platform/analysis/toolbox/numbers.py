@@ -41,9 +41,9 @@ def column(rows: Rows, name: str) -> np.ndarray:
     """Return one column of the rows as objects, with None for missing values."""
     import numpy as np
 
-    if hasattr(rows, "columns"):
-        values = rows[name]
-        return values.astype("object").where(values.notna(), None).to_numpy()  # type: ignore[no-any-return]
+    if not isinstance(rows, Sequence):
+        known = rows[name].notna()
+        return np.asarray(rows[name].astype("object").where(known, None))
     values = np.empty(len(rows), dtype=object)
     values[:] = [row.get(name) for row in rows]
     return values

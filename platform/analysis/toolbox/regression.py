@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Covariance = Literal["classical", "HC1"]
 COLLINEAR_BELOW = 1e-9
 """A column is dropped if the norm of its part not explained by earlier columns, relative to its own, is below this."""
+NOTHING = 1e-7
+"""Standard errors below this share of the outcome's standard deviation are rounding errors, without a p-value."""
 
 
 def ols(
@@ -128,9 +130,9 @@ def _independent(x: np.ndarray) -> list[int]:
     import numpy as np
 
     used = list(range(x.shape[1]))
-    triangle = np.linalg.qr(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), mode="r")
+    triangle = np.linalg.qr(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300)).R
     while True:
-        left = np.abs(np.diag(np.linalg.qr(triangle[:, used], mode="r")))
+        left = np.abs(np.diag(np.linalg.qr(triangle[:, used]).R))
         explained = np.flatnonzero(np.append(left, np.zeros(len(used) - len(left))) <= COLLINEAR_BELOW)
         if not len(explained):
             return used
@@ -158,10 +160,11 @@ def _fitted(design: Design, y: np.ndarray, groups: np.ndarray | None, covariance
         for name, estimate in zip(design.names, fit.params, strict=True)
     ]
     if not note:
+        nothing = NOTHING * (total / n) ** 0.5
         with np.errstate(invalid="ignore", divide="ignore"):
             found = np.column_stack([fit.bse, fit.conf_int(1 - level), fit.pvalues]).tolist()
         for term, (se, low, high, p) in zip(terms, found, strict=True):
-            term |= {"se": se, "low": low, "high": high, "p": p if se > 0 else None}
+            term |= {"se": se, "low": low, "high": high, "p": p if se > nothing else None}
     return {
         "terms": terms, "df": df, "r2": 1 - float(fit.ssr) / total if total > 0 else None, "n": n,
         "dropped": design.dropped, "warnings": design.warnings, **({"note": note} if note else {}),
