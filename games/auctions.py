@@ -78,12 +78,12 @@ def _share_within(config: AuctionConfig) -> float:
 
 
 def units(amount: float) -> str:
-    """Return an amount of assets as written in a sentence; tables show all digits.
+    """Return an amount of assets to two decimals.
 
     >>> units(1023.0800000000001), units(1)
     ('1,023.08 units', '1 unit')
     """
-    return _("1 unit") if amount == 1 else _("{amount} units").format(amount=f"{amount:,.10g}")
+    return _("1 unit") if amount == 1 else _("{amount} units").format(amount=f"{round(amount, 2):,.10g}")
 
 
 def own_facts(config: AuctionConfig, value: float) -> tuple[Fact, Fact]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from random import Random
-from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -25,6 +26,9 @@ from games.words import gettext as _
 Role = str
 Json = Any
 """Plain data: what `json.loads` returns."""
+Information = Literal["published", "explained"]
+"""What a seat is told: "published", every fact that the authors' program tells, when it tells it, and nothing else; or
+"explained", what people are told."""
 
 
 # ---- parameters and moves -------------------------------------------------------------------
@@ -34,6 +38,14 @@ class Config(BaseModel):
     """A configuration: one value per parameter. Field titles and descriptions make up the researcher's form."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
+
+
+class TwoSources(Config):
+    """A published game whose paper and program differ; the documentation lists the differences."""
+
+    source: Literal["paper", "program"] = Field(
+        "paper", title="Source", description="Which one holds where the authors' paper and program differ."
+    )
 
 
 class Move(BaseModel):
@@ -167,6 +179,7 @@ class Tool:
     Attributes:
         block: key of the view's block that shows a person the same data; a model that can call the tool is not shown
             this block before it does.
+        example: arguments of a call that is possible now.
     """
 
     name: str
@@ -174,6 +187,7 @@ class Tool:
     arguments: type[Move]
     answer: Callable[[Any], Json]
     block: str = ""
+    example: Mapping[str, Json] = field(default_factory=dict)
 
 
 # ---- views -------------------------------------------------------------------------------------
@@ -347,6 +361,25 @@ S = TypeVar("S")
 Payoffs = Mapping[Role, float]
 
 
+def _same_form(game: Any, form: Form) -> Form:
+    return form
+
+
+@dataclass(frozen=True)
+class Told:
+    """What seats are told as published, where it differs from what people are told.
+
+    Attributes:
+        view: (game, state, role) → what is shown.
+        notices: (game, state before, moves, state after, role) → what the role has just learnt.
+        form: (game, form) → the form as it is worded.
+    """
+
+    view: Callable[[Any, Any, Role], View]
+    notices: Callable[[Any, Any, Mapping[Role, Any], Any, Role], View]
+    form: Callable[[Any, Form], Form] = _same_form
+
+
 class Game(ABC, Generic[C, S]):
     """One game with one configuration. States are frozen dataclasses of plain data.
 
@@ -392,6 +425,8 @@ class Game(ABC, Generic[C, S]):
     """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
     unseated_title: ClassVar[str] = "a player"
     """What instructions call a player whose seat among several of the same kind is not yet known."""
+    told: ClassVar[Told | None] = None
+    """What is told as published; None: the game's own view leaves out what is not."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -404,6 +439,9 @@ class Game(ABC, Generic[C, S]):
             for part in get_args(base):
                 if isinstance(part, type):
                     setattr(cls, "Config" if issubclass(part, Config) else "State", part)
+
+    information: Information = "explained"
+    """What the seat that is being told is told; the rules never depend on it."""
 
     def __init__(self, config: C, *, amounts: Amounts = "dollars"):
         self.config: C = config
@@ -459,10 +497,35 @@ class Game(ABC, Generic[C, S]):
         hidden = {key.partition("[")[0] for key in self.secrets(role)}
         return self.config.model_dump(mode="json", exclude=hidden)
 
+    def informed(self, information: Information) -> Self:
+        """Return the same game as it is told to a seat with this information."""
+        game = copy(self)
+        game.information = information
+        return game
+
+    def with_tools(self) -> Self:
+        """Return the same game as it is told to a player who looks things up with tools, which count from 0."""
+        return self
+
+    @property
+    def told_as_published(self) -> bool:
+        """Whether exactly what the authors' program tells is told."""
+        return self.information == "published"
+
+    @classmethod
+    def is_published(cls) -> bool:
+        """Return whether the game can be told as its authors' program tells it."""
+        return texts.exists(cls.key, "published.md")
+
     @classmethod
     def instruction_template(cls) -> str:
         """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
         return texts.read(cls.key, "instructions.md")
+
+    @classmethod
+    def template_told(cls, information: Information) -> str:
+        """Return the instructions that seats with this information are told."""
+        return texts.read(cls.key, "published.md") if information == "published" else cls.instruction_template()
 
     def instructions(self, role: Role, template: str | None = None, *, seated: bool = True) -> str:
         """Return the rules for this role in Markdown: a person's page and a model's system prompt.
@@ -476,7 +539,11 @@ class Game(ABC, Generic[C, S]):
         variables = self.template_variables(role)
         if not seated and sum(self.kind(seat) == self.kind(role) for seat in self.roles()) > 1:
             variables = {**variables, "you": _(self.unseated_title)}
-        return texts.render(template or self.instruction_template(), variables)
+        return texts.render(template or self.template_told(self.information), variables)
+
+    def players_write(self) -> bool:
+        """Return whether players can read each other's own words."""
+        return len(self.roles()) > 1
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:
         """Return all variables of this role's texts: the game's own, and how amounts are written."""

@@ -1,7 +1,7 @@
 """Shared by environments of many periods: a player reads data, writes notes, and submits once per period.
 
-Source: EconEvals, section 3 and appendix A. Periods are numbered from 0 on screens and in tools. A note leaves the
-period open; the submission closes it.
+Source: EconEvals, section 3 and appendix A. Tools number periods from 0, pages from 1. A note leaves the period open;
+the submission closes it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -103,9 +104,7 @@ class Periods:
 class NoteMove(Move):
     """A private note."""
 
-    note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(
-        title="Note", description="Only you can read it, in this and all later periods."
-    )
+    note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(title="Note")
 
 
 class PeriodArgument(Move):
@@ -203,6 +202,7 @@ class Screen:
         news: announced after each period in addition to its outcome.
         not_in_tools: what no tool returns, of bounded length: shown before the data on pages, and to models before
             they call tools.
+        published: what the authors' program tells at the start of a period.
     """
 
     outcome: Blocks
@@ -211,6 +211,7 @@ class Screen:
     bars: Callable[[Any, Any, Role], Bars]
     news: Blocks = _nothing
     not_in_tools: Blocks = _nothing
+    published: Blocks = _nothing
 
 
 class PeriodGame(Game[C, S], Generic[C, S]):
@@ -218,6 +219,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     system: ClassVar[str] = "EconEvals"
     screen: ClassVar[Screen]
+    first_period: int = 1
+    """Number of the first period as it is shown: 1 on pages; tools, and texts beside them, count from 0."""
     asks: ClassVar[str]
     """The task of a period, with its number as {period}."""
     get_number: ClassVar[str] = "get_attempt_number"
@@ -248,6 +251,26 @@ class PeriodGame(Game[C, S], Generic[C, S]):
             stages.append((submissions[role] + 1, "note" if is_note else "submission"))
             submissions[role] += not is_note
         return stages
+
+    def template_variables(self, role: Role) -> Mapping[str, Json]:
+        return (
+            {**super().template_variables(role), "by_tools": BY_TOOLS}
+            if self.told_as_published
+            else super().template_variables(role)
+        )
+
+    def with_tools(self) -> Self:
+        game = copy(self)
+        game.first_period = 0
+        return game
+
+    def shown_period(self, t: int) -> int:
+        """Return the number of period t (from 0) as it is shown."""
+        return t + self.first_period
+
+    def players_write(self) -> bool:
+        """Return False: notes are private."""
+        return False
 
     # ---- implemented by each environment -----------------------------------------------------------
 
@@ -338,11 +361,14 @@ class PeriodGame(Game[C, S], Generic[C, S]):
                 self.notes_of,
                 lambda arguments: {"notes": self._notes_of(state, role, next(iter(arguments.model_dump().values())))},
                 block="notes",
+                example=dict.fromkeys(self.notes_of.model_fields, self.period(state)),
             ),
         )
 
     def history(self, state: S, role: Role, name: str, help: str, under: str) -> Tool:
         """Return the tool for all earlier periods, as a list named `under`."""
+        if self.told_as_published:
+            help = f"{help} " + _("Read the data before you submit.")
         return lookup(name, help, lambda: {under: self.past_periods(state, role)}, "history")
 
     def past_periods(self, state: S, role: Role) -> Sequence[Mapping[str, Json]]:
@@ -363,7 +389,13 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     # ---- what players see --------------------------------------------------------------------------
 
     def view(self, state: S, role: Role) -> View:
-        """Return the task, the last outcome, the data, and the role's notes."""
+        """Return the task, the last outcome, the data, and the role's notes; as published, what the tools return."""
+        if self.told_as_published:
+            read = (
+                Text(tool.name, f"{tool.name}: {json.dumps(use_example(tool), ensure_ascii=False)}")
+                for tool in self.tools(state, role)
+            )
+            return (*self.before_lookups(state, role), *read)
         data = self.screen.data(self, state, role)
         return (*self.before_lookups(state, role), *data, self.notes_block(state, role))
 
@@ -372,6 +404,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def before_lookups(self, state: S, role: Role) -> View:
         """Return the task, the last outcome, and what no tool returns."""
+        if self.told_as_published:
+            return tuple(self.screen.published(self, state, role))
         blocks: Sequence[Block] = ()
         if self.over(state):
             blocks = self.screen.result(self, state, role)
@@ -381,33 +415,38 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
         """Return the outcome of the last submission; nothing for a note."""
-        if self.period(after) == self.period(before):
+        if self.told_as_published or self.period(after) == self.period(before):
             return ()
         blocks = (*self.screen.outcome(self, after, role), *self.screen.news(self, after, role))
         return (*blocks, *self.screen.result(self, after, role)) if self.over(after) else blocks
 
     def notes_block(self, state: S, role: Role) -> Block:
         """Return the role's own notes, by period."""
-        rows = tuple((note.period, note.text) for note in state.notes if note.role == role)
+        rows = tuple((self.shown_period(note.period), note.text) for note in state.notes if note.role == role)
         return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True)
 
     def status(self, state: S) -> Text:
         """Return the current task, or that the game is over."""
         if self.over(state):
             return Text("status", _("The last period is over."), tone="good")
-        return Text("status", self.asks.format(period=self.period(state)))
+        return Text("status", self.asks.format(period=self.shown_period(self.period(state))))
 
     def period_fact(self, state: S) -> Fact:
         """Return the number of the current period, or of the last one when the game is over."""
-        period = self.period(state) - self.over(state)
+        period = self.shown_period(self.period(state) - self.over(state))
         return Fact("period", _("Period"), period, str(period))
 
 
+BY_TOOLS = (
+    "You act only by calling tools. Let the data decide what you do. Read your notes, and write new ones: your "
+    "reasons, your strategies and your insights."
+)
+"""What every environment is told as published (EconEvals, appendices A to C)."""
 NOTE = Form(
     "note",
     _("Write a note"),
     NoteMove,
-    help=_("Apart from the data, notes are all that you keep from one period to the next."),
+    help=_("Only you can read it, in this and all later periods."),
     ends_turn=False,
     tool="write_notes",
     tool_keys={"notes": "note"},
@@ -420,6 +459,12 @@ NOTE = Form(
 def opening(game: Any, state: Any, role: Role) -> str:
     """Return the start of a period's conversation, after the rules (EconEvals, appendices A to C)."""
     submit = game.submission(state, role).tool
+    if game.told_as_published:
+        history = game.lookups(state, role)[0].name
+        return (
+            f"Calling {submit} ends this conversation, which is then wiped. The data and your notes remain: read them "
+            f"with {history} and read_notes."
+        )
     return (
         f"This is the beginning of period {game.period(state)}. Every period is a new conversation: you remember "
         "nothing of earlier ones. The data and your notes are kept: read the notes of earlier periods with read_notes, "
@@ -488,6 +533,11 @@ def refuse_matching(
 
 class NoArguments(Move):
     """The arguments of a tool that takes none."""
+
+
+def use_example(tool: Tool) -> Json:
+    """Return a tool's answer to its example."""
+    return tool.answer(tool.arguments.model_validate(tool.example))
 
 
 def lookup(name: str, help: str, answer: Callable[[], Json], block: str = "") -> Tool:

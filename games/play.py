@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
-from games.interface import Event, Form, Game, Json, Move, MoveData, Role, Turn, View
+from games.interface import Event, Form, Game, Information, Json, Move, MoveData, Role, Turn, View
 from games.words import Amounts, quoted
 from games.words import gettext as _
 
@@ -40,6 +40,16 @@ class SeededChance:
         roles = None if known_to is None else list(known_to)
         self.draws.append({"name": name, "value": value, "known_to": roles})
         return value
+
+
+def turn_in(game: Game[Any, Any], state: Any) -> Turn | None:
+    """Return the turn in a state, with its forms as the game words them for whom it is told."""
+    turn = game.turn(state)
+    if turn is None or game.told is None or not game.told_as_published:
+        return turn
+    word = game.told.form
+    forms = {role: tuple(word(game, form) for form in role_forms) for role, role_forms in turn.forms.items()}
+    return replace(turn, forms=forms)
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,21 @@ class Play:
             return ()
         return self.turn.forms[role]
 
+    def informed(self, information: Information) -> Play:
+        """Return the play as it is told to a seat with this information: its view, notices, forms and tools."""
+        if information == self.game.information:
+            return self
+        game = self.game.informed(information)
+        turn = turn_in(game, self.state)
+        return replace(self, game=game, turn=None if self.turn is None else turn)
+
+    def with_tools(self) -> Play:
+        """Return the play as it is told to a player who looks things up with tools."""
+        return replace(self, game=self.game.with_tools())
+
     def view(self, role: Role) -> View:
+        if self.game.told is not None and self.game.told_as_published:
+            return self.game.told.view(self.game, self.state, role)
         return self.game.view(self.state, role)
 
     def payoffs(self) -> dict[Role, float] | dict[Role, None]:
@@ -341,7 +365,7 @@ def _keep_turn_open(
     logged += [("draw", draw) for draw in chance.draws]
     events = _numbered_events(play.last, logged)
     last = events[-1].number
-    turn = play.game.turn(state)
+    turn = turn_in(play.game, state)
     kept_open = {**play.kept_open, role: play.kept_open.get(role, 0) + 1}
     opened = {**play.opened, role: last}
     return replace(play, state=state, turn=turn, step=step, opened=opened, kept_open=kept_open, last=last), events
@@ -352,7 +376,7 @@ def _close_turn(
 ) -> tuple[Play, tuple[Event, ...]]:
     """Return the play after a closed turn: every role that may move next gets a new turn."""
     logged = logged + [("draw", draw) for draw in chance.draws]
-    turn = play.game.turn(state)
+    turn = turn_in(play.game, state)
     opens_at = play.last + len(logged)
     opened = dict.fromkeys(turn.forms, opens_at) if turn else {}
     after = replace(play, state=state, turn=turn, step=step, sealed={}, opened=opened, kept_open={}, last=opens_at)
@@ -661,7 +685,10 @@ def learnt(before: Play, mover: Role, move: MoveData, after: Play, role: Role) -
     """Return the notices to `role` from the step that `move` led to; empty while moves stay sealed."""
     if after.step == before.step:
         return ()
-    return before.game.notices(before.state, applied_moves(before, mover, move), after.state, role)
+    game, moves = before.game, applied_moves(before, mover, move)
+    if game.told is not None and game.told_as_published:
+        return game.told.notices(game, before.state, moves, after.state, role)
+    return game.notices(before.state, moves, after.state, role)
 
 
 def applied_moves(before: Play, mover: Role, move: MoveData) -> dict[Role, Move]:
@@ -702,7 +729,7 @@ def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
         game=game,
         seed=saved["seed"],
         state=state,
-        turn=game.turn(state),
+        turn=turn_in(game, state),
         step=saved["step"],
         sealed=saved["sealed"],
         opened=saved["opened"],

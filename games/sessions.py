@@ -26,6 +26,7 @@ from games.interface import (
     Table,
     Text,
     Turn,
+    TwoSources,
     View,
 )
 from games.seats import AboutOthersConfig, EqualSeats
@@ -36,7 +37,7 @@ Number = Annotated[float | None, WithJsonSchema({"type": "number"})]
 """A number that a seat chooses. No number is legal but always a foul, so no form or schema offers it."""
 
 
-class RunsConfig(AboutOthersConfig):
+class RunsConfig(AboutOthersConfig, TwoSources):
     """The number of runs, how many earlier ones are shown, and what happens to a number outside the limits."""
 
     runs: int = Field(1, ge=1, le=50, title="Runs", description="How many times the same seats play the game.")
@@ -181,6 +182,11 @@ class SealedNumbers(EqualSeats[C, Session]):
         seat = self.roles().index(role)
         return tuple(numbers[seat] for numbers in state.runs)
 
+    def shown_numbers(self, state: Session, role: Role) -> list[float | None]:
+        """Return one seat's numbers in the visible runs, to two decimals."""
+        visible = (self.own_numbers(state, role)[run] for run in self.visible(state))
+        return [None if number is None else round(number, 2) for number in visible]
+
     def valid_numbers(self, state: Session, role: Role) -> list[float]:
         """Return one seat's valid numbers, in order of the runs."""
         return [number for number in self.own_numbers(state, role) if number is not None and self.valid(number)]
@@ -214,7 +220,7 @@ class SealedNumbers(EqualSeats[C, Session]):
 
     def shown_number(self, number: float | None) -> str:
         """Return a seat's number for the history; any foul is shown as "not valid"."""
-        return exact(number) if number is not None and self.valid(number) else _("not valid")
+        return rounded(number) if number is not None and self.valid(number) else _("not valid")
 
     def number_line(self, state: Session, index: int, role: Role, mark: Fact, winners: Fact) -> Facts:
         """Return a run for the page's number line: a fact per seat, the decisive number (`mark`) and the winners."""

@@ -55,6 +55,9 @@ class Question:
         recalls: the latest answered call of any of these purposes precedes it, with question and answer.
         keeps: (game, earlier state, current state, role) → whether the role's move at the earlier state precedes
             it, with the answer that led to it; None: no earlier move does.
+        check: (game, state, role, move) → what is factually wrong with a legal answer; it is pointed out up to
+            `MAX_CORRECTIONS` times, and then accepted.
+        reports: the latest answer of any of these purposes is shown as what the model itself reported.
     """
 
     purpose: Purpose = "move"
@@ -64,8 +67,11 @@ class Question:
     view: Callable[[Any, Any, Role], View] | None = None
     recalls: tuple[Purpose, ...] = ()
     keeps: Callable[[Any, Any, Any, Role], bool] | None = None
+    check: Callable[[Any, Any, Role, Any], str] | None = None
+    reports: tuple[Purpose, ...] = ()
 
 
+MAX_CORRECTIONS = 4
 MOVE = Question()
 
 

@@ -34,7 +34,16 @@ NO_FILE = "<template>"
 @cache
 def read(game: str, name: str) -> str:
     """Return the text file `name` in the folder `games/<game>/texts`."""
-    return (Path(__file__).parent / game / "texts" / name).read_text(encoding="utf-8")
+    return _file(game, name).read_text(encoding="utf-8")
+
+
+def exists(game: str, name: str) -> bool:
+    """Return whether there is such a file."""
+    return _file(game, name).is_file()
+
+
+def _file(game: str, name: str) -> Path:
+    return Path(__file__).parent / game / "texts" / name
 
 
 @lru_cache(maxsize=256)

@@ -63,12 +63,12 @@ def in_amounts(amount: float, amounts: Amounts) -> str:
 
 def percent(share: float) -> str:
     """Return a share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
-    return f"{round(100 * share, 4):g}%"
+    return f"{round(100 * share, 2):g}%"
 
 
 def number(value: float) -> str:
     """Return a number without needless digits, with thousands separators: 81.0 → "81", 1234.5 → "1,234.5"."""
-    return f"{round(value, 4):,.10g}"
+    return f"{round(value, 2):,.10g}"
 
 
 def exact(value: float) -> str:
@@ -77,8 +77,8 @@ def exact(value: float) -> str:
 
 
 def rounded(value: float) -> str:
-    """Return a number rounded for a sentence: 21.666666666666668 → "21.6667"."""
-    return f"{value:.6g}" if abs(value) < 1e6 else exact(round(value, 2))
+    """Return a number to two decimals: 21.666666666666668 → "21.67"."""
+    return exact(round(value, 2))
 
 
 def quoted(text: str, *, most: int = 24) -> str:

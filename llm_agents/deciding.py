@@ -12,7 +12,7 @@ from typing import Any
 from games.errors import Refused, UnknownGame
 from games.interface import Game, MoveData, Role
 from games.play import Play, check, plain_move, script_move
-from games.strategies import Question
+from games.strategies import MAX_CORRECTIONS, Question
 from games.words import gettext as _
 from llm_agents import looping, parsing, strategies
 from llm_agents.agent import BY_RULES, SCRIPT, AgentSpec
@@ -89,7 +89,7 @@ async def decide(agent: AgentSpec, turn: AgentTurn, *, seconds: float | None = N
             if asked.rung and policy.remaining() <= 0:
                 break
             try:
-                return await _ask(asked, settings.tries_after_first)
+                return await ask(asked, settings.tries_after_first)
             except (NoLegalMove, ProviderError, BadAgent) as error:
                 failure = error
                 unusable = unusable or isinstance(error, NoLegalMove)
@@ -103,7 +103,7 @@ async def decide(agent: AgentSpec, turn: AgentTurn, *, seconds: float | None = N
     if forfeit is not None:
         return _decision(turn, forfeit, by=BY_RULES)
     if agent.script and (unusable or not settings.script_counts):
-        return await _ask(Asked(turn, AgentSpec(SCRIPT, agent.script), len(agent.fallbacks) + 1, policy), 0)
+        return await ask(Asked(turn, AgentSpec(SCRIPT, agent.script), len(agent.fallbacks) + 1, policy), 0)
     assert failure is not None
     raise failure
 
@@ -127,7 +127,7 @@ async def _wait_for_endpoint(unavailable: Sequence[Asked], rounds: int, policy: 
 # ---- asking one agent --------------------------------------------------------------------------
 
 
-async def _ask(asked: Asked, tries_after_first: int) -> Decision:
+async def ask(asked: Asked, tries_after_first: int) -> Decision:
     """Return the agent's move.
 
     Raises:
@@ -176,6 +176,10 @@ async def _ask_question(
     """
     turn, asking = asked.turn, asked.asking(question)
     purpose = asking.question.purpose
+    if record := await turn.recall(asking.question.reports):
+        asking = replace(asking, reported=record.answer or "")
+    if asking.question.check is not None and asking.play.game.told_as_published:
+        tries_after_first = max(tries_after_first, MAX_CORRECTIONS)
     request = replace(
         _request_for(asked.agent, asking, turn, await turn.recall(asking.question.recalls)),
         on_text=turn.show if turn.on_text and purpose == "move" else None,
@@ -184,6 +188,8 @@ async def _ask_question(
         answer = await asked.call(request, number, purpose=purpose)
         try:
             move, remarks = legal_move(answer.text, asking)
+            if number <= MAX_CORRECTIONS and (untrue := problem_with(move, asking)):
+                raise Refused(untrue)
         except (BadAnswer, Refused) as error:
             problem = str(error)
             answer.record(problem, fault_of(error))
@@ -207,6 +213,15 @@ def legal_move(text: str, asking: Asking) -> tuple[MoveData, dict[str, Any]]:
     move_data, remarks = parsing.read_answer(text, forms, short=asking.settings.short, remarks=asking.remarks(play))
     _form, move = check(play, role, move_data)
     return plain_move(move), remarks
+
+
+def problem_with(move: MoveData, asking: Asking) -> str:
+    """Return what is factually wrong with a legal answer to a question that is checked; empty if nothing is."""
+    check_facts, play = asking.question.check, asking.play
+    if check_facts is None:
+        return ""
+    _form, filled = check(play, asking.role, move)
+    return check_facts(play.game, play.state, asking.role, filled)
 
 
 # ---- the requests ------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ IN_JSON = (
 )
 NO_CALL = "Nothing was done: an answer must call a tool, and yours called none. The tools are {names}."
 LAST_CALL = "This is the last call of this conversation: only submitting is possible now."
+GO_ON = "Go on calling tools."
 NOTE_KEPT = "Saved."
 IGNORED = "Ignored: an earlier call has submitted and ended the turn."
 
@@ -131,6 +132,10 @@ class _Conversation:
         self._unrecorded: list[ChatMessage] = list(self._messages)
         self.calls = 0
 
+    @property
+    def _published(self) -> bool:
+        return self._asking.play.game.told_as_published
+
     async def next_call(self) -> CallResults:
         """Call the model once and answer its tool calls.
 
@@ -174,7 +179,7 @@ class _Conversation:
         custom = asking.strategy.opening
         opening = custom(play.game, play.state, asking.role) if custom else OPENING.format(submit=submit)
         view = render(play.game.before_lookups(play.state, asking.role))
-        instructions = _tools_in_json(self._offers) if self._plain else BY_CALLS
+        instructions = _tools_in_json(self._offers) if self._plain else "" if self._published else BY_CALLS
         return "\n\n".join(part for part in (view, opening, instructions) if part)
 
     async def _answer(self, completion: Completion) -> CallResults:
@@ -198,7 +203,9 @@ class _Conversation:
                 self._append({"role": "tool", "content": tool["result"], "answers": call.id}, recorded=True)
         if not calls:
             self._append({"role": "user", "content": results.problems[0]})
-        if self.calls == self._asked.agent.settings.calls - 1:
+        if self._published:
+            self._append({"role": "user", "content": GO_ON})
+        elif self.calls == self._asked.agent.settings.calls - 1:
             self._append({"role": "user", "content": LAST_CALL})
         return results
 
@@ -236,7 +243,8 @@ class _Conversation:
                 names = ", ".join(tool.name for tool in self._offered)
                 result = f"There is no tool {quoted(call.name)} now; there are {names}."
             elif isinstance(offer.source, Tool):
-                result = as_text(use_tool(turn.play, turn.role, offer.name, arguments_of(call, offer)))
+                told = turn.play.informed(self._asked.agent.settings.information)
+                result = as_text(use_tool(told, turn.role, offer.name, arguments_of(call, offer)))
             else:
                 result = await self._fill_in(turn, offer.source, arguments_of(call, offer), results)
         except (BadAnswer, Refused) as error:

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from games.interface import Information
+
 OwnText = Annotated[str, Field(max_length=50_000)]
 PROMPT = "prompt_"
 """Prefix of the settings that hold a study's own texts."""
@@ -26,6 +28,12 @@ class Settings(BaseModel):
             "have their own strategies, such as published."
         ),
         json_schema_extra={"strategy": True},
+    )
+    information: Information = Field(
+        "explained",
+        title="Information",
+        description="explained: what a participant in its seat would be told. published: what the authors' program "
+        "tells its models, and nothing else.",
     )
     persona: Annotated[str, Field(max_length=4000)] = Field(
         "",

@@ -201,7 +201,8 @@ def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
     if game == "english-auction":
         expect(pages[0].locator("form.move, .thinking").first).to_be_visible()
         first, second = pages if pages[0].locator("form.move").count() else reversed(pages)
-        first.get_by_role("button", name="Bid the minimum").click()
+        first.get_by_label("Your bid").fill("0")
+        first.get_by_role("button", name="Place bid").click()
         expect(second.locator(".table-bids")).to_contain_text("0")
         expect(second.locator(".price-path")).to_be_visible()
         return

@@ -173,7 +173,7 @@ def test_second_click_on_a_wrong_code_word_is_not_a_second_try(stack, phone: Pag
 
 
 def test_irreversible_action_asks_once_and_can_be_withdrawn(stack, phone: Page):
-    config = {"players": 2, "assets": 100, "values": [80, 65], "increment": 10}
+    config = {"players": 2, "assets": 100, "values": [80, 65], "increment": 10, "minimum_button": True}
     open_first_turn(stack, phone, "difficult-sure", "english_auction", "p1", "script:rational", config=config)
     question = phone.locator("[data-warning]")
     phone.get_by_role("button", name="Drop out for good").first.click()

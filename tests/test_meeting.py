@@ -505,7 +505,7 @@ def test_people_models_and_a_script_play_a_contest(stack, phone: OpenPage, tmp_p
 @pytest.mark.slow
 def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     """The clock removes the person who left from the auction, and the others keep bidding."""
-    values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
+    values = {"players": 3, "assets": 100, "values": [80, 65, 90], "minimum_button": True}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
     clock = {
         "on_timeout": "default",

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, create_model
 
 from games.bargaining import baselines, quiz, views
+from games.bargaining.told import TOLD
 from games.glee import ALICE, BOB, AlternatingOffers, Offers, OfferScreen, other
 from games.interface import Config, Form, Message, Move, MoveData, NoMessage, Payoffs, Prospect, Question, Role, Script
 from games.results import Count, Index, Row, Share, column
@@ -119,6 +120,7 @@ def _with_all_digits(amount: float, amounts: Amounts) -> str:
 class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
     """Two players divide money that loses value with every round."""
 
+    told = TOLD
     title: ClassVar[str] = _("Bargaining")
     summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
@@ -266,6 +268,10 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
         return min(max(payoff / self.config.money, 0.0), 1.0)
 
     # ---- what players see --------------------------------------------------------------------------
+
+    def players_write(self) -> bool:
+        """Return whether offers may have messages."""
+        return self.config.messages_allowed
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {

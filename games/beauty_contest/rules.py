@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from games.beauty_contest import baselines, quiz, views
+from games.beauty_contest.told import TOLD
 from games.interface import Bars, Config, Form, Json, Move, Payoffs, Prospect, Question, Role, Script
 from games.results import Count, Index, Price, Ratio, Row, Seat, column, in_unit
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
@@ -53,6 +54,7 @@ class Answer(Move):
 class BeautyContest(SealedNumbers[BeautyContestConfig]):
     """All players choose a number; those closest to a fraction of the mean win."""
 
+    told = TOLD
     title: ClassVar[str] = _("Beauty contest")
     summary: ClassVar[str] = _(
         "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
@@ -124,7 +126,9 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     def winners(self, run: Sequence[float | None]) -> tuple[Role, ...]:
         """Return the seats closest to the target, in order; empty if there is no target."""
         roles = self.roles()
-        return tuple(roles[seat] for seat in _closest_seats(tuple(run), self.config.upper, self.config.fraction))
+        config = self.config
+        closest = _closest_seats(tuple(run), config.upper, config.fraction, every_number=config.source == "program")
+        return tuple(roles[seat] for seat in closest)
 
     def won(self, run: Sequence[float | None], role: Role) -> float:
         """Return what a seat won in this run, in the game's own unit."""
@@ -197,6 +201,10 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
     # ---- texts and views -------------------------------------------------------------------------------
 
+    def players_write(self) -> bool:
+        """Return False: players send no words to each other."""
+        return False
+
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
             "you": self.role_title(role),
@@ -207,6 +215,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
             "runs": self.config.runs,
             "history_depth": min(self.config.history_depth, self.config.runs - 1),
             "told_of_others": self.config.about_others(),
+            "others_known": self.config.told_of_others != "nothing",
         }
 
     def fraction_in_words(self) -> str:
@@ -219,11 +228,18 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
 
 @lru_cache(maxsize=1024)
-def _closest_seats(run: tuple[float | None, ...], upper: float, fraction: float) -> tuple[int, ...]:
-    """Return the winners' indices; cached, since every seat and page needs them."""
+def _closest_seats(
+    run: tuple[float | None, ...], upper: float, fraction: float, *, every_number: bool
+) -> tuple[int, ...]:
+    """Return the winners' indices; cached, since every seat and page needs them.
+
+    Args:
+        every_number: numbers outside the limits count towards the mean, but cannot win.
+    """
     valid = {seat: number for seat, number in enumerate(run) if number is not None and 0 <= number <= upper}
-    average = mean(list(valid.values()))
-    if average is None:
+    counted = [number for number in run if number is not None] if every_number else list(valid.values())
+    average = mean(counted)
+    if average is None or not valid:
         return ()
     distances = {seat: abs(number - fraction * average) for seat, number in valid.items()}
     closest = min(distances.values()) + TIE * upper

@@ -89,7 +89,7 @@ def _history(game: BeautyContest, state: Session, role: Role) -> Block:
         run = state.runs[index]
         target, winners = game.target(run), game.winners(run)
         return (
-            _("none") if target is None else exact(target),
+            _("none") if target is None else rounded(target),
             ", ".join(map(game.role_title, winners)) or _("nobody"),
             *(() if role == OBSERVER else (game.money(game.won(run, role)),)),
         )

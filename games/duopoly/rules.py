@@ -17,7 +17,20 @@ from pydantic_core import PydanticCustomError
 
 from games.duopoly import baselines, quiz, views
 from games.duopoly.market import Market, References, references
-from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
+from games.interface import (
+    Chance,
+    Form,
+    Json,
+    Move,
+    MoveData,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+    Tool,
+    TwoSources,
+)
 from games.periods import NoteMove, Periods, PeriodsConfig, Quantity, Screen, lookup, plain
 from games.practice import WithPractice
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
@@ -26,12 +39,13 @@ from games.words import gettext as _
 FIRMS: tuple[Role, Role] = ("firm_1", "firm_2")
 PRODUCT = "Product_1"
 HIGHEST_PRICE = 1_000_000
-LAST_FOR_LITMUS, LAST_FOR_CONVERGED = 50, 100
+LAST_FOR_LITMUS = 50
+LAST_FOR_CONVERGED: Mapping[str, int] = {"paper": 100, "program": 101}
 CONVERGENCE_TOLERANCE = 0.05
-"""Largest relative distance from the monopoly price that counts as having found it."""
+"""Largest distance from the monopoly price that counts as having found it: relative (paper) or absolute (program)."""
 
 
-class DuopolyConfig(PeriodsConfig):
+class DuopolyConfig(PeriodsConfig, TwoSources):
     """One treatment. Defaults: the paper's market."""
 
     periods: int = Field(300, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
@@ -212,11 +226,10 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         monopoly_price = self.references.monopoly_price
         if monopoly_price is None:
             return None
-        late_prices = sorted(prices[FIRMS[0]] for prices in state.prices[-LAST_FOR_CONVERGED:])
-        return all(
-            abs(_percentile(late_prices, share) - monopoly_price) <= CONVERGENCE_TOLERANCE * monopoly_price
-            for share in (0.1, 0.9)
-        )
+        source = self.config.source
+        late_prices = sorted(prices[FIRMS[0]] for prices in state.prices[-LAST_FOR_CONVERGED[source] :])
+        tolerance = CONVERGENCE_TOLERANCE * (monopoly_price if source == "paper" else 1.0)
+        return all(abs(_percentile(late_prices, share) - monopoly_price) <= tolerance for share in (0.1, 0.9))
 
     def records(self, state: History) -> Sequence[Record]:
         """Return one row per period and firm."""
@@ -239,6 +252,14 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return quiz.questions(self.config.rival)
 
     def lookups(self, state: History, role: Role) -> Sequence[Tool]:
+        if self.told_as_published:
+            data = _("Every earlier period: your price, quantity, profit and cost.")
+            if self.config.rival:
+                data = _("Every earlier period: your price, quantity, profit and cost, and the competitor's price.")
+            return (
+                self.history(state, role, "get_previous_pricing_data", data, "periods"),
+                lookup("get_product_ids", _("The name of the product."), lambda: {"products": [PRODUCT]}),
+            )
         description = _("Every earlier period: your price, quantity sold, profit and cost.")
         if self.config.rival:
             description = _("Every earlier period: your price, quantity sold, profit and cost, and your rival's price.")
@@ -254,6 +275,10 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     def past_period(self, state: History, t: int, role: Role) -> dict[str, Json]:
         """Return a past period for a firm, to two decimals; of its rival, only the price."""
         price, quantity, profit = self.outcome(state, t)[role]
+        others = [plain(state.prices[t][other]) for other in self.roles() if other != role]
+        if self.told_as_published:  # cost and profit in the fixed currency, in which the cost is always c
+            own = {"price": price, "quantity": quantity, "profit": profit / self.config.alpha, "cost": self.config.cost}
+            return {"period": t, **plain(own), **({"competitor 1": others[0]} if others else {})}
         row: dict[str, Json] = {
             "period": t,
             "price": plain(price),
@@ -261,8 +286,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
             "profit": plain(profit),
             "cost": plain(self.market.unit_cost),
         }
-        rivals = [other for other in self.roles() if other != role]
-        return {**row, **({"rival_price": plain(state.prices[t][rivals[0]])} if rivals else {})}
+        return {**row, **({"rival_price": others[0]} if others else {})}
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float:

@@ -56,7 +56,9 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
     """Return the chart of the firm's and its rival's prices."""
 
     def line(name: str, firm: Role) -> Series:
-        points = tuple((float(t), two_decimals(prices[firm])) for t, prices in enumerate(state.prices))
+        points = tuple(
+            (float(t), two_decimals(prices[firm])) for t, prices in enumerate(state.prices, start=game.first_period)
+        )
         return Series(name, points, firm)
 
     lines = [line(_("you"), role)] if state.prices else []
@@ -67,7 +69,9 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
 
 def _profit(game: Duopoly, state: History, role: Role) -> Chart:
     """Return the chart of the firm's profit."""
-    points = tuple((float(t), two_decimals(game.outcome(state, t)[role][2])) for t in range(len(state.prices)))
+    points = tuple(
+        (float(game.shown_period(t)), two_decimals(game.outcome(state, t)[role][2])) for t in range(len(state.prices))
+    )
     lines = (Series(_("you"), points, role),) if points else ()
     return Chart("profit", _("Your profit"), _("Period"), _("Profit"), lines)
 
@@ -78,7 +82,9 @@ def _history(game: Duopoly, state: History, role: Role) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for t in range(len(state.prices)):
         own_outcome = tuple(shown(value) for value in game.outcome(state, t)[role])
-        rows.append((t, *own_outcome, *([shown(state.prices[t][rival])] if rival is not None else [])))
+        rows.append(
+            (game.shown_period(t), *own_outcome, *([shown(state.prices[t][rival])] if rival is not None else []))
+        )
     columns: tuple[str, ...] = (_("Period"), _("Your price"), _("Sold"), _("Your profit"))
     if rival is not None:
         columns = (*columns, _("{rival}'s price").format(rival=game.role_title(rival)))
@@ -103,4 +109,12 @@ def _bars(game: Duopoly, state: History, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, not_in_tools=_not_in_tools)
+def _published(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
+    """Return the advice."""
+    if game.over(state) or game.config.advice is None:
+        return ()
+    words = _("Prices above {price} are not recommended.")
+    return (Text("advised", words.format(price=f"{game.shown_advice:.2f}")),)
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, not_in_tools=_not_in_tools, published=_published)

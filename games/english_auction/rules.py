@@ -48,6 +48,9 @@ class EnglishAuctionConfig(AboutOthersConfig, AuctionConfig):
     increment: float = Field(
         10, gt=0, title="Increment", description="How much a bid must exceed the standing bid by, in units."
     )
+    minimum_button: bool = Field(
+        False, title="Button for the lowest bid", description="Whether pages offer the lowest bid as a button."
+    )
 
 
 class Bid(Move):
@@ -286,6 +289,7 @@ class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
     def text_variables(self, role: Role) -> dict[str, Any]:
         config = self.config
         return {
+            "minimum_button": self.config.minimum_button,
             "you": self.role_title(role),
             "first": self.role_title(self.roles()[0]),
             "players": config.players,

@@ -480,6 +480,21 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             errors=plans.errors + len(plan.priorities) - len(open_items),
         )
 
+    def belief_problem(self, state: Auction, role: Role, belief: Belief) -> str:
+        """Return what is wrong with a belief report; empty if everything is true."""
+        problems = []
+        if belief.remaining_budget != (left := self.budget_left(state, role)):
+            problems.append(_("You have {left} left.").format(left=self.money(left)))
+        for bidder in self.roles():
+            if belief.total_profits.get(bidder, 0) != (profit := self.profit(state, bidder)):
+                problems.append(
+                    _("The total profit of {bidder} is {profit}.").format(bidder=bidder, profit=self.money(profit))
+                )
+            won = {self.item(lot.item).name: lot.standing for lot in state.won_by(bidder)}
+            if belief.winning_bids.get(bidder, {}) != won:
+                problems.append(_("The items of {bidder}: {won}.").format(bidder=bidder, won=won or _("none")))
+        return " ".join(problems)
+
     def _believed(self, state: Auction, role: Role, belief: Belief) -> Beliefs:
         """Return the reports including this one, with its claims checked against the truth."""
         beliefs = state.beliefs.get(role, Beliefs())
@@ -648,6 +663,10 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
         profit = sum(item.start_price for item in self.config.items) // self.config.players
         condition = _("if your total profit is {amount}").format(amount=self.money(profit))
         return (buying_nothing, Prospect(condition, float(profit), self.bonus_share(role, profit)))
+
+    def players_write(self) -> bool:
+        """Return False: players send no words to each other."""
+        return False
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from games.interface import Role, View
 from games.item_auction import views
@@ -73,11 +73,24 @@ def _belief_words(game: ItemAuction, state: Auction, role: Role) -> str:
     )
 
 
+def _published_status(game: ItemAuction, state: Auction, item: str) -> str:
+    """Return the item's start price or, after a first bid, who leads and the least raise."""
+    lot = state.lot
+    assert lot is not None
+    if lot.leader is None or lot.standing is None:
+        return f"{item} is for sale. Its start price is {game.money(lot.start_price)}."
+    leader, standing = game.role_title(lot.leader), game.money(lot.standing)
+    least = game.money(game.lowest_bid(state) - lot.standing)
+    return f"{leader} leads for {item} with {standing}. A bid must raise this by at least {least}."
+
+
 def _bid_words(game: ItemAuction, state: Auction, role: Role) -> str:
     """Return the current bidding, so that earlier questions contain it too, and the paper's two hints."""
     lot = state.lot
     assert lot is not None
     item, number, lowest = game.item(lot.item).name, len(lot.all_rounds) + 1, game.money(game.lowest_bid(state))
+    if game.told_as_published:
+        return f"{_published_status(game, state, item)} {HINTS}"
     if lot.leader is None or lot.standing is None:
         status = f"Bidding round {number} on {item}: nobody has bid. The lowest bid is {lowest}."
     else:
@@ -89,12 +102,19 @@ def _bid_words(game: ItemAuction, state: Auction, role: Role) -> str:
 # ---- what is shown -------------------------------------------------------------------------------
 
 
+def _belief_problem(game: ItemAuction, state: Auction, role: Role, move: Any) -> str:
+    """Return what is wrong with a belief report, as published; empty if it is true (AucArena, appendix A)."""
+    return game.belief_problem(state, role, move) if game.told_as_published else ""
+
+
 def _money_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
     return views.own_position(game, state, role), views.items_left(game, state, role)
 
 
 def _status_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
-    """Return the true status and the remaining items."""
+    """Return the true status and the remaining items; as published, the bidder's own report replaces the status."""
+    if game.told_as_published:
+        return (views.items_left(game, state, role),)
     return (
         views.own_position(game, state, role),
         views.standings(game, state, role),
@@ -104,6 +124,8 @@ def _status_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
 
 def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
     """Return the status before the last item, and how that item's sale went."""
+    if game.told_as_published:
+        return (views.rounds(game, state.over[-1], role), views.sale(game, state.over[-1], role, gain=False))
     earlier, last_lot = replace(state, over=state.over[:-1]), state.over[-1]
     return (
         views.own_position(game, earlier, role, title="Your position before the last item"),
@@ -115,6 +137,8 @@ def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
 
 def _this_item(game: ItemAuction, state: Auction, role: Role) -> View:
     assert state.lot is not None
+    if game.told_as_published:
+        return (views.names_left(game, state), views.rounds(game, state.lot, role))
     return (
         views.current_item(game, state, state.lot, role),
         views.own_position(game, state, role),
@@ -130,9 +154,14 @@ REPLAN = Question(
     words=_replan_words,
     view=_status_and_items,
     recalls=("plan", "replan"),
+    reports=("belief",),
 )
-BELIEF = Question("belief", form="belief", when=_belief_due, words=_belief_words, view=_last_item)
+BELIEF = Question(
+    "belief", form="belief", when=_belief_due, words=_belief_words, view=_last_item, check=_belief_problem
+)
 BID = Question(words=_bid_words, view=_this_item, recalls=("plan", "replan"), keeps=_same_item)
+REPORTED_BID = replace(BID, reports=("belief",))
+"""Without plans after every item, a bidder is shown its own report with each question on an item."""
 
 _ALL = Strategy(
     "AucArena, adaptive: plans, bids, reports its beliefs, and plans again after every item.",
@@ -149,13 +178,13 @@ STRATEGIES: Mapping[str, Strategy] = {
         layout="fresh",
         reasons=True,
         modules=(PLAN, BELIEF),
-        move=BID,
+        move=REPORTED_BID,
     ),
     "none": Strategy(
         "AucArena, without plans: bids and reports its beliefs.",
         layout="fresh",
         reasons=True,
         modules=(BELIEF,),
-        move=BID,
+        move=REPORTED_BID,
     ),
 }

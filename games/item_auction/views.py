@@ -126,6 +126,12 @@ def current_item(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Fac
     return Facts("lot", _("Now on sale: {item}").format(item=item.name), tuple(facts))
 
 
+def names_left(game: ItemAuction, state: Auction) -> Facts:
+    """Return the names of the items that are left."""
+    names = [game.item(index).name for index in state.order[len(state.over) :]]
+    return Facts("left", "", (Fact("left", _("Items left"), len(names), ", ".join(names)),))
+
+
 def own_position(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Facts:
     """Return what the bidder has: money, profit and items."""
     budget_left, profit, won = game.budget_left(state, role), game.profit(state, role), state.won_by(role)
@@ -160,16 +166,18 @@ def rounds(game: ItemAuction, lot: Lot, role: Role) -> Table:
 def items_left(game: ItemAuction, state: Auction, role: Role) -> Table:
     """Return the remaining items in the order of sale, for planning."""
     indices = state.order[len(state.over) :]
+    described = not game.told_as_published
     rows = tuple(
         (
             game.item(index).name,
-            game.item(index).description,
+            *([game.item(index).description] if described else []),
             game.money(game.item(index).start_price),
             game.money(game.estimate(role, index)),
         )
         for index in indices
     )
-    columns = (_("Item"), _("Description"), _("Start price"), _("Your estimate (may be wrong)"))
+    description = [_("Description")] if described else []
+    columns = (_("Item"), *description, _("Start price"), _("Your estimate (may be wrong)"))
     return Table("items_left", _("Items to come, in the order of sale"), columns, rows)
 
 

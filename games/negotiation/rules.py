@@ -34,6 +34,7 @@ from games.interface import (
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain
+from games.negotiation.told import TOLD
 from games.results import Count, Index, Price, Ratio, Row, column
 from games.words import gettext as _
 
@@ -146,6 +147,7 @@ def _finite(number: float) -> float:
 class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
     """A seller and a buyer negotiate a price."""
 
+    told = TOLD
     title: ClassVar[str] = _("Negotiation")
     summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
@@ -300,6 +302,10 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
         return min(max(0.5 + payoff / at_stake / 2, 0.0), 1.0)
 
     # ---- what players see --------------------------------------------------------------------------
+
+    def players_write(self) -> bool:
+        """Return whether prices may have messages."""
+        return self.config.messages_allowed
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {

@@ -55,6 +55,7 @@ HORIZONS: Mapping[str, tuple[float, float]] = {
     "5 years": (1.0, 250.0),
 }
 """(step between the amounts, largest amount) by horizon; amounts for five years start at $111."""
+IN_WORDS = {"1 month": "one month", "6 months": "six months", "1 year": "one year", "5 years": "five years"}
 FIRST_OF_FIVE_YEARS = 111.0
 Choice = Literal["A", "B", "none"]
 Rate = Annotated[float, in_unit("percent", 0, 20)]
@@ -278,7 +279,8 @@ class Patience(Game[PatienceConfig, Answers]):
     # ---- texts and views ---------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        return {"horizon": self.config.horizon, "now": _dollars(NOW)}
+        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
+        return {"horizon": horizon, "now": _dollars(NOW)}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         """Return a question on when option B of a sample question is paid."""
@@ -302,8 +304,12 @@ class Patience(Game[PatienceConfig, Answers]):
             return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
         question = state.questions[len(state.choices)]
         now = _("{amount} now").format(amount=_dollars(NOW))
-        later = _("{amount} in {horizon}").format(amount=_dollars(question.amount), horizon=self.config.horizon)
+        span = _("in {horizon}") if not self.told_as_published else _("in {horizon} from today")
+        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
+        later = f"{_dollars(question.amount)} {span.format(horizon=horizon)}"
         options = (now, later) if question.now_first else (later, now)
+        if self.told_as_published:
+            return (Text("options", f"A: {options[0]}\nB: {options[1]}"),)
         return (
             Text("status", _("Which would you rather have?")),
             Facts(

@@ -36,6 +36,7 @@ from games.interface import (
 )
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
+from games.persuasion.told import TOLD
 from games.results import Count, Ratio, Row, Share, column
 from games.words import gettext as _
 
@@ -93,6 +94,9 @@ class PersuasionConfig(Config):
         description="The quality in each round, one per round. Empty (usual): drawn at random.",
     )
     cap: int = Field(99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends.")
+    reminder: bool = Field(
+        False, title="Reminder", description="Whether buyers are reminded that not buying costs nothing."
+    )
 
     @model_validator(mode="after")
     def _enough_qualities(self) -> PersuasionConfig:
@@ -173,6 +177,7 @@ class Market:
 class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     """A seller advises a buyer on products whose quality only the seller knows."""
 
+    told = TOLD
     title: ClassVar[str] = _("Persuasion")
     summary: ClassVar[str] = _(
         "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
@@ -279,9 +284,13 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
             form = Form("recommendation", _("Recommend it or not"), Recommendation, help=hint)
         return Turn({SELLER: (form,)})
 
+    @property
+    def _reminder(self) -> str:
+        return _("Not buying costs nothing.") if self.config.reminder and not self.told_as_published else ""
+
     @cached_property
     def _buyers_turn(self) -> Turn:
-        return Turn({BUYER: (Form("purchase", _("Buy it or not"), Purchase, help=_("Not buying costs nothing.")),)})
+        return Turn({BUYER: (Form("purchase", _("Buy it or not"), Purchase, help=self._reminder),)})
 
     def apply(self, state: Market, moves: Mapping[Role, Any], chance: Chance) -> Market:
         ((_role, move),) = moves.items()
@@ -383,6 +392,10 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
         return min(max(share, 0.0), 1.0)
 
     # ---- what players see --------------------------------------------------------------------------
+
+    def players_write(self) -> bool:
+        """Return whether the seller speaks in own words."""
+        return self.config.message_type == "text"
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         knows = self.knows_values(role)

@@ -18,6 +18,8 @@ LEVELS: Mapping[str, int] = {"basic": 1, "medium": 4, "hard": 10}
 P_GROUP = 0.2
 BLOCK = 10
 """Number of periods for which the same advice holds."""
+PROGRAM_OUTSIDE = log(2) / 4
+"""The appeal of not buying that gives it the weight √2 at σ = ½, as in the authors' program; 1 in the paper."""
 Pattern = Literal["linear", "periodic", "constant"]
 _EXACT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 Prices = Mapping[str, float]

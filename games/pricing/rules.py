@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool
+from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool, TwoSources
 from games.periods import (
     AGENT,
     InstanceConfig,
@@ -34,7 +34,7 @@ from games.periods import (
 )
 from games.practice import Benchmark
 from games.pricing import baselines, quiz, views
-from games.pricing.market import Instance, Pattern, Prices, draw_hidden, draw_public
+from games.pricing.market import PROGRAM_OUTSIDE, Instance, Pattern, Prices, draw_hidden, draw_public
 from games.results import Count, Ratio, RoundRecord, Row, column, in_unit
 from games.words import gettext as _
 from games.words import quoted
@@ -44,7 +44,7 @@ Price = Annotated[float, in_unit("the product's own currency", 0)]
 Profit = Annotated[float, in_unit("the fixed currency")]
 
 
-class PricingConfig(InstanceConfig):
+class PricingConfig(InstanceConfig, TwoSources):
     """One treatment. Defaults: the paper's basic level."""
 
     level: Literal["basic", "medium", "hard"] = Field("basic", title="Level", description="Number of products.")
@@ -170,7 +170,8 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             {"id": name, "cost": cost, **demand}
             for (name, cost), demand in zip(costs.items(), hidden_market.pop("products"), strict=True)
         ]
-        return Sales(instance=instance_of(Instance, {"products": products, **hidden_market}))
+        outside = PROGRAM_OUTSIDE if config.source == "program" else 0.0
+        return Sales(instance=instance_of(Instance, {"products": products, "outside": outside, **hidden_market}))
 
     def practice_config(self) -> Mapping[str, Json]:
         return {**super().practice_config(), "scored_periods": None}
@@ -268,6 +269,13 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return quiz.QUESTIONS
 
     def lookups(self, state: Sales, role: Role) -> Sequence[Tool]:
+        if self.told_as_published:
+            data = _("Every earlier period: each product's price, quantity, profit and cost.")
+            names = state.instance.names
+            return (
+                self.history(state, role, "get_previous_pricing_data", data, "periods"),
+                lookup("get_product_ids", _("The names of all products."), lambda: {"products": list(names)}),
+            )
         return (
             self.history(
                 state,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _data(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
-    return _products(state), *_charts(state), _history(state)
+    return _products(state), *_charts(game, state), _history(game, state)
 
 
 def _not_in_tools(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
@@ -47,14 +47,23 @@ def _products(state: Sales) -> Table:
     return Table("products", _("Your products"), (_("Product"), _("Cost per unit")), rows, sortable=True)
 
 
-def _charts(state: Sales) -> list[Block]:
+def _charts(game: Pricing, state: Sales) -> list[Block]:
     """Return the charts of prices and profit."""
     prices = tuple(
-        Series(name, tuple((float(t), two_decimals(sale.prices[name])) for t, sale in enumerate(state.sales)))
+        Series(
+            name,
+            tuple(
+                (float(t), two_decimals(sale.prices[name]))
+                for t, sale in enumerate(state.sales, start=game.first_period)
+            ),
+        )
         for name in state.instance.names
         if state.sales
     )
-    points = tuple((float(t), two_decimals(sum(sale.profits.values()))) for t, sale in enumerate(state.sales))
+    points = tuple(
+        (float(t), two_decimals(sum(sale.profits.values())))
+        for t, sale in enumerate(state.sales, start=game.first_period)
+    )
     profit = (Series(_("total"), points),) if points else ()
     return [
         Chart("prices", _("Your prices"), _("Period"), _("Price"), prices),
@@ -62,7 +71,7 @@ def _charts(state: Sales) -> list[Block]:
     ]
 
 
-def _history(state: Sales) -> Table:
+def _history(game: Pricing, state: Sales) -> Table:
     """Return every earlier period, product by product."""
     rows = tuple(
         (
@@ -73,7 +82,7 @@ def _history(state: Sales) -> Table:
             shown(sale.profits[product.id]),
             shown(product.cost),
         )
-        for t, sale in enumerate(state.sales)
+        for t, sale in enumerate(state.sales, start=game.first_period)
         for product in state.instance.products
     )
     columns = (_("Period"), _("Product"), _("Price"), _("Sold"), _("Profit"), _("Cost per unit"))
@@ -106,4 +115,12 @@ def _bars(game: Pricing, state: Sales, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools)
+def _published(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
+    """Return the advice."""
+    if game.over(state):
+        return ()
+    words = _("Prices above {price} are not recommended.")
+    return (Text("advised", words.format(price=f"{state.instance.advised_price(game.period(state)):.2f}")),)
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools, _published)

@@ -48,6 +48,15 @@ class Offer(BaseModel):
         None, title="Fixed amount", description="Paid once if any unit is bought."
     )
 
+    def as_published(self) -> str:
+        """Return the offer in one line, as the authors' program shows it."""
+        contents = " and ".join(
+            f"{count} unit{'s' if count != 1 else ''} of {name}" for name, count in self.contents.items()
+        )
+        minimum = f"; minimum order quantity: {self.minimum}" if self.minimum else ""
+        upfront = f"; additional upfront cost: ${self.upfront:.2f}" if self.upfront else ""
+        return f"{self.id}: ${self.price:.2f} for {contents}{minimum}{upfront}"
+
     def cost(self, quantity: int) -> float:
         """Return the cost of this many units."""
         return quantity * self.price + (self.upfront or 0.0) if quantity else 0.0
@@ -113,8 +122,8 @@ def _raise_contradiction(message: str, name: str) -> None:
     raise PydanticCustomError("contradiction", message, {"name": quoted(name, most=60)})
 
 
-def draw_public(level: str, rng: Random) -> dict[str, Any]:
-    """Draw a level's categories, offers and budget, which the role may see."""
+def draw_public(level: str, rng: Random, *, source: str = "paper") -> dict[str, Any]:
+    """Draw a level's categories, offers and budget, which the role may see; see `_draw_budget` for the source."""
     product_count, category_count, p1, p2, _highest = LEVELS[level]
     per_category = product_count // category_count
     categories = [[f"{chr(65 + i)}{j}" for j in range(1, per_category + 1)] for i in range(category_count)]
@@ -124,7 +133,11 @@ def draw_public(level: str, rng: Random) -> dict[str, Any]:
         _draw_offer(number, first_products[number - 1], products, p1, p2, rng) for number in range(1, product_count + 1)
     ]
     parsed_offers = [Offer.model_validate(offer) for offer in offers]
-    return {"categories": categories, "offers": offers, "budget": _draw_budget(categories, parsed_offers, p2, rng)}
+    return {
+        "categories": categories,
+        "offers": offers,
+        "budget": _draw_budget(categories, parsed_offers, p2, rng, source),
+    }
 
 
 def _draw_offer(
@@ -143,13 +156,18 @@ def _draw_offer(
     return offer
 
 
-def _draw_budget(categories: list[list[str]], offers: list[Offer], p2: float, rng: Random) -> float:
-    """Draw the budget: the cost of a random purchase from every category, plus up to one dollar."""
+def _draw_budget(categories: list[list[str]], offers: list[Offer], p2: float, rng: Random, source: str) -> float:
+    """Draw the budget: the cost of a random purchase from every category, plus up to one dollar.
+
+    Of an offer with a minimum, the purchase contains at least the minimum; in the authors' program, a drawn number more
+    than the minimum less one.
+    """
     bought: dict[str, int] = {}
     for category in categories:
         product = rng.choice(category)
         offer = rng.choice([offer for offer in offers if product in offer.contents])
-        bought[offer.id] = max(geometric(p2, rng), offer.minimum or 0)
+        drawn, minimum = geometric(p2, rng), offer.minimum or 1
+        bought[offer.id] = max(drawn, minimum) if source == "paper" else drawn + minimum - 1
     by_id = {offer.id: offer for offer in offers}
     return cents(sum(by_id[name].cost(quantity) for name, quantity in bought.items()) + rng.random())
 

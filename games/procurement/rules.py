@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool
+from games.interface import Chance, Form, Json, Move, MoveData, Question, Role, Script, Tool, TwoSources
 from games.periods import (
     AGENT,
     InstanceConfig,
@@ -45,7 +45,7 @@ OPTIMUM_TOLERANCE = 1e-6
 """Largest distance from the optimum that counts as having found it."""
 
 
-class ProcurementConfig(InstanceConfig):
+class ProcurementConfig(InstanceConfig, TwoSources):
     """One treatment. Defaults: the paper's basic level."""
 
     level: Literal["basic", "medium", "hard", "small"] = Field(
@@ -165,7 +165,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             kind = (self.key, config.level)
 
             def public(rng: Random) -> dict[str, Any]:
-                return draw_public(config.level, config.rng_for(rng, *kind))
+                return draw_public(config.level, config.rng_for(rng, *kind), source=config.source)
 
             def hidden(rng: Random) -> dict[str, int]:
                 return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"))
@@ -293,6 +293,18 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     def lookups(self, state: Purchases, role: Role) -> Sequence[Tool]:
         instance = state.instance
+        if self.told_as_published:
+            return (
+                self.history(
+                    state, role, "get_previous_purchase_data", _("Every earlier plan and its outcome."), "purchases"
+                ),
+                lookup(
+                    "get_equipment_information",
+                    _("What is offered, and at what price."),
+                    lambda: {"offers": [offer.as_published() for offer in instance.offers]},
+                ),
+                lookup("get_budget", _("The budget."), lambda: {"budget": plain(instance.budget)}),
+            )
         return (
             self.history(
                 state,
@@ -320,6 +332,16 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
 
     def past_period(self, state: Purchases, t: int, role: Role) -> dict[str, Json]:
         purchase = state.purchases[t]
+        if self.told_as_published:
+            plan = {offer.id: purchase.plan.get(offer.id, 0) for offer in state.instance.offers}
+            if purchase.workers is None:
+                return {"period": t, "plan": plan, "problem": self.problem(state.instance, purchase.plan)}
+            return {
+                "period": t,
+                "plan": plan,
+                "workers_supported": plain(purchase.workers),
+                "cost": plain(purchase.cost),
+            }
         row: dict[str, Json] = {"period": t, "plan": dict(purchase.plan), "cost": plain(purchase.cost)}
         if purchase.workers is None:
             return {**row, "problem": self.problem(state.instance, purchase.plan)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _data(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
-    return _situation(game, state), _offers(game, state), _history(game, state), _chart(state)
+    return _situation(game, state), _offers(game, state), _history(game, state), _chart(game, state)
 
 
 def _outcome(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
@@ -84,17 +84,17 @@ def _history(game: Procurement, state: Purchases) -> Table:
             game.money(purchase.cost),
             game.problem(state.instance, purchase.plan) if purchase.workers is None else _shown_workers(purchase),
         )
-        for period, purchase in enumerate(state.purchases)
+        for period, purchase in enumerate(state.purchases, start=game.first_period)
     )
     columns = (_("Period"), _("Plan"), _("Cost"), _("Workers supported"))
     return Table("history", _("Your plans so far"), columns, rows, sortable=True, newest_first=True)
 
 
-def _chart(state: Purchases) -> Chart:
+def _chart(game: Procurement, state: Purchases) -> Chart:
     """Return the chart of workers supported, period by period."""
     points = tuple(
         (float(period), two_decimals(purchase.workers))
-        for period, purchase in enumerate(state.purchases)
+        for period, purchase in enumerate(state.purchases, start=game.first_period)
         if purchase.workers is not None
     )
     lines = (Series(_("your plans"), points),) if points else ()

@@ -233,7 +233,9 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
                 state,
                 role,
                 "get_previous_attempts_data",
-                _("Every earlier period: the schedule, and the blocking pairs that were reported."),
+                _("Every earlier assignment, and what is wrong with it.")
+                if self.told_as_published
+                else _("Every earlier period: the schedule, and the blocking pairs that were reported."),
                 under="attempts",
             ),
             lookup(
@@ -249,8 +251,20 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
 
     def past_period(self, state: Attempts, t: int, role: Role) -> dict[str, Json]:
         attempt = state.attempts[t]
+        if self.told_as_published:
+            problems = [self._problem(attempt.matching, worker, task) for worker, task in attempt.told]
+            return {"period": t, "assignment": dict(attempt.matching), "problems": problems}
         pairs = [list(pair) for pair in attempt.told]
         return {"period": t, "assignment": dict(attempt.matching), "problem_pairs": pairs}
+
+    def _problem(self, matching: Mapping[str, str], worker: str, task: str) -> str:
+        """Return a blocking pair in words, as the authors' program does (EconEvals, H.2)."""
+        other = next(name for name, done in matching.items() if done == task)
+        words = _(
+            "{worker} does {present}, and {task} is done by {other}. {worker} would have preferred {task}, and "
+            "{worker} suits {task} better than {other} does."
+        )
+        return words.format(worker=worker, present=matching[worker], task=task, other=other)
 
     def status(self, state: Attempts) -> Text:
         """Return what happens now; announce the last period."""
@@ -263,7 +277,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         template = _(
             "Period {period} is the last one: submit the schedule with the fewest blocking pairs you can find."
         )
-        return Text("status", template.format(period=self.period(state)), tone="notice")
+        return Text("status", template.format(period=self.shown_period(self.period(state))), tone="notice")
 
     def is_last(self, state: Attempts) -> bool:
         """Return whether the current period is the last one that counts."""

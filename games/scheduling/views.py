@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _data(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
-    return _situation(game, state), _history(state)
+    return _situation(game, state), _history(game, state)
 
 
 def _news(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
@@ -50,11 +50,11 @@ def _situation(game: Scheduling, state: Attempts) -> Facts:
     )
 
 
-def _history(state: Attempts) -> Table:
+def _history(game: Scheduling, state: Attempts) -> Table:
     """Return every earlier schedule with its reported blocking pairs."""
     rows = tuple(
         (period, _pairs(tuple(attempt.matching.items())), _pairs(attempt.told) or _("none"))
-        for period, attempt in enumerate(state.attempts)
+        for period, attempt in enumerate(state.attempts, start=game.first_period)
     )
     columns = (_("Period"), _("Schedule"), _("Reported blocking pairs"))
     return Table("history", _("Your schedules so far"), columns, rows, sortable=True, newest_first=True)
@@ -85,4 +85,13 @@ def _bars(game: Scheduling, state: Attempts, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, _news)
+def _published(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
+    """Return that this is the last period, if it is."""
+    if game.over(state) or not game.is_last(state):
+        return ()
+    return (
+        Text("status", _("This is the last period. Hand in the best assignment you have, with the fewest problems.")),
+    )
+
+
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, published=_published)

@@ -19,6 +19,7 @@ from games.auctions import AuctionConfig, PrivateValues, Units
 from games.interface import Bars, Chance, Form, Json, Move, Payoffs, Question, Role, Script
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.sealed_auction import baselines, quiz, views
+from games.sealed_auction.told import TOLD
 from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import gettext as _
 
@@ -59,6 +60,7 @@ class Sale:
 class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[SealedAuctionConfig]):
     """All bidders bid at once; the highest bid wins."""
 
+    told = TOLD
     title: ClassVar[str] = _("Sealed auction")
     summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
@@ -134,7 +136,8 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
     def sale(self, state: Session, index: int) -> Sale:
         """Return how the run with this index ended."""
         config, run = self.config, state.runs[index]
-        bids = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None and self.valid(bid)}
+        every = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None}
+        bids = {role: bid for role, bid in every.items() if config.source == "program" or self.valid(bid)}
         assets = {role: config.assets if role in bids else config.assets - config.foul_fee for role in self.roles()}
         if not bids:
             return Sale(None, None, assets)
@@ -219,6 +222,10 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
         ]
 
     # ---- texts and views -------------------------------------------------------------------------------
+
+    def players_write(self) -> bool:
+        """Return False: players send no words to each other."""
+        return False
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         config = self.config

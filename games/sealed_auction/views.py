@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from games.auctions import own_facts, units
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Text
 from games.sessions import RunScreen, Session
-from games.words import exact, rounded
 from games.words import gettext as _
+from games.words import rounded
 
 if TYPE_CHECKING:
     from games.sealed_auction.rules import SealedAuction
@@ -78,8 +78,8 @@ def _history(game: SealedAuction, state: Session, role: Role) -> Block:
         sale = game.sale(state, index)
         return (
             game.role_title(sale.winner) if sale.winner else _("nobody"),
-            "-" if sale.price is None else exact(sale.price),
-            *(() if role == OBSERVER else (exact(sale.assets[role]),)),
+            "-" if sale.price is None else rounded(sale.price),
+            *(() if role == OBSERVER else (rounded(sale.assets[role]),)),
         )
 
     columns = (_("Winner"), _("Price"), *(() if role == OBSERVER else (_("You ended with"),)))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import Config, Role
+from games.interface import Role, TwoSources
 from games.seats import numbered_roles
 from games.social_dilemma.base_games import PUBLISHED, BaseGame, CustomGame, Name
 
@@ -20,7 +20,7 @@ Matching = Annotated[tuple[Group, ...], Field(title="Round", examples=[[["p1", "
 """The groups of one round, each ordered by position."""
 
 
-class DilemmaConfig(Config):
+class DilemmaConfig(TwoSources):
     """One treatment. Parameters of other mechanisms have no effect."""
 
     base_game: Name = Field("prisoners_dilemma", title="Base game")
@@ -65,8 +65,10 @@ class DilemmaConfig(Config):
         description="Who meets whom: an entry for every round, in it a row for every group with its seats in order of "
         "position, such as p1 and p2. Empty: set by the matching.",
     )
-    contract_bound: Annotated[int, Field(ge=0, le=1000)] | None = Field(
-        None, title="Largest payment", description="In a contract. Empty: the base game's largest payoff."
+    contract_bound: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(
+        None,
+        title="Largest payment",
+        description="In a contract. Empty: the base game's largest payoff, or in the program's version a million.",
     )
 
     @model_validator(mode="after")

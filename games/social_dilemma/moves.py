@@ -123,9 +123,9 @@ def proposing_mediator(actions: tuple[str, ...], seats: int, labels: tuple[str, 
 
 
 @lru_cache(maxsize=256)
-def proposing_contract(actions: tuple[str, ...], bound: int, labels: tuple[str, ...]) -> tuple[Form, ...]:
-    """Return the form for proposing a contract."""
-    limits = Annotated[int, Field(ge=-bound, le=bound)]
+def proposing_contract(actions: tuple[str, ...], bound: int | None, labels: tuple[str, ...]) -> tuple[Form, ...]:
+    """Return the form for proposing a contract; without a bound, it names none."""
+    limits: Any = int if bound is None else Annotated[int, Field(ge=-bound, le=bound)]
     payments = _model(
         "Contract",
         Move,
@@ -137,8 +137,10 @@ def proposing_contract(actions: tuple[str, ...], bound: int, labels: tuple[str, 
     model = _model("ProposeContractNow", ProposeContract, contract=(payments, Field(title=_("Your contract"))))
     words = _(
         "A contract pays for actions. Positive number: the others pay it to each player of the action. Negative "
-        "number: each player of the action pays it to the others. Whole numbers from -{bound} to {bound}."
-    ).format(bound=bound)
+        "number: each player of the action pays it to the others."
+    )
+    if bound is not None:
+        words += " " + _("Whole numbers from -{bound} to {bound}.").format(bound=bound)
     return (Form("propose", _("Propose a contract"), model, help=words),)
 
 

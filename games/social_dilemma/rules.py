@@ -47,13 +47,18 @@ from games.social_dilemma.designs import (
     with_payments,
 )
 from games.social_dilemma.state import Design, Dilemma, Groups, Round, Stage
+from games.social_dilemma.told import TOLD
 from games.words import gettext as _
 from games.words import points
+
+UNBOUNDED = 1_000_000
+"""The largest payment in a contract where the publication has no bound; players are not told it."""
 
 
 class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
 
+    told = TOLD
     title: ClassVar[str] = _("Social dilemma")
     summary: ClassVar[str] = _(
         "A conflict between private and common interest, under mechanisms that may sustain cooperation."
@@ -166,6 +171,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         """Return the largest payment that a contract can contain."""
         if self.config.contract_bound is not None:
             return self.config.contract_bound
+        if self.config.source == "program":
+            return UNBOUNDED
         return max(1, floor(self.base.largest()))
 
     def last_round(self) -> int:
@@ -481,6 +488,10 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         return "last round" if len(moves) >= self.seats() * self.last_round() else "stopped by chance"
 
     # ---- what players see --------------------------------------------------------------------------
+
+    def players_write(self) -> bool:
+        """Return False: players send no words to each other."""
+        return False
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         stopping = self.config.stopping

@@ -34,9 +34,9 @@ def view(game: SocialDilemma, state: Dilemma, role: Role) -> View:
         blocks.append(_result(game, state, role))
     blocks.append(_situation(game, state, role))
     blocks.append(payoff_table(game, state, role))
-    blocks += _designs(game, state, role)
+    blocks += designs(game, state, role)
     if game.repeated:
-        blocks += _history(game, state, role)
+        blocks += history(game, state, role)
     return tuple(blocks)
 
 
@@ -45,7 +45,7 @@ def notices(game: SocialDilemma, before: Dilemma, after: Dilemma, role: Role) ->
     blocks: list[Block] = []
     if after.stage != before.stage or after.winner != before.winner:
         blocks.append(_status(game, after, role))
-        blocks += _designs(game, after, role)
+        blocks += designs(game, after, role)
     if len(after.rounds) > len(before.rounds) and (game.config.history_depth or after.stage == "over"):
         blocks.append(_last_round(game, after, role))
     if after.stage == "over":
@@ -232,7 +232,7 @@ def _by_others(
 # ---- designs -----------------------------------------------------------------------------------
 
 
-def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
+def designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
     """Return the proposals once the vote starts; later the chosen one, the votes and the signatures."""
     if not state.proposals:
         return []
@@ -249,7 +249,7 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         rows = tuple(
             (
                 f"{letter}{proposer}",
-                _player_name(game, f"p{proposer}", role),
+                player_name(game, f"p{proposer}", role),
                 *(_clause(game, game.design_of(state, proposer)[key]) for key in keys),
             )
             for proposer in range(1, game.base.seats + 1)
@@ -263,21 +263,21 @@ def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
             "winner",
             _("Chosen"),
             name,
-            _("{name}, by {who}").format(name=name, who=_player_name(game, f"p{state.winner}", role)),
+            _("{name}, by {who}").format(name=name, who=player_name(game, f"p{state.winner}", role)),
         )
     ]
-    facts += [_clause_fact(game, key, clause, mediated) for key, clause in design.items()]
+    facts += [clause_fact(game, key, clause, mediated) for key, clause in design.items()]
     approvals = sum(state.winner in approved for approved in state.votes.values())
     facts.append(
         Fact("approvals", _("Approvals"), approvals, _("{given} of {all}").format(given=approvals, all=game.base.seats))
     )
     if state.signed:
-        refused = [_player_name(game, seat, role) for seat, yes in state.signed.items() if not yes]
+        refused = [player_name(game, seat, role) for seat, yes in state.signed.items() if not yes]
         signatures = _("everybody signed") if not refused else _("refused by {names}").format(names=_listed(refused))
         facts.append(Fact("signatures", _("Signatures"), not refused, signatures))
     title = _("The mediator") if mediated else _("The contract")
     votes = tuple(
-        (_player_name(game, seat, role), ", ".join(f"{letter}{number}" for number in approved) or _("none"))
+        (player_name(game, seat, role), ", ".join(f"{letter}{number}" for number in approved) or _("none"))
         for seat, approved in state.votes.items()
     )
     return [
@@ -290,7 +290,7 @@ def _clause(game: SocialDilemma, clause: str | int) -> Cell:
     return game.label(clause) if isinstance(clause, str) else number(clause)
 
 
-def _clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: bool) -> Fact:
+def clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: bool) -> Fact:
     """Return one clause of the chosen design."""
     if mediated:
         label = _("If {number} of {seats} delegate").format(number=key, seats=game.base.seats)
@@ -305,12 +305,12 @@ def _clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: boo
     return Fact(f"clause_{key}", _("A player who plays {action}").format(action=game.label(key)), clause, payment)
 
 
-def _played(game: SocialDilemma, past_round: Round, seat: Role) -> str:
+def played(game: SocialDilemma, past_round: Round, seat: Role) -> str:
     """Return what a seat played in a round, as shown to players."""
     return game.label(game.actions(seat)[past_round.actions[seat]])
 
 
-def _player_name(game: SocialDilemma, player: Role, role: Role) -> str:
+def player_name(game: SocialDilemma, player: Role, role: Role) -> str:
     return _("you") if player == role else game.role_title(player)
 
 
@@ -351,7 +351,7 @@ def _meetings(
     for index in reversed(window):
         past_round = rounds[index]
         group = past_round.group(player)
-        players = tuple((seat, _played(game, past_round, seat), past_round.points[seat]) for seat in group)
+        players = tuple((seat, played(game, past_round, seat), past_round.points[seat]) for seat in group)
         earlier_window = range(window.start, index)
         earlier = tuple(
             (partner, _meetings(game, rounds, partner, earlier_window, depth - 1))
@@ -362,7 +362,7 @@ def _meetings(
     return tuple(meetings)
 
 
-def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
+def history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
     """Return earlier rounds as the mechanism shows them."""
     if not game.in_population:
         return [_rounds_table(game, state, role)]
@@ -388,28 +388,26 @@ def _match_rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, ti
     for part_title, part_meetings in parts:
         for meeting in part_meetings:
             rows += [
-                (meeting.round, _player_name(game, seat, role), action, number(points), part_title)
+                (meeting.round, player_name(game, seat, role), action, number(points), part_title)
                 for seat, action, points in meeting.players
             ]
             for partner, earlier in meeting.earlier:
                 if (partner, meeting.round) not in shown and earlier:
                     shown.add((partner, meeting.round))
                     template = _("What {name} had done before round {round}")
-                    parts.append(
-                        (template.format(name=_player_name(game, partner, role), round=meeting.round), earlier)
-                    )
+                    parts.append((template.format(name=player_name(game, partner, role), round=meeting.round), earlier))
     return rows
 
 
 def _rounds_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
     """Return everybody's actions and points in the rounds that are shown, for repetition."""
-    titles = [_player_name(game, seat, role) for seat in game.roles()]
+    titles = [player_name(game, seat, role) for seat in game.roles()]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             index + 1,
             *(
                 _("{action} ({points})").format(
-                    action=_played(game, state.rounds[index], seat),
+                    action=played(game, state.rounds[index], seat),
                     points=number(state.rounds[index].points[seat]),
                 )
                 for seat in game.roles()
@@ -424,7 +422,7 @@ def _last_round(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
     """Return the outcome of the last round in the role's own group."""
     past_round = state.rounds[-1]
     rows = tuple(
-        (_player_name(game, seat, role), _played(game, past_round, seat), number(past_round.points[seat]))
+        (player_name(game, seat, role), played(game, past_round, seat), number(past_round.points[seat]))
         for seat in past_round.group(role)
     )
     title = _("Round {number}").format(number=len(state.rounds)) if game.repeated else _("What was played")
@@ -438,10 +436,10 @@ def _result(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
     if not game.repeated:
         past_round = state.rounds[-1]
         for seat in past_round.group(role):
-            action, points = _played(game, past_round, seat), number(past_round.points[seat])
+            action, points = played(game, past_round, seat), number(past_round.points[seat])
             by = _(" (by the mediator)") if seat in past_round.delegated else ""
             outcome = _("{action}{by}: {points} points").format(action=action, by=by, points=points)
-            facts.append(Fact(f"played_{seat}", _player_name(game, seat, role).capitalize(), action, outcome))
+            facts.append(Fact(f"played_{seat}", player_name(game, seat, role).capitalize(), action, outcome))
     else:
         facts.append(Fact("rounds", _("Rounds played"), len(state.rounds), str(len(state.rounds))))
     facts.append(Fact("payoff", _("Your result"), payoff, _("{points} points").format(points=number(payoff))))
@@ -453,28 +451,28 @@ def result_bars(game: SocialDilemma, state: Dilemma, role: Role) -> Bars | None:
 
     An observer sees them if all rounds are shown to everyone.
     """
-    played = len(state.rounds)
-    shown = [state.rounds[index] for index in (shown_rounds(game, state) if game.repeated else range(played))]
+    rounds_played = len(state.rounds)
+    shown = [state.rounds[index] for index in (shown_rounds(game, state) if game.repeated else range(rounds_played))]
     meets_all = all(set(past_round.group(game.roles()[0])) == set(game.roles()) for past_round in state.rounds)
     if not meets_all or not shown:
         if role == OBSERVER:
             return None
         payoff = game.payoffs(state)[role]
         return Bars(_("Your result"), (Bar(_("You"), _points(payoff), payoff, role=role),))
-    if role == OBSERVER and len(shown) < played:
+    if role == OBSERVER and len(shown) < rounds_played:
         return None
     totals = {seat: sum(past_round.points[seat] for past_round in shown) for seat in game.roles()}
-    if played == 1:
+    if rounds_played == 1:
         title, moves = _("Who got how many points"), tuple(
-            (seat, _("played {action}").format(action=_played(game, state.rounds[0], seat))) for seat in game.roles()
+            (seat, _("played {action}").format(action=played(game, state.rounds[0], seat))) for seat in game.roles()
         )  # fmt: skip
     else:
         title, moves = _("Who got how many points in the last {rounds} rounds"), ()
-        if len(shown) == played:
+        if len(shown) == rounds_played:
             title = _("Who got how many points in {rounds} rounds")
         title = title.format(rounds=len(shown))
     bars = (
-        Bar(_player_name(game, seat, role).capitalize(), _points(total), total, role=seat)
+        Bar(player_name(game, seat, role).capitalize(), _points(total), total, role=seat)
         for seat, total in totals.items()
     )
     return Bars(title, tuple(bars), moves=moves)

@@ -264,6 +264,20 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return quiz.QUESTIONS
 
     def lookups(self, state: Allocation, role: Role) -> Sequence[Tool]:
+        if self.told_as_published:
+            data = _("Every earlier period: who did which task, its size, pay and revenue, and totals.")
+            workers = state.instance.workers
+            return (
+                lookup(
+                    "get_previous_periods_data",
+                    data,
+                    lambda: {"periods": self.past_periods(state, role) or _("There is no data yet.")},
+                ),
+                lookup("get_worker_ids", _("The names of all workers."), lambda: {"workers": list(workers)}),
+                lookup(
+                    "get_task_info", _("This period's tasks and their sizes."), lambda: {"tasks": self._tasks(state)}
+                ),
+            )
         return (
             self.history(
                 state,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _data(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
-    return _tasks(game, state), _workers(game, state), _history(state)
+    return _tasks(game, state), _workers(game, state), _history(game, state)
 
 
 def _not_in_tools(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
@@ -69,7 +69,7 @@ def _workers(game: TaskAllocation, state: Allocation) -> Table:
     return Table("workers", _("Your workers"), columns, rows)
 
 
-def _history(state: Allocation) -> Table:
+def _history(game: TaskAllocation, state: Allocation) -> Table:
     """Return every earlier task."""
     rows = tuple(
         (
@@ -80,8 +80,8 @@ def _history(state: Allocation) -> Table:
             shown(state.instance.wage * sizes[task]),
             shown(sizes[task] * state.instance.productivities[worker]),
         )
-        for period, assignment in enumerate(state.assignments)
-        for sizes in [state.instance.sizes(period)]
+        for period, assignment in enumerate(state.assignments, start=game.first_period)
+        for sizes in [state.instance.sizes(period - game.first_period)]
         for task, worker in assignment.items()
     )
     columns = (_("Period"), _("Worker"), _("Task"), _("Size"), _("Pay"), _("Revenue"))

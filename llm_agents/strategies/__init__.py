@@ -106,7 +106,8 @@ def prompts_sha256(game: Game[Any, Any], settings: Settings = BARE, template: st
         "game": game.key,
         "rules_version": game.rules_version,
         "strategy": settings.strategy,
-        "instructions": template or game.instruction_template(),
+        "information": settings.information,
+        "instructions": template or game.template_told(settings.information),
         "persona": settings.persona.strip(),
         "prompts": {name: template_in_force(name, settings, reasons=reasons) for name in VARIABLES},
         "short": settings.short,
@@ -136,7 +137,10 @@ def asking(
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
     strategy = strategy_named(settings.strategy, play.game)
-    return Asking(play, role, settings, template, strategy, question or strategy.move)
+    told = play.informed(settings.information)
+    if strategy.layout == "tools":
+        told = told.with_tools()
+    return Asking(told, role, settings, template, strategy, question or strategy.move)
 
 
 def strategy_named(strategy: str | None, game: Game[Any, Any]) -> Strategy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ from games import texts
 from games.interface import Fact, Facts, Form, Role, Text, View
 from games.play import Play
 from games.strategies import MOVE, Question, Remark, Strategy
-from llm_agents.parsing import shortened_forms, with_remarks
+from llm_agents.parsing import last_object, shortened_forms, with_remarks
 from llm_agents.prompting import ABOUT_MARKS, format_help, render, task
 from llm_agents.settings import Settings
 from llm_agents.strategies.prompts import (
@@ -36,6 +37,7 @@ class Asking:
         template: the study's own instruction text, or None.
         strategy: how the turn is worded for the model.
         question: the strategy's question being asked.
+        reported: the model's own answer to an earlier question, which this one shows.
     """
 
     play: Play
@@ -44,10 +46,12 @@ class Asking:
     template: str | None
     strategy: Strategy
     question: Question = MOVE
+    reported: str = ""
 
     def system(self) -> str:
         """Return the rules, and what the marks around players' words mean."""
-        return f"{self._fill_in('system', SystemVariables(**self._common))}\n\n{ABOUT_MARKS}"
+        text, game = self._fill_in("system", SystemVariables(**self._common)), self.play.game
+        return text if game.told_as_published and not game.players_write() else f"{text}\n\n{ABOUT_MARKS}"
 
     def question_text(self, play: Play, forms: Sequence[Form], news: str) -> str:
         """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
@@ -86,9 +90,13 @@ class Asking:
     def news(self) -> str:
         """Return what is shown before a single question."""
         own_view = self.question.view
-        return render(
+        news = render(
             self.play.view(self.role) if own_view is None else own_view(self.play.game, self.play.state, self.role)
         )
+        if not self.reported or not self.play.game.told_as_published:
+            return news
+        report = {key: value for key, value in last_object(self.reported).items() if key != "reasoning"}
+        return f"Your status, as you reported it: {json.dumps(report, ensure_ascii=False)}\n\n{news}"
 
     def correction(self, reason: str) -> str:
         """Return the correction for an answer that was not a legal move."""

@@ -41,6 +41,8 @@ PAYOFF, YOU = "Payoff of ", "You"
 """How codebooks begin the name of a role's payoff, and how they call the player of a one-player game."""
 _NAME_IN_MEANING = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
 FACTOR, CONFIG = "factor_", "config_"
+POOLED = ("dataset", "information")
+"""Columns whose values are never pooled silently."""
 PREFIXES = ("player_", "agent_", "participant_", FACTOR, CONFIG, "payoffs_")
 """Columns of matches without these prefixes and not in MATCH_COLUMNS are the game's results."""
 OUTCOMES = ("number", "integer", "boolean")
@@ -343,13 +345,17 @@ class Data:
 
     @cached_property
     def varying(self) -> list[str]:
-        """What makes configurations differ: factors, parameters (`config_*`) that vary otherwise, `dataset` if pooled.
+        """What makes configurations differ: factors, parameters (`config_*`) that vary otherwise, `POOLED`.
 
         A parameter that has one value under each combination of the factors' levels stands behind them.
         """
-        varying = [n for n in (*self._config, "dataset") if self.column("matches", n).nunique(dropna=False) > 1]
+        varying = [n for n in (*self._config, *POOLED) if self._varies(n)]
         frame = self.table("matches", [*self.factors, *varying])
-        return [*self.factors, *(n for n in varying if n == "dataset" or not is_fixed_by(frame, n, self.factors))]
+        return [*self.factors, *(n for n in varying if n in POOLED or not is_fixed_by(frame, n, self.factors))]
+
+    def _varies(self, name: str) -> bool:
+        known = name == "dataset" or self.has("matches", name)
+        return known and self.column("matches", name).nunique(dropna=False) > 1
 
     @cached_property
     def constant(self) -> dict[str, Any]:

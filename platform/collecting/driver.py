@@ -181,7 +181,7 @@ class _Driver:
             on_calls=partial(playing.add_cost, self._prices, item),
             still_wanted=lambda: self.running,
         )
-        template = planning.planned_match(self.collection, item.number).instructions
+        template = planning.planned_match(self.collection, item.number).template_for(agent)
         ask_now = partial(question_for, match, play, role, agent, host, template=template)
         question = None
         try:

@@ -32,8 +32,8 @@ class Collection(models.Model):
 
     Attributes:
         document: the plan in canonical form; empty if the matches were imported.
-        frozen: what the plan leaves to the game: {rules_version, instructions: template, configurations: complete,
-            in order}; for imported matches also where they come from.
+        frozen: what the plan leaves to the game: {rules_version, instructions and published: templates,
+            configurations: complete, in order}; for imported matches also where they come from.
         sha256: of `content`.
     """
 

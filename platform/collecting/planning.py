@@ -44,6 +44,7 @@ class PlannedMatch:
 
     Attributes:
         instructions: the template; `edited` says that it is the researcher's own.
+        published: the template of seats that are told what was published; None if the game has none.
     """
 
     config: Mapping[str, Json]
@@ -53,7 +54,16 @@ class PlannedMatch:
     configuration: int
     instructions: str
     edited: bool
+    published: str | None = None
     stage: int = 0
+
+    def template_for(self, agent: Agent) -> str | None:
+        """Return the instructions that an agent is told."""
+        return self.published if agent.settings.information == "published" and not self.edited else self.instructions
+
+    def texts(self) -> dict[str, str] | None:
+        """Return the researcher's own instructions, for everybody who is told any."""
+        return {"instructions": self.instructions, "published": self.instructions} if self.edited else None
 
 
 class Configured:
@@ -63,13 +73,15 @@ class Configured:
         plans: one per configuration.
         configurations: complete, as frozen.
         template: the game's instructions, as frozen.
+        published: those of seats that are told what was published; None if the game has none.
     """
 
-    def __init__(self, document: Document, configurations: Sequence[Mapping[str, Json]], template: str):
+    def __init__(self, document: Document, frozen: Mapping[str, Any]):
         self.reader = reader = CollectionReader(document)
         self.plans: list[CollectionPlan] = [reader.collection(cell.factors) for cell in reader.cells]
-        self.configurations = configurations
-        self.template = template
+        self.configurations: Sequence[Mapping[str, Json]] = frozen["configurations"]
+        self.template: str = frozen["instructions"]
+        self.published: str | None = frozen["published"]
         agents = {id(plan.agents): agents_of(plan) for plan in self.plans}  # type: ignore[arg-type]
         self._agents = [agents[id(plan.agents)] for plan in self.plans]
 
@@ -159,9 +171,10 @@ def planned(document: Document, *, slug: str = "", seed: int | None = None) -> C
     frozen = {
         "rules_version": game.rules_version,
         "instructions": game.instruction_template(),
+        "published": game.template_told("published") if game.is_published() else None,
         "configurations": grids.listed(game, [plan.game.config for plan in plans]),
     }
-    configured = Configured(document, frozen["configurations"], frozen["instructions"])
+    configured = Configured(document, frozen)
     if problems := [*_agent_problems(configured), *_unpriced(configured)]:
         raise BadPlan([Fault("agents", problem) for problem in problems])
     plan = configured.plan
@@ -232,8 +245,7 @@ class _Identity:
 @lru_cache(maxsize=16)
 def _configured(identity: _Identity) -> Configured:
     collection = identity.collection
-    frozen = collection.frozen
-    return Configured(collection.document, frozen["configurations"], frozen["instructions"])
+    return Configured(collection.document, collection.frozen)
 
 
 def planned_match(collection: Collection, number: int) -> PlannedMatch:
@@ -251,7 +263,7 @@ def planned_match(collection: Collection, number: int) -> PlannedMatch:
     instance = number if known.plan.seeds == "match" else f"{_digest(config)}/{slot.repetition}"
     seed = Random(f"{collection.seed}/{instance}").getrandbits(48)
     return PlannedMatch(
-        config, players, seed, slot.repetition + 1, slot.configuration, *known.template_of(of), stage=stage
+        config, players, seed, slot.repetition + 1, slot.configuration, *known.template_of(of), known.published, stage
     )
 
 

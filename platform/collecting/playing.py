@@ -50,7 +50,7 @@ def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, ho
         seed=planned.seed,
         purpose=Match.Purpose.COLLECTION,
         budget_of=collection.budget_of,
-        texts={"instructions": planned.instructions} if planned.edited else None,
+        texts=planned.texts(),
     )
     moves = match.events.filter(kind="move").count()
     _write(item, holder, match=match, decisions=moves, **_columns_after(match))

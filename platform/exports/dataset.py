@@ -267,6 +267,7 @@ def _manifest(
             for version in source.versions()
         ),
         formats=formats,
+        information=tuple(sorted({modes for version in source.versions() for modes in version.information})),
         include=("excluded",) if reading.excluded else (),
         times=None if reading.times == "exact" else reading.times,
         files=files,

@@ -57,6 +57,8 @@ class Manifest(BaseModel):
     software: Mapping[str, str]
     versions: tuple[Mapping[str, Any], ...]
     formats: tuple[str, ...]
+    information: tuple[str, ...] = ()
+    """What its agents were told: "published" or "explained", or both, which are never pooled silently."""
     include: tuple[str, ...] | None = None
     """What else the dataset holds: "excluded" for excluded rows."""
     times: str | None = None

@@ -29,6 +29,7 @@ from exports.sources import Check, Source, StudySource
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, restore, stages
+from llm_agents.agent import is_scripted
 from matches.models import Event, Match, Seat
 from opponents.agents import Agent
 from opponents.models import Call
@@ -597,6 +598,13 @@ class PlayedMatch:
         """Return 12 hexadecimal digits that hash everything that changes the agent's behaviour; None for a person."""
         seat = self.seats[role]
         return _agent_hash(seat.agent, seat.delay, compact_json(seat.settings or {})) if seat.agent else None
+
+    def information(self, role: str) -> str | None:
+        """Return what the seat was told: "published" or "explained"; None for a script."""
+        seat = self.seats[role]
+        if seat.agent and is_scripted(seat.agent):
+            return None
+        return str((seat.settings or {}).get("information", "explained"))
 
     @cached_property
     def imported(self) -> bool:

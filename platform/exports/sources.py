@@ -58,6 +58,11 @@ class FrozenVersion:
     agents: Mapping[str, Agent]
     texts: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def information(self) -> set[str]:
+        """What its models were told: "published" or "explained"."""
+        return {agent.settings.information for agent in self.agents.values() if not agent.scripted}
+
 
 class StudySource:
     """A study with its versions."""

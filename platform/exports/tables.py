@@ -256,6 +256,14 @@ def matches(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
         ]
     columns += [
         Column(
+            "information",
+            "choice",
+            "What its players were told about the game.",
+            lambda m: "+".join(sorted({told for role in m.seats if (told := m.information(role))})) or None,
+            values="published: what the authors' program tells; explained: what people are told; both, joined by a "
+            "plus; empty if only scripts play",
+        ),
+        Column(
             "disclosure",
             "choice",
             "What its participants' pages told about the other players during the match.",
@@ -335,6 +343,13 @@ def seats(shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
             "identifier",
             "Hash (12 digits) of everything that affects the agent's behaviour; empty for a person.",
             lambda s: s[0].agent_hash(s[1]),
+        ),
+        Column(
+            "information",
+            "choice",
+            "What the seat was told about the game.",
+            lambda s: s[0].information(s[1]),
+            values="published: what the authors' program tells; explained: what people are told; empty for a script",
         ),
         Column(
             "participant",

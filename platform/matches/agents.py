@@ -83,7 +83,7 @@ def decide_turn(match: Match, play: Play, role: str, agent: Agent) -> Decision:
         AgentError, GameError: the agent and its fallbacks gave no move.
     """
     question = question_for(
-        match, play, role, agent, Host(_writers, current_prices), template=match.texts.get("instructions")
+        match, play, role, agent, Host(_writers, current_prices), template=match.template_for(agent)
     )
     decision = asyncio.run_coroutine_threadsafe(_decide_with_draft(question), background_loop()).result()
     if question.played_call is not None:
@@ -169,7 +169,7 @@ class _Thinking:
         if not play.awaits_answer(self._role, self._answering):
             return None
         host = Host(_writers, current_prices, on_note=partial(leases.renumber, lease))
-        template = match.texts.get("instructions")
+        template = match.template_for(self._agent)
         try:
             if lease.attempts > MAX_ATTEMPTS:
                 raise AgentError("the turn was started too often")

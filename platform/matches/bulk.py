@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -61,8 +61,8 @@ def _write(rows: Iterable[tuple[int, Row]]) -> None:
                 copy.write_row(_values(match, row))
         return
     batch: list[tuple[int, Row]] = []
-    for row in rows:
-        batch.append(row)
+    for entry in rows:
+        batch.append(entry)
         if len(batch) == BATCH_ROWS:
             _insert(batch)
             batch = []
@@ -82,7 +82,7 @@ def _insert(rows: Sequence[tuple[int, Row]]) -> None:
             cursor.executemany(command + placeholders, [_values(match, row) for match, row in rows])
 
 
-def _values(match_id: int, row: Row) -> tuple[object, ...]:
+def _values(match_id: int, row: Row) -> tuple[Any, ...]:
     as_column = connection.ops.adapt_datetimefield_value
     times = (as_column(row.at), as_column(row.asked_at), as_column(row.shown_at))
     return (match_id, row.number, row.kind, row.role, json.dumps(row.data), *times, row.refused)

@@ -366,7 +366,7 @@ class Change:
 def _locking_query() -> str:
     """Return the SQL that locks and reads a match, cached: composing it takes a tenth of a move's time."""
     left_out = {"config", "texts", "payoffs", "metrics"}
-    columns = ", ".join(field.column for field in Match._meta.concrete_fields if field.name not in left_out)
+    columns = ", ".join(str(field.column) for field in Match._meta.concrete_fields if field.name not in left_out)
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
     return f"SELECT {columns} FROM {Match._meta.db_table} WHERE id = %s{lock}"
 

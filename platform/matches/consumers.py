@@ -39,6 +39,7 @@ from redis import RedisError
 
 from matches import intake, presence, services
 from matches.channels import group_of
+from matches.models import Seat
 from matches.step import current_frame, has_missed, live_seat
 from matches.writers import OUTAGE_ERRORS
 
@@ -135,10 +136,11 @@ def _log_outage(error: Exception) -> None:
 
 
 class PlayConsumer(PageConsumer):
-    """The socket of one page that watches one seat."""
+    """The socket of one page that watches one seat, which it has once it is connected."""
+
+    seat: Seat
 
     async def connect(self) -> None:
-        self.seat = None
         self.asking: asyncio.Task[None] | None = None
         self.token = self.scope["url_route"]["kwargs"]["token"]
         _open[self.token] += 1
@@ -165,7 +167,7 @@ class PlayConsumer(PageConsumer):
         _open[self.token] -= 1
         if not _open[self.token]:
             del _open[self.token]
-        if self.seat is None:
+        if not hasattr(self, "seat"):
             return
         for task in (self.delayed_frame, self.asking):
             if task is not None:

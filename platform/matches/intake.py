@@ -111,7 +111,7 @@ def _stop_for_questions(play: Play, role: Role, form: Form, move: MoveData, post
         return
     warning = _warning(play, role, move)
     if (question or warning) and not posted.get(forms.CONFIRMED):
-        words = " ".join(filter(None, [question, warning and warning.words]))
+        words = " ".join(filter(None, [question, warning.words if warning else ""]))
         raise _NeedsConfirmation(form.name, words, warning.button if warning else "")
 
 

@@ -153,6 +153,11 @@ class Match(models.Model):
         """The pay rule promised to the players, as plain data; None if nobody is paid."""
         return _RULES.get(self.uid, lambda: _read_pay_rule(self.uid))
 
+    def template_for(self, agent: Agent) -> str | None:
+        """Return the instructions that an agent is told, as frozen; None: the game's own."""
+        text: str | None = self.texts.get("published" if agent.settings.information == "published" else "instructions")
+        return text
+
     def play(self) -> play.Play:
         """Return the current play."""
         return play.restore(self.configured(), self.snapshot)
@@ -188,7 +193,7 @@ class Match(models.Model):
             if not turn.by_agent and absences.has_lost_connection(self.absences.get(role, {}))
         }
 
-    def agents(self) -> dict[str, Agent]:
+    def agents(self) -> Mapping[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
         seated_later = {
             role: Agent.model_validate(absence["agent"])

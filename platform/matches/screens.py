@@ -340,7 +340,7 @@ def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
 
 
 def frame(
-    match: Match, role: Role, *, posted: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
+    match: Match, role: Role, *, posted: Mapping[str, str] | None = None, errors: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return what a page is sent: the screen and the data for its clock.
 
@@ -355,7 +355,7 @@ def frame(
 
 
 def _frame(
-    match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, str] | None
+    match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
     agent_turns = [open_turn for open_turn in _shown_agent_turns(match, shared.disclosure) if open_turn.role != role]

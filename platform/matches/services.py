@@ -396,6 +396,7 @@ def _finish(change: Change) -> None:
         for role, absence in change.absences.items():
             if "lent" in absence and absences.is_replaced(absence):
                 seat = Seat.objects.get(match=change.match, role=role)
+                assert seat.enrolment_id is not None
                 Seat.objects.filter(pk=seat.pk).update(left_at=absence["lent"]["at"])
                 people.end(people.locked(seat.enrolment_id), _as_replaced(absence["lent"]["ending"]))
     change.write()
@@ -568,6 +569,7 @@ def _abandon_for_others(change: Change, reason: str, role: Role | None) -> None:
 def _end_people(change: Change, endings: Mapping[Role, State], others_state: State) -> None:
     """End the study for everyone in the match; for those whom an agent replaced, as their time had ended."""
     for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False).order_by("enrolment"):
+        assert seat.enrolment_id is not None
         absence = change.absences.get(seat.role, {})
         if seat.role in endings:
             state = endings[seat.role]

@@ -212,7 +212,7 @@ def live_seat(token: str, step: str = "") -> Seat | None:
     """
     seats = Seat.objects.select_related("match", "enrolment").filter(enrolment__token=token)
     seat = seats.order_by("-step").first()
-    if seat is not None and step and {str(seat.step), str(seat.enrolment.position)} != {step}:
+    if seat is not None and seat.enrolment and step and {str(seat.step), str(seat.enrolment.position)} != {step}:
         return None
     return seat
 

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from functools import lru_cache
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -52,6 +53,7 @@ def running_processes() -> dict[str, int]:
     now = time.time()
     _redis().zremrangebyscore(HEARTBEATS_KEY, "-inf", now - DEAD_AFTER)
     counts = {"worker": 0, "collector": 0, "beat": 0}
-    for name in _redis().zrange(HEARTBEATS_KEY, 0, -1):
+    names: Any = _redis().zrange(HEARTBEATS_KEY, 0, -1)
+    for name in names:
         counts[name.decode().partition("@")[0]] += 1
     return counts

@@ -134,7 +134,7 @@ def people_latency(study: Study) -> Latency:
         shown_at__isnull=False, at__gte=timezone.now() - RECENT_PERIOD, match__budget_of=budget_of(study)
     )
     rows = moves.order_by("-at").values_list("shown_at", "at")[:MAX_TIMED]
-    return _latency([(at - shown_at).total_seconds() for shown_at, at in rows])
+    return _latency([(at - shown_at).total_seconds() for shown_at, at in rows if shown_at is not None])
 
 
 def models_latency(study: Study) -> Latency:
@@ -143,7 +143,7 @@ def models_latency(study: Study) -> Latency:
         budget_of=budget_of(study), at__gte=timezone.now() - RECENT_PERIOD, latency__isnull=False
     )
     rows = calls.exclude(outcome=Call.Outcome.FAILED).order_by("-at").values_list("latency", flat=True)[:MAX_TIMED]
-    return _latency(list(rows))
+    return _latency([latency for latency in rows if latency is not None])
 
 
 def _latency(seconds: list[float]) -> Latency:

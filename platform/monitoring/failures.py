@@ -49,6 +49,7 @@ def _matches(study: Study) -> list[Failure]:
     return [
         Failure(at, _("match ended without a result"), _why(ending, reasons.get(pk)), pk, str(uid))
         for pk, uid, at, ending in rows
+        if at is not None
     ]
 
 

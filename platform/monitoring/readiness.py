@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -113,7 +114,7 @@ def ready(request: HttpRequest) -> JsonResponse:
         "last_backup_seconds": None if health.storage.backup_seconds is None else round(health.storage.backup_seconds),
         "restarts": health.storage.restarts,
     }
-    response = JsonResponse(report, status=503 if health.problems else 200)
+    response: Any = JsonResponse(report, status=503 if health.problems else 200)
     response._has_been_logged = True  # with the reason, and not at every request
     return response
 

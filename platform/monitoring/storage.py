@@ -68,7 +68,7 @@ def _write_to_database() -> str:
         written_at = Watermark.objects.values_list("until", flat=True).get(name="written")
     except (DatabaseError, InterfaceError) as error:
         return f"the database cannot be written: {str(error).partition(chr(10))[0]}"
-    return "" if written_at >= now else "the database lost what was written"
+    return "" if written_at is not None and written_at >= now else "the database lost what was written"
 
 
 def _write_to_folder(folder: Path) -> str:

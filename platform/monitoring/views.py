@@ -30,6 +30,11 @@ COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed"
 View = Callable[[HttpRequest, Study], HttpResponse]
 
 
+def _study_admin() -> Any:
+    """Return the study's own admin, which decides who may see and do what."""
+    return admin.site.get_model_admin(Study)
+
+
 def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
     """Decorator: pass the view the study in its URL, if the user has this role in it.
 
@@ -39,7 +44,7 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @wraps(view)
         def wrapper(request: HttpRequest, pk: int) -> HttpResponse:
-            return view(request, admin.site.get_model_admin(Study).seen(request, str(pk), role=role))
+            return view(request, _study_admin().seen(request, str(pk), role=role))
 
         return admin.site.admin_view(wrapper)
 
@@ -114,7 +119,7 @@ def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action
     try:
         with transaction.atomic():
             details = run(study)
-            admin.site.get_model_admin(Study).record_action(request, study, action, message, details)
+            _study_admin().record_action(request, study, action, message, details)
     except services.NotDone as refused:
         messages.error(request, str(refused))
     else:
@@ -132,7 +137,7 @@ def _status_context(request: HttpRequest, study: Study) -> dict[str, Any]:
         "status": status_of(study, window),
         "window": window.key,
         "windows": [("hours", _("3 hours")), ("day", _("1 day")), ("weeks", _("3 weeks"))],
-        "may_change": admin.site.get_model_admin(Study).has_change_permission(request, study),
+        "may_change": _study_admin().has_change_permission(request, study),
         "most_characters": services.MAX_CHARACTERS,
     }
 

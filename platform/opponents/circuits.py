@@ -46,7 +46,8 @@ def write(name: str, state: State, changed_at: datetime) -> None:
 
 def open_circuits() -> dict[str, datetime]:
     """Return when the pause of each paused endpoint ends, across all processes."""
-    return dict(Circuit.objects.filter(open_until__gt=timezone.now()).values_list("endpoint", "open_until"))
+    paused = Circuit.objects.filter(open_until__gt=timezone.now()).values_list("endpoint", "open_until")
+    return {endpoint: open_until for endpoint, open_until in paused if open_until is not None}
 
 
 def wait_until_written() -> None:

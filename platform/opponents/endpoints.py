@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.core.exceptions import ValidationError
 from django.db import Error as DatabaseFailure
@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from llm_agents import endpoints as agent_endpoints
 from llm_agents.agent import SCRIPT
-from llm_agents.endpoints import Price
+from llm_agents.endpoints import Price, Protocol, Structured
 from llm_agents.errors import NotConfigured
 from llm_agents.pricing import PriceList
 from opponents import circuits, keys
@@ -75,11 +75,11 @@ def stored_endpoint(endpoint: Endpoint, *, even_disabled: bool = False) -> Store
         refusal = _("The key of “{name}” was deleted. Enter a key.").format(name=endpoint.name)
     return StoredEndpoint(
         name=endpoint.name,
-        protocol=endpoint.protocol,
+        protocol=cast(Protocol, endpoint.protocol),
         base_url=endpoint.base_url or None,
         key=keys.unseal(endpoint.sealed_key) if endpoint.sealed_key else None,
         key_variable=endpoint.key_variable or None,
-        structured=endpoint.structured,
+        structured=cast(Structured, endpoint.structured),
         tools=endpoint.tools,
         concurrency=endpoint.concurrency,
         per_minute=endpoint.per_minute,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from django import forms
@@ -52,8 +52,7 @@ class EndpointForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         if self.is_bound and (typed := self.data.get(self.add_prefix("base_url"))):
-            self.data = self.data.copy()
-            self.data[self.add_prefix("base_url")] = completed_address(typed.strip())
+            self._replace({"base_url": completed_address(typed.strip())})
         if self._pending_key:
             self.fields["new_key"].help_text = KEY_KEPT
 
@@ -109,13 +108,18 @@ class EndpointForm(forms.ModelForm):
             self.add_error("new_key", _("The stored key belongs to the old address. Enter it again, or delete it."))
         return cleaned
 
+    def _replace(self, entered: Mapping[str, str]) -> None:
+        """Replace what was entered in these fields."""
+        data: Any = self.data
+        self.data = data = data.copy()
+        for name, value in entered.items():
+            data[self.add_prefix(name)] = value
+
     def full_clean(self) -> None:
         super().full_clean()
-        invalid_names = [name for name in SENSITIVE_FIELDS if name in self._errors]
+        invalid_names = [name for name in SENSITIVE_FIELDS if name in self.errors]
         if invalid_names:
-            self.data = self.data.copy()
-            for name in invalid_names:
-                self.data[self.add_prefix(name)] = ""
+            self._replace(dict.fromkeys(invalid_names, ""))
         if self.is_bound:
             self._keep_typed()
 

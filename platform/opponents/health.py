@@ -103,7 +103,7 @@ def _times(calls: QuerySet[Call]) -> dict[tuple[str, str], list[float]]:
     answered = calls.exclude(outcome=Outcome.FAILED).filter(latency__isnull=False)
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     for endpoint, model, latency in answered.order_by("-at").values_list("endpoint", "model", "latency")[:MAX_TIMED]:
-        times[endpoint, model].append(latency)
+        times[endpoint, model].append(latency or 0.0)
     for seconds in times.values():
         seconds.sort()
     return times

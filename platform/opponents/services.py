@@ -77,7 +77,8 @@ def latest_call(match_uid: uuid.UUID, role: str, purposes: Iterable[str]) -> Cal
 def raw_answers(match_uid: uuid.UUID, role: str) -> list[tuple[int, str]]:
     """Return (answering, text) for every answer by this role's models that became a move, in order."""
     moves = Call.objects.filter(match_uid=match_uid, role=role, purpose="move", outcome=Call.Outcome.MOVE)
-    return list(moves.exclude(answer=None).order_by("pk").values_list("answering", "answer"))
+    answers = moves.exclude(answer=None).order_by("pk").values_list("answering", "answer")
+    return [(answering, answer) for answering, answer in answers if answer is not None]
 
 
 def outcome_of(error: str | None, problem: str | None, *, played: bool = True) -> Call.Outcome:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from random import Random
 from typing import Any
 
 from django.utils.translation import override
 
+from games import guard
 from games.examples import Case, Walk
 from games.interface import Form, Json, Move, Role
 from games.play import Play, abandon
@@ -23,6 +25,8 @@ from piloting.reading import Page, read
 
 MOVES_PER_FORM = 4
 """Number of moves tried in each form at each point in a match."""
+_NOT_READ = re.compile(r"<(script|style|svg|textarea|bdi|option)\b.*?</\1>", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
 _FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)
 
 
@@ -43,8 +47,16 @@ def _problems(walk: Walk, seed: int) -> Iterator[str]:
                 except Exception as error:  # noqa: BLE001 - whatever a template raises is a page with status 500
                     yield f"the screen of {role} cannot be shown: {type(error).__name__}: {error}"
                     break
+                yield from _doubtful_words(page, role)
                 if shown_play is play:
                     yield from _unsubmittable_moves(play, role, page, rng, recorded.get((play.last, role)))
+
+
+def _doubtful_words(html: str, role: Role) -> Iterator[str]:
+    """Yield research words, raw names and unrounded numbers that the page shows; players' own words may be anything."""
+    shown = unescape(_TAG.sub(" ", _NOT_READ.sub(" ", html)))
+    for problem in guard.warnings(shown):
+        yield f"the page of {role}: {problem}"
 
 
 def _unsubmittable_moves(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -31,9 +31,6 @@ class PlannedAgent(Asking):
     )
     endpoint: Annotated[str, Field(max_length=60)] | None = Field(None, title="Endpoint")
     model: Annotated[str, Field(max_length=200)] | None = Field(None, title="Model")
-    information: Literal["explained"] = Field(
-        "explained", title="Information", description="explained: what a participant in its seat would be told."
-    )
     delay: Annotated[float, Field(ge=0, le=MAX_SECONDS)] = Field(
         0, title="Delay", description="Seconds to wait before answering.", json_schema_extra={"unit": "seconds"}
     )

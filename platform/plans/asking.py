@@ -100,6 +100,8 @@ class AgentSettings(Asking):
         Never raises, so that the caller can show each problem next to its field.
         """
         problems = self._problems_of_texts(game)
+        if self.information == "published" and not game.is_published():
+            problems["information"] = _("{game} was never played by models in a publication.").format(game=game.title)
         try:
             problems |= self._problem_of_omitted_calls(strategy_named(self.strategy, game))
         except AgentError as error:

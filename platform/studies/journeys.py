@@ -541,13 +541,14 @@ class _Play:
     @cached_property
     def template(self) -> str:
         own = self.stage.instructions
-        frozen = self.way.version.frozen.get("instructions", {}).get(self.stage.game)
-        written = (frozen or self.game.instruction_template()) if own == DEFAULT_TEXT else own
+        written = self.way.version.frozen["instructions"][self.stage.game] if own == DEFAULT_TEXT else own
         return template_with(written, self.way.variables)
 
     def about(self, role: Role) -> dict[str, Any]:
         """Return what every step about the game holds."""
-        shown = {"instructions": self.template, "amounts": self.stage.amounts}
+        own = self.stage.instructions
+        published = self.way.version.frozen["published"].get(self.stage.game) if own == DEFAULT_TEXT else self.template
+        shown = {"instructions": self.template, "amounts": self.stage.amounts, "published": published}
         pay = self.rule.model_dump(mode="json", exclude={"endings"})
         config = self.game.config.model_dump(mode="json")
         return {"game": self.stage.game, "config": config, "role": role, "texts": {**shown, "pay": pay}}

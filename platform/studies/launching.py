@@ -79,6 +79,7 @@ def draft_version(study: Study) -> Version:
     version.frozen = {
         "rules_versions": {kind.key: kind.rules_version for kind in kinds},
         "instructions": {kind.key: kind.instruction_template() for kind in kinds},
+        "published": {kind.key: kind.template_told("published") for kind in kinds if kind.is_published()},
         "about_minutes": minutes_of(version.reader),
         "media": {file.name: file.as_shown() for file in files},
     }

@@ -23,7 +23,8 @@ from participants.models import Enrolment, new_seed
 from plans import stages
 from plans.canonical import plan_hash, sha256_of
 from plans.pay import PayRule
-from plans.plan import Entry, Plan
+from plans.plan import Entry as EntryRules
+from plans.plan import Plan
 from plans.reading import Reader, reader_of
 from plans.seats import fitted
 from rights.models import Membership
@@ -113,9 +114,9 @@ class Study(models.Model):
         """Return the version that new participants get; None if nothing was launched."""
         return self.versions.order_by("-number").first()
 
-    def entry_rules(self) -> Entry:
+    def entry_rules(self) -> EntryRules:
         """Return who may enter and how often: as last launched, or as the draft says if nothing was launched."""
-        return Entry.model_validate(self.in_force("entry", self.draft.get("entry", {})))
+        return EntryRules.model_validate(self.in_force("entry", self.draft.get("entry", {})))
 
     def in_force(self, path: str, otherwise: Any = None) -> Any:
         """Return what was last launched of a part that is outside the hash; `otherwise` if nothing was launched."""

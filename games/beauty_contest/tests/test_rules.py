@@ -138,10 +138,10 @@ class TestHistory:
         history = next(block for block in actual.view("p1") if block.key == "history")
         assert [row[0] for row in history.rows] == list(range(6 - min(depth, 5), 6))
 
-    def test_all_runs_are_shown_unrounded_after_the_last(self):
+    def test_all_runs_are_shown_after_the_last(self):
         play = play_runs((1 / 3, 101), (20, None), history_depth=0)
         history = next(block for block in play.view("p2") if block.key == "history")
-        assert [row[1:3] for row in history.rows] == [("0.3333333333333333", "not valid"), ("20", "not valid")]
+        assert [row[1:3] for row in history.rows] == [("0.33", "not valid"), ("20", "not valid")]
 
 
 class TestScripts:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 
 from audit.actions import Action
 from collecting.admin.status import size
+from collecting.admin.told import WhatModelsAreTold
 from collecting.planning import Configured, make_collection, planned
 from games import registry
 from games.errors import GameError
@@ -27,27 +28,27 @@ from plans.plan import Document
 from plans.reading import BadPlan, Fault
 from plans.schema import collection_controls, seats_of
 from plans.starting_collections import collection_for
-from rights.admin import MembersPage
 from studies import filing
 from studies.admin.beginnings import games_offered, picture_of
 from studies.admin.editing import MAX_SHOWN_CELLS, MAX_SHOWN_LEVELS, posted_document, uploaded
 from studies.admin.words import words
 
 
-class PlanEditing(MembersPage):
+class PlanEditing(WhatModelsAreTold):
     """The views that create collections."""
 
     def planning_urls(self) -> list[URLPattern]:
         """Return the URL patterns of these views."""
         views = {"check": self.check_plan, "save": self.save_plan, "text": self.default_text, "read": self.read_file}
-        return [
+        told = path("told/<slug:name>/", self.admin_site.admin_view(self.told_page), name="collecting_collection_told")
+        return [told] + [
             path(f"add/{name}/", self.admin_site.admin_view(require_POST(view)), name=f"collecting_collection_{name}")
             for name, view in views.items()
         ]
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Show the ways to begin a collection; with `?game=` or `?preset=`, the editor of a new plan."""
-        self._refuse_others(request)
+        self.refuse_others(request)
         context = {**self.admin_site.each_context(request), "opts": self.opts, "title": _("New collection")}
         if begun := _begun(request):
             slug, document = begun
@@ -83,7 +84,7 @@ class PlanEditing(MembersPage):
 
     def check_plan(self, request: HttpRequest) -> HttpResponse:
         """Return faults and sizes of the plan as edited; saves nothing."""
-        self._refuse_others(request)
+        self.refuse_others(request)
         try:
             return JsonResponse(_answer(posted_document(request)))
         except BadPlan as error:
@@ -91,7 +92,7 @@ class PlanEditing(MembersPage):
 
     def save_plan(self, request: HttpRequest) -> HttpResponse:
         """Create the collection and return {url}: its page; 400 with the reasons if it cannot be played."""
-        self._refuse_others(request)
+        self.refuse_others(request)
         try:
             with transaction.atomic():
                 document = posted_document(request)
@@ -107,7 +108,7 @@ class PlanEditing(MembersPage):
 
     def default_text(self, request: HttpRequest) -> HttpResponse:
         """Return {text}: the game's instructions, to begin one's own with."""
-        self._refuse_others(request)
+        self.refuse_others(request)
         try:
             game = posted_document(request)["journey"][0]["game"]
         except (BadPlan, LookupError, TypeError):
@@ -116,14 +117,14 @@ class PlanEditing(MembersPage):
 
     def read_file(self, request: HttpRequest) -> HttpResponse:
         """Return {document, faults} of a file for the editor; saves nothing."""
-        self._refuse_others(request)
+        self.refuse_others(request)
         try:
             document, _media = filing.read(uploaded(request), collection=True)
         except BadPlan as error:
             return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
         return JsonResponse({"document": document, "faults": []})
 
-    def _refuse_others(self, request: HttpRequest) -> None:
+    def refuse_others(self, request: HttpRequest) -> None:
         if not self.has_add_permission(request):
             raise PermissionDenied
 
@@ -163,7 +164,7 @@ def _answer(document: dict[str, Any]) -> dict[str, Any]:
 
 def _sizes(collection: Any) -> dict[str, Any]:
     """Return the configurations with their matches, and how many matches there are and why."""
-    known = Configured(collection.document, collection.configurations, collection.frozen["instructions"])
+    known = Configured(collection.document, collection.frozen)
     cells = CollectionReader(collection.document).cells[:MAX_SHOWN_CELLS]
     treatments = len(known.configurations) // known.plan.cycle
     return {

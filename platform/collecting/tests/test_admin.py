@@ -551,3 +551,14 @@ def test_results_are_shown_if_the_game_has_analyses(client, administrator):
     page = client.get(action_url(collection, "results")).content.decode()
     assert "Deviation rating" in page and "Replicator dynamics: prisoners dilemma" in page
     assert client.get(action_url(new_collection(), "results")).status_code == 404
+
+
+class TestWhatModelsAreTold:
+    def test_shows_the_calls_the_facts_and_both_modes(self, client: Client, administrator: User):
+        page = text_of(client.get("/admin/collecting/collection/told/coopeval-contract/?seat=p2&turns=3"))
+        assert "whole number for every action" in page and "Call 3: move" in page
+        assert "Who voted for what." in page and "Payments that go beyond" in page
+
+    @pytest.mark.parametrize("address", ["nothing/", "coopeval-none/?seat=p9"])
+    def test_finds_nothing_else(self, client: Client, administrator: User, address: str):
+        assert client.get(f"/admin/collecting/collection/told/{address}").status_code == 404

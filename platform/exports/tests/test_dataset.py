@@ -163,7 +163,7 @@ def test_headers_depend_on_the_study_not_its_data(tmp_path, finished_dataset):
         "decisions", "messages",
         "player_alice", "agent_alice", "agent_alice_hash", "participant_alice",
         "player_bob", "agent_bob", "agent_bob_hash", "participant_bob",
-        "disclosure", "told_of_players",
+        "information", "disclosure", "told_of_players",
             *(f"config_{name}" for name in registry.get("bargaining").Config.model_fields),
         "payoffs_alice", "payoffs_bob",
         *reading_of(study).shape.metrics,

@@ -94,8 +94,7 @@ def chart(context: Context, block: Chart) -> str:
 
 
 def _names(context: Context) -> SeatNames:
-    names: SeatNames = context.get("names", ())
-    return names
+    return tuple(context.get("names") or ())
 
 
 @lru_cache(maxsize=2048)
@@ -128,6 +127,8 @@ def _row(row_key: _CacheKey, names: SeatNames) -> str:
 def marked(cell: Any, names: SeatNames) -> str:
     """Return a cell; one that names a seat begins with the seat's mark."""
     style = dict(names).get(cell) if isinstance(cell, str) else None
+    if isinstance(cell, str):
+        cell = named(cell)
     return said(cell) if style is None else format_html('<i class="mark {}" aria-hidden="true"></i> {}', style, cell)
 
 
@@ -166,6 +167,15 @@ def mark_of(names: SeatNames, role: str) -> str:
 def as_json(data: Any) -> str:
     """Return plain data for a page's script, to be put in an attribute."""
     return json.dumps(data)
+
+
+_NAME = re.compile(r"\b([A-Za-z]+)_(\d+)\b")
+
+
+@register.filter
+def named(text: Any) -> str:
+    """Return text with names as people write them: "Offer_1" → "Offer 1"."""
+    return _NAME.sub(r"\1 \2", str(text))
 
 
 @register.filter

@@ -55,11 +55,11 @@ class TestDepth:
             assert ("13.5" in page) == (depth > 0)
 
 
-def test_unrounded_numbers_stay_on_one_line():
-    game = configure(registry.get("beauty_contest"), {"players": 2, "runs": 2, "history_depth": 1})
+def test_long_numbers_stay_on_one_line():
+    game = configure(registry.get("beauty_contest"), {"players": 2, "upper": 1e12, "runs": 2, "history_depth": 1})
     play, _events = start(game, 1)
-    for role, number in (("p1", 100 / 3), ("p2", 40)):
+    for role, number in (("p1", 1e12 / 3), ("p2", 40)):
         play, _events = submit(play, role, {"answer": number})
     page = render_screen(play, "p1")
-    assert ' class="long-number">33.333333333333336</td>' in page
+    assert ' class="long-number">333333333333.33</td>' in page
     assert '"Player 2">40</td>' in page

@@ -161,7 +161,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         """Protect endpoints that studies or collections use, and name those that the user may see."""
         to_delete, counts, missing_permissions, protected = super().get_deleted_objects(objs, request)
         named, others = shown_to(request.user, [use for endpoint in objs for use in uses_of(endpoint.name)])
-        links = [format_html('<a href="{}">{}</a>: {}', use.url, use.parent, use.title) for use in named]
+        links: list[str] = [format_html('<a href="{}">{}</a>: {}', use.url, use.parent, use.title) for use in named]
         if others:
             links.append(
                 ngettext("one use that you may not see", "{number} uses that you may not see", others).format(

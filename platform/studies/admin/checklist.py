@@ -22,9 +22,14 @@ from llm_agents.endpoints import endpoint
 from llm_agents.errors import AgentError
 from opponents import spending
 from opponents.trying import try_out
+from plans import guard
 from plans.canonical import canonical, sha256_of, version_hash
+from plans.reading import Reader
 from studies.costs import Costs
 from studies.models import Study, Version
+
+MAX_WARNINGS = 5
+"""Warnings that are written out."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ def checklist(study: Study, request: HttpRequest, version: Version | None, costs
         ),
         Point("pay", _("Pay"), _pay_in_words(costs), _("Seen"), document.get("pay"), f"{page}#pay"),
         Point("cost", _("Worst case"), costs.total_sentence if costs else "", _("Seen"), costs and costs.rows, page),
+        _reading(document),
         Point("ethics", _("Ethics text"), _("The consent page"), _("Read it"), consent, f"{page}#stage/journey.0"),
     ]
     if study.status == Study.Status.LAUNCHED:
@@ -105,6 +111,17 @@ def tick(study: Study, point: Point, user: AbstractBaseUser | AnonymousUser) -> 
             details={"point": point.name, "sha256": sha256_of(point.facts)},
         )
     return problem
+
+
+def _reading(document: dict[str, Json]) -> Point:
+    """Return the point about what participants read: done if nothing is doubtful."""
+    found = guard.warnings(Reader(document))
+    detail = " ".join(map(str, found[:MAX_WARNINGS])) or _(
+        "Nothing names the question, a raw name or an unkept promise."
+    )
+    if len(found) > MAX_WARNINGS:
+        detail += " " + _("And {number} more.").format(number=len(found) - MAX_WARNINGS)
+    return Point("words", _("What participants read"), detail, _("Seen"), list(map(str, found)), done=not found)
 
 
 def _done(point: Point) -> Point:

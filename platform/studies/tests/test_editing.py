@@ -263,12 +263,12 @@ def test_a_point_of_the_checklist_is_done_until_what_it_concerns_changes(client,
     def done() -> set[str]:
         return {point.name for point in client.get(page("change", study.pk)).context["points"] if point.done}
 
-    assert done() == {"agents"}
+    assert done() == {"agents", "words"}
     client.post(page("tick", study.pk), {"item": "pay"})
-    assert done() == {"agents", "pay"}
+    assert done() == {"agents", "pay", "words"}
     assert Record.objects.filter(action="seen", details__point="pay").count() == 1
     client.post(page("save", study.pk), sent(study.draft | {"pay": {"base": "2.00"}}, edit=0))
-    assert done() == {"agents"}
+    assert done() == {"agents", "words"}
 
 
 def test_comparison_of_versions_is_in_words(client, boss):

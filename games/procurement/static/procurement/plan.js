@@ -11,8 +11,8 @@
     for (const row of box.querySelectorAll("[data-offer]")) {
       const field = row.querySelector("[data-units]"), bought = units(field), least = amount(row.dataset.minimum);
       row.classList.toggle("bought", bought > 0);
-      if (Number.isNaN(bought)) faults.push(box.dataset.whole.replace("NAME", row.dataset.offer));
-      else if (bought && bought < least) faults.push(box.dataset.least.replace("NAME", row.dataset.offer).replace("LEAST", least));
+      if (Number.isNaN(bought)) faults.push(box.dataset.whole.replace("NAME", row.dataset.name));
+      else if (bought && bought < least) faults.push(box.dataset.least.replace("NAME", row.dataset.name).replace("LEAST", least));
       if (bought) cost += bought * amount(row.dataset.price) + amount(row.dataset.upfront);
     }
     const left = Math.round(100 * (Number(box.dataset.budget) - cost)) / 100, beyond = left < 0;

@@ -1,0 +1,91 @@
+"""Warnings about what participants of a study read; nothing here refuses a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from games import guard
+from games.interface import Json
+from games.words import gettext as _
+from plans import stages
+from plans.plan import Plan
+from plans.reading import Fault, Reader
+from plans.stages import DEFAULT_TEXT
+
+_AMOUNT = re.compile(r"(?:[$€£]|\b(?:USD|EUR|GBP)\s?)(\d+(?:[.,]\d{1,2})?)(?![\d%])")
+_NEW_PARTNERS = re.compile(r"never (?:meet|play)|different (?:player|partner|person|people|one)s?|always new", re.I)
+RESEARCHERS_ONLY = frozenset({"debriefing"})
+"""Stages after which nothing is measured, so that they may say what was studied."""
+
+
+def warnings(reader: Reader) -> list[Fault]:
+    """Return what is doubtful in the first cell of each combination of a plan's texts, each once."""
+    found: dict[tuple[str, str], Fault] = {}
+    for cell in reader.cells:
+        for fault in _of_plan(reader.plan(cell.factors)):
+            found.setdefault((fault.at, fault.what), fault)
+    return list(found.values())
+
+
+def _of_plan(plan: Plan) -> Iterator[Fault]:
+    texts = [("shown_title", plan.shown_title)]
+    texts += [(f"entry.listing.{name}", text) for name, text in _texts_in(plan.entry.listing.model_dump())]
+    for number, stage in enumerate(plan.journey):
+        if stage.stage not in RESEARCHERS_ONLY:
+            own = stage.model_dump(mode="json", include={"title", "text", "instructions", "examples", "items", "of"})
+            texts += [(f"journey.{number}.{name}", text) for name, text in _texts_in(own)]
+    for at, text in texts:
+        yield from (Fault(at, what) for what in guard.warnings(text, language=plan.language[:2]))
+        yield from _promises(plan, at, text)
+    for number, stage in enumerate(plan.journey):
+        yield from _partners(stage, f"journey.{number}")
+
+
+def _texts_in(node: Json, path: str = "") -> list[tuple[str, str]]:
+    """Return (dotted path, text) of every text that is shown: not of names, kinds and conditions."""
+    if isinstance(node, dict):
+        shown = {key: child for key, child in node.items() if key not in _NOT_SHOWN}
+        return [found for key, child in shown.items() for found in _texts_in(child, f"{path}.{key}".strip("."))]
+    if isinstance(node, list):
+        return [found for number, child in enumerate(node) for found in _texts_in(child, f"{path}.{number}")]
+    return [(path, node)] if isinstance(node, str) and node != DEFAULT_TEXT else []
+
+
+_NOT_SHOWN = frozenset(
+    "stage name kind game config seats fill take order passes show_if ends_if valid_if amounts partners roles timing "
+    "lobby currency media image video".split()
+)
+
+
+def _promises(plan: Plan, at: str, text: str) -> Iterator[Fault]:
+    """Yield amounts of money that the plan does not pay."""
+    bonus = plan.pay.bonus
+    paid = {plan.pay.base, plan.pay.waiting_rate, bonus.cap, *_amounts(bonus.model_dump())}
+    for amount in dict.fromkeys(_AMOUNT.findall(text)):
+        try:
+            value = Decimal(amount.replace(",", "."))
+        except InvalidOperation:
+            continue
+        if value not in paid:
+            words = _(
+                "“{amount}” is promised, but is neither the base pay, an average, a rate nor the limit of the bonus."
+            )
+            yield Fault(at, words.format(amount=amount))
+
+
+def _amounts(values: dict[str, Any]) -> set[Decimal]:
+    return {value for value in values.values() if isinstance(value, Decimal)}
+
+
+def _partners(stage: stages.Stage, at: str) -> Iterator[Fault]:
+    """Yield a claim of one's own instructions about whom people meet that the stage does not keep."""
+    for number, inner in enumerate(getattr(stage, "of", ())):
+        yield from _partners(inner, f"{at}.of.{number}")
+    if not isinstance(stage, stages.Game) or stage.instructions == DEFAULT_TEXT or stage.partners == "new":
+        return
+    if claim := _NEW_PARTNERS.search(stage.instructions):
+        what = _("“{claim}” is not kept: partners are “{partners}”, so the same people may meet again.")
+        yield Fault(f"{at}.instructions", what.format(claim=claim[0], partners=stage.partners))
