@@ -1,6 +1,6 @@
-"""Share work between two forks of this process; the results do not depend on which of them did which part.
+"""Share work between this process and a fork of it; the results do not depend on which of them did which part.
 
-The forks share the memory of everything loaded so far. joblib would copy the data to its processes, or wait forever
+The fork shares the memory of everything loaded so far. joblib would copy the data to its processes, or wait forever
 for one that was killed.
 """
 
@@ -14,18 +14,17 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
 R = TypeVar("R")
 Begin = Callable[[int, int], None]
-"""Called in this process before a piece of work begins, with the number done and the index of one not done yet."""
+"""Called in this process before a piece of work begins, with the number done and the index of this one."""
 RUNS_THREADS = {"vl_convert", "sklearn"}
 """Libraries whose threads make a fork hang; analyses import them on first use."""
-PROCESSES = 2
 _shared: dict[str, Callable[[int], Any]] = {}
-"""The work under way, which the forks inherit."""
+"""The work under way, which the fork inherits."""
 
 
 def fork_is_possible() -> bool:
@@ -46,35 +45,42 @@ def in_order(work: Callable[[int], R], number: int, begin: Begin) -> list[R]:
 
 
 def in_parallel(work: Callable[[int], R], number: int, begin: Begin) -> list[R]:
-    """Return `work(0)`, …, `work(number - 1)` in order, computed in forks; if one dies, this process repeats its work.
+    """Return `work(0)`, …, `work(number - 1)` in order; this process works from the first on, a fork from the last.
+
+    If the fork dies, this process repeats its work.
 
     Args:
-        work: returns something that can be pickled, and gives the same result in every process.
-        begin: if it raises an exception, the forks end.
+        work: returns something that can be pickled, and gives the same result in either process.
+        begin: if it raises an exception, both processes end.
     """
     results: dict[int, R] = {}
     children = set(multiprocessing.active_children())
     _shared["work"] = work
     gc.collect()
     gc.freeze()  # otherwise the collector would write to all shared memory and thereby copy it
-    pool = ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("fork"), initializer=_prepare)
+    pool = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), initializer=_prepare)
     try:
         with warnings.catch_warnings():
             # Later Python versions warn about forks in processes with threads, but pyarrow's threads survive a fork.
             warnings.simplefilter("ignore", DeprecationWarning)
-            indices = {pool.submit(_do, index): index for index in range(number)}
-        begin(0, 0)
-        for future in as_completed(indices):
-            results[indices[future]] = future.result()
-            if left := indices.values() - results.keys():
-                begin(len(results), min(left))
+            of_fork = {index: pool.submit(_do, index) for index in reversed(range(number))}
+        gc.unfreeze()
+        for index in range(number):
+            if not of_fork[index].cancel():
+                break  # the fork has it, or has done it
+            del of_fork[index]
+            begin(len(results) + sum(future.done() for future in of_fork.values()), index)
+            results[index] = work(index)
+        for index, future in of_fork.items():
+            if not future.done():
+                begin(len(results), index)
+            results[index] = future.result()
     except BrokenProcessPool:
         pass
     finally:
         for child in set(multiprocessing.active_children()) - children:
             child.kill()
         pool.shutdown(cancel_futures=True)
-        gc.unfreeze()
     return [results[index] if index in results else work(index) for index in range(number)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 Covariance = Literal["classical", "HC1"]
 COLLINEAR_BELOW = 1e-9
 """A column is dropped if the norm of its part not explained by earlier columns, relative to its own, is below this."""
+SURELY_INDEPENDENT = 1e-4
+"""From this size, such a part cannot be a rounding error of the columns' correlations."""
 NOTHING = 1e-7
 """Standard errors below this share of the outcome's standard deviation are rounding errors, without a p-value."""
 
@@ -130,7 +133,11 @@ def _independent(x: np.ndarray) -> list[int]:
     import numpy as np
 
     used = list(range(x.shape[1]))
-    triangle = np.linalg.qr(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300)).R
+    x = x / np.maximum(np.linalg.norm(x, axis=0), 1e-300)
+    with suppress(np.linalg.LinAlgError):  # faster, and enough for most designs
+        if np.diag(np.linalg.cholesky(x.T @ x)).min() > SURELY_INDEPENDENT:
+            return used
+    triangle = np.linalg.qr(x).R
     while True:
         left = np.abs(np.diag(np.linalg.qr(triangle[:, used]).R))
         explained = np.flatnonzero(np.append(left, np.zeros(len(used) - len(left))) <= COLLINEAR_BELOW)
