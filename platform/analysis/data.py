@@ -387,8 +387,8 @@ class Data:
         relabelled = (several_labels | ambiguous).groupby(played["player"]).transform("any")
         name = played["player"].mask(relabelled, played["label"])
         name = name.mask(relabelled & ambiguous, name + " #" + played["hash"].str.slice(0, 4))
-        players: pd.DataFrame = name.mask(played["player"] == "").unstack(level=0)[self.roles]
-        return players
+        players: pd.DataFrame = name.mask(played["player"] == "").unstack(level=0).reindex(columns=self.roles)
+        return players.astype("str")
 
     def _role_columns(self, role: str) -> pd.DataFrame:
         """Return the player, label and hash in a role as text; "" if missing."""
