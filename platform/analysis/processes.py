@@ -53,6 +53,9 @@ def in_parallel(work: Callable[[int], R], number: int, begin: Begin) -> list[R]:
         work: returns something that can be pickled, and gives the same result in either process.
         begin: if it raises an exception, both processes end.
     """
+    import statsmodels.regression.linear_model
+    import statsmodels.stats.multitest  # noqa: F401 - loaded once, for both processes
+
     results: dict[int, R] = {}
     children = set(multiprocessing.active_children())
     _shared["work"] = work
