@@ -16,7 +16,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from analysis import tokens
-from analysis.results import Figure
+from analysis.results import Figure, Table
 from analysis.toolbox.numbers import finite
 
 if TYPE_CHECKING:
@@ -815,3 +815,35 @@ def _alt_text(
 
     start = f"{kind} of {value_title}. " + ("; ".join(groups) + ". " if groups else "")
     return f"{start}{len(rows):,} values, smallest {describe(ordered[0])}, largest {describe(ordered[-1])}."
+
+
+def drawn(table: Table) -> Figure:
+    """Return the figure of a table's chart, with the labels and formats of its columns on the axes."""
+    chart = table.chart
+    assert chart is not None
+    rows = table.rows if chart.rows is None else chart.rows
+    rows = rows.to_dict("records") if hasattr(rows, "to_dict") else list(rows)
+    value = "x" if chart.mark in ("dots", "bars", "boxes") else "y"
+    channels = {"x": chart.x, "y": chart.y, "colour": chart.colour, "facet": chart.facet}
+    channels |= {value: channels[value] or "estimate"} if chart.mark in ("dots", "bars", "lines") else {}
+    title = chart.title or table.title
+    for channel, most in chart.most.items():
+        categories = _distinct(rows, channels[channel])
+        if len(categories) > most:
+            column = table.column(channels[channel])
+            title += f": the first {most} of {len(categories)} {column.label.lower() + 's' if column else 'groups'}"
+            rows = [row for row in rows if str(row.get(channels[channel])) in categories[:most]]
+    options: dict[str, Any] = {channel: name for channel, name in channels.items() if name}
+    for channel in ("x", "y"):
+        column = table.column(channels[channel])
+        if channel == value or chart.mark not in ("dots", "bars", "boxes"):
+            options[f"{channel}_title"] = chart.titles.get(channel) or (column.heading if column else "")
+        if channel == value and column and column.kind == "share":
+            options[f"{channel}_format"] = "%"
+    if chart.mark in ("dots", "lines", "bars"):
+        options |= {"low": chart.low, "high": chart.high}
+    if chart.players:
+        options["players"] = chart.players
+    draw = globals()[chart.mark]
+    figure: Figure = draw(chart.name or table.name, title, rows, **options, **chart.options)
+    return figure

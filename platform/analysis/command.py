@@ -13,7 +13,7 @@ DONE, FAILED, REFUSED = 0, 1, 2
 """Exit codes: 0, done (even if analyses were skipped); 1, an analysis failed; 2, nothing was written."""
 MIN_MATCHES_FOR_FORK = 200
 """Below this number of matches, one process is faster than two."""
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[int, int, str], object]
 """Called before each analysis with the number done, the total number, and the name of the next analysis."""
 
 
@@ -117,14 +117,14 @@ def analyse(
 
     Args:
         on_progress: called before each analysis; if it raises an exception, everything stops and nothing is written.
-        processes: with 2, a second process is used if the dataset is large enough; the files are the same.
+        processes: with 2, forks share the work if the dataset is large enough; the files are the same.
 
     Raises:
         DataError: with one sentence for the user; nothing was written.
     """
     from analysis import output
     from analysis.data import load
-    from analysis.processes import fork_is_possible, from_both_ends, in_order
+    from analysis.processes import fork_is_possible, in_order, in_parallel
     from analysis.registry import select_analyses
     from analysis.report import stamp
     from analysis.running import run_analysis
@@ -135,7 +135,7 @@ def analyse(
     data = load(*datasets, allow_modified=allow_modified)
     data.precompute()
     warning = stamp(data)
-    in_parallel = processes > 1 and data.size >= MIN_MATCHES_FOR_FORK and fork_is_possible()
+    forked = processes > 1 and data.size >= MIN_MATCHES_FOR_FORK and fork_is_possible()
 
     with output.folder(to, replace=replace) as directory:
 
@@ -146,8 +146,6 @@ def analyse(
         def begin(done: int, index: int) -> None:
             on_progress(done, len(analyses), analyses[index].id)
 
-        pairs = (
-            from_both_ends(run_one, len(analyses), begin) if in_parallel else in_order(run_one, len(analyses), begin)
-        )
+        pairs = (in_parallel if forked else in_order)(run_one, len(analyses), begin)
         output.write_report(data, pairs, options, directory)
     return [result for result, _drawings in pairs]

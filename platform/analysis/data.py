@@ -6,19 +6,22 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from analysis import charts
 from analysis.errors import DataError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.results import Options, Outcome
+    from analysis.results import Outcome
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 6
@@ -41,25 +44,101 @@ FACTOR, CONFIG = "factor_", "config_"
 POOLED = ("dataset", "information")
 """Columns whose values are never pooled silently."""
 PREFIXES = ("player_", "agent_", "participant_", FACTOR, CONFIG, "payoffs_")
-"""Columns of matches.csv without these prefixes and not in MATCH_COLUMNS are the game's results."""
+"""Columns of matches without these prefixes and not in MATCH_COLUMNS are the game's results."""
+OUTCOMES = ("number", "integer", "boolean")
+"""Kinds of the columns that are outcomes."""
+DTYPES: Mapping[str, Any] = {
+    "number": "float64",
+    "integer": "Int64",
+    "boolean": "boolean",
+    "time": "datetime64[us, UTC]",
+}
+"""The type of each kind of column; text for all other kinds."""
+_ARROW = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): pd.Series([], dtype="str").dtype}
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a dataset says of a column: in its Parquet file or, where there is none, in its codebook."""
+
+    kind: str = "text"
+    unit: str = ""
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A dataset on disk. `kinds`, `units` and `meanings` are the codebook's, by (table, column)."""
+    """A dataset on disk."""
 
     path: Path
     name: str
     manifest: Mapping[str, Any]
-    kinds: Mapping[tuple[str, str], str]
-    units: Mapping[tuple[str, str], str]
-    meanings: Mapping[tuple[str, str], str]
     modified: tuple[str, ...] = ()
 
     def file(self, table: str) -> Path | None:
         """Return the table's Parquet file if there is one, else its CSV file."""
         paths = [self.path / f"{table}{ending}" for ending in (".parquet", ".csv")]
         return next((path for path in paths if path.exists()), None)
+
+    @cached_property
+    def _codebook(self) -> dict[tuple[str, str], Field]:
+        path = self.file("codebook")
+        if path is None:
+            return {}
+        rows = pd.read_parquet(path) if path.suffix == ".parquet" else _texts(path, None)
+        rows = rows.fillna("").astype("str").reindex(columns=["table", "column", "kind", "unit", "meaning"])
+        return {(row[1], row[2]): Field(*row[3:]) for row in rows.fillna("").itertuples()}
+
+    @cached_property
+    def _fields(self) -> dict[str, dict[str, Field]]:
+        return {}
+
+    def fields(self, table: str) -> dict[str, Field]:
+        """Return the table's columns in order; none if there is no such table."""
+        path = self.file(table)
+        if path is None or table in self._fields:
+            return self._fields.get(table, {})
+        if path.suffix == ".parquet":
+            stored = {column.name: (_field_of(column), Field(_kind_of(column))) for column in pq.read_schema(path)}
+        else:
+            stored = {name: (None, Field()) for name in _texts(path, None, nrows=0).columns}
+        found = {name: own or self._codebook.get((table, name)) or other for name, (own, other) in stored.items()}
+        return self._fields.setdefault(table, found)
+
+    def read(self, table: str, names: Sequence[str]) -> pd.DataFrame:
+        """Return columns of the table, typed by their kinds; what cannot be read is missing.
+
+        Raises:
+            DataError: there is no such table.
+        """
+        path = self.file(table)
+        if path is None:
+            raise DataError(f"{self.name} has no table {table}.")
+        if path.suffix == ".parquet":
+            if not names:
+                return pd.DataFrame(index=range(pq.read_metadata(path).num_rows))
+            return pq.read_table(path, columns=list(names)).to_pandas(types_mapper=_ARROW.get)
+        return _texts(path, names or [*self.fields(table)][:1])[[*names]]
+
+
+def _field_of(column: pa.Field) -> Field | None:
+    about = {key.decode(): value.decode() for key, value in (column.metadata or {}).items()}
+    return Field(about["kind"], about.get("unit", ""), about.get("meaning", "")) if "kind" in about else None
+
+
+def _kind_of(column: pa.Field) -> str:
+    if pa.types.is_boolean(column.type):
+        return "boolean"
+    if pa.types.is_integer(column.type):
+        return "integer"
+    return "number" if pa.types.is_floating(column.type) else "time" if pa.types.is_timestamp(column.type) else "text"
+
+
+def _texts(path: Path, names: Sequence[str] | None, nrows: int | None = None) -> pd.DataFrame:
+    """Return columns of a CSV file as text, missing if empty."""
+    frame: pd.DataFrame = pd.read_csv(path, usecols=None if names is None else list(names), dtype="str", nrows=nrows,
+                                      keep_default_na=False, na_values=[""], encoding="utf-8")  # fmt: skip
+    return frame
 
 
 @dataclass
@@ -137,13 +216,15 @@ class Data:
 
     def names(self, table: str) -> list[str]:
         """Return the table's columns in order, over all datasets that have the table."""
-        if (table, "") not in self._columns:
-            columns: dict[str, None] = {}
-            for folder in self.folders:
-                path = folder.file(table)
-                columns |= dict.fromkeys([] if path is None else _column_names(path))
-            self._columns[table, ""] = list(columns)
-        return list(self._columns[table, ""])
+        return list(self.fields(table))
+
+    def fields(self, table: str) -> dict[str, Field]:
+        """Return what is known of the table's columns, over all datasets that have the table."""
+        known: dict[str, Field] = {}
+        for folder in self.folders:
+            for name, of_column in folder.fields(table).items():
+                known.setdefault(name, of_column)
+        return known
 
     def column(self, table: str, name: str, *, everything: bool = False) -> pd.Series:
         """Return one column; see `table`."""
@@ -155,8 +236,6 @@ class Data:
         Args:
             everything: include excluded rows, if the dataset was exported with them.
         """
-        import pandas as pd
-
         names = [*dict.fromkeys(columns if columns is not None else [*self.names(table), "dataset"])]
         self._read(table, [name for name in dict.fromkeys([*names, "dataset"]) if (table, name) not in self._columns])
         self.used_columns |= {(table, name) for name in names}
@@ -188,42 +267,39 @@ class Data:
 
     def _read(self, table: str, names: Sequence[str]) -> None:
         """Read columns that have not been read yet."""
-        import pandas as pd
-
         if not names:
             return
-        existing = set(self.names(table)) | {"dataset"}
-        if unknown := [name for name in names if name not in existing]:
+        fields = {**self.fields(table), "dataset": Field()}
+        if unknown := [name for name in names if name not in fields]:
             raise DataError(f"{table} has no column {', '.join(unknown)}.")
-        series_by_column: dict[str, list[Any]] = {name: [] for name in names}
+        parts = []
         for folder in self.folders:
-            path = folder.file(table)
-            if path is None:
-                raise DataError(f"{folder.name} has no table {table}.")
-            present = [name for name in _column_names(path) if name in series_by_column and name != "dataset"]
-            raw = _stored_columns(path, present)
-            for name in names:
-                if name == "dataset":
-                    series_by_column[name].append(pd.Series([folder.name] * len(raw), dtype="str"))
-                    continue
-                kind = folder.kinds.get((table, name)) or _guess_kind(raw.get(name))
-                values = raw[name] if name in raw else pd.Series([None] * len(raw), dtype="object")
-                typed, n_invalid = _convert(values, kind, timing=folder.units.get((table, name)) == "seconds")
-                self.invalid_values.update({(table, name): n_invalid} if n_invalid else {})
-                series_by_column[name].append(typed)
-        for name, series in series_by_column.items():
+            frame = folder.read(table, [name for name in folder.fields(table) if name in names and name != "dataset"])
+            columns = {name: self._typed(frame.get(name), len(frame), fields[name], (table, name)) for name in names}
+            parts.append(columns | ({"dataset": pd.Series([folder.name] * len(frame), dtype="str")}
+                                    if "dataset" in names else {}))  # fmt: skip
+        for name in names:
+            series = [part[name] for part in parts]
             joined = series[0] if len(series) == 1 else pd.concat(series, ignore_index=True)
             self._columns[table, name] = joined.astype("category") if name == "dataset" else joined
 
-    def kind(self, table: str, column: str) -> str:
-        """Return the codebook's kind of a column; "text" if it has none."""
-        kinds = (folder.kinds.get((table, column)) for folder in self.folders)
-        return next((kind for kind in kinds if kind), "text")
+    def _typed(self, stored: pd.Series | None, rows: int, of_column: Field, name: tuple[str, str]) -> pd.Series:
+        """Return a column of its kind's type; infinite or unreadable values and negative times are missing."""
+        kind = of_column.kind
+        if stored is None:
+            return pd.Series([None] * rows, dtype=DTYPES.get(kind, "str"))
+        values = _parsed(stored, kind) if stored.dtype == "str" else stored
+        if kind == "number":
+            values = values.astype("float64")
+            values = values.where(np.isfinite(values) & ~((values < 0) & (of_column.unit == "seconds")))
+        values = values.astype(DTYPES.get(kind, "str"))
+        if n_invalid := int(stored.notna().sum() - values.notna().sum()):
+            self.invalid_values[name] += n_invalid
+        return values
 
-    def meaning(self, table: str, column: str) -> str:
-        """Return the codebook's description of a column; empty if it has none."""
-        meanings = (folder.meanings.get((table, column)) for folder in self.folders)
-        return next((text for text in meanings if text), "")
+    def kind(self, table: str, column: str) -> str:
+        """Return a column's kind; "text" if it has none."""
+        return self.fields(table).get(column, Field()).kind
 
     def heading(self, column: str, table: str = "matches") -> str:
         """Return a column's heading: its parameter's, move's or payoff's name in the codebook, or else its own name.
@@ -232,7 +308,7 @@ class Data:
         """
         if column.startswith(FACTOR):
             return column.removeprefix(FACTOR)
-        match = _NAME_IN_MEANING.match(self.meaning(table, column))
+        match = _NAME_IN_MEANING.match(self.fields(table).get(column, Field()).meaning)
         heading = (match[1] or match[2]) if match else charts.label(column)
         return "Payoff" if heading == PAYOFF + YOU else heading
 
@@ -255,9 +331,8 @@ class Data:
         """Numeric and boolean columns of matches that are outcomes: payoffs, then the game's metrics."""
         names = self.names("matches")
         results = [n for n in names if n not in MATCH_COLUMNS and not n.startswith(PREFIXES)]
-        kinds = ("number", "integer", "boolean")
         candidates = [*(n for n in names if n.startswith("payoffs_")), *results]
-        return [n for n in candidates if self.kind("matches", n) in kinds]
+        return [n for n in candidates if self.kind("matches", n) in OUTCOMES]
 
     @cached_property
     def factors(self) -> list[str]:
@@ -303,42 +378,27 @@ class Data:
         A player is "human" or the name of a model or script. If a model or script was prompted in several ways, the
         agent's label is used; if a label has several hashes, the first four digits of the hash are appended.
         """
-        import pandas as pd
-
-        frames = {}
-        labels_of_player: dict[str, set[str]] = {}
-        hashes_of_label: dict[str, set[str]] = {}
-        for role in self.roles:
-            frame = self._role_columns(role)
-            frames[role] = frame
-            for player, label in set(zip(frame["player"], frame["label"], strict=True)):
-                labels_of_player.setdefault(player, set()).add(label)
-            for label, agent_hash in set(zip(frame["label"], frame["hash"], strict=True)):
-                hashes_of_label.setdefault(label, set()).add(agent_hash)
-        ambiguous_labels = {label for label, hashes in hashes_of_label.items() if len(hashes - {""}) > 1}
-        relabelled = {
-            player for player, labels in labels_of_player.items() if len(labels) > 1 or labels & ambiguous_labels
-        }
-        players = {}
-        for role, frame in frames.items():
-            is_relabelled = frame["player"].isin(relabelled)
-            name = frame["label"].where(is_relabelled, frame["player"])
-            name_with_hash = name + " #" + frame["hash"].str.slice(0, 4)
-            name = name.mask(is_relabelled & frame["label"].isin(ambiguous_labels), name_with_hash)
-            players[role] = name.mask(frame["player"] == "").astype("str")
-        return pd.DataFrame(players, index=range(len(self.table("matches", ["match"]))))
+        if not self.roles:
+            return pd.DataFrame(index=range(len(self.column("matches", "match"))))
+        played = pd.concat({role: self._role_columns(role) for role in self.roles})
+        hashes = played[played["hash"] != ""].groupby("label")["hash"].nunique()
+        ambiguous = played["label"].isin(hashes.index[hashes > 1])
+        several_labels = played.groupby("player")["label"].transform("nunique") > 1
+        relabelled = (several_labels | ambiguous).groupby(played["player"]).transform("any")
+        name = played["player"].mask(relabelled, played["label"])
+        name = name.mask(relabelled & ambiguous, name + " #" + played["hash"].str.slice(0, 4))
+        players: pd.DataFrame = name.mask(played["player"] == "").unstack(level=0).reindex(columns=self.roles)
+        return players.astype("str")
 
     def _role_columns(self, role: str) -> pd.DataFrame:
         """Return the player, label and hash in a role as text; "" if missing."""
-        import pandas as pd
-
         names = {"player": f"player_{role}", "label": f"agent_{role}", "hash": f"agent_{role}_hash"}
         present = {key: name for key, name in names.items() if self.has("matches", name)}
         frame = self.table("matches", [*present.values()]).rename(columns={v: k for k, v in present.items()})
         frame = frame.fillna("").astype("str")
         for key in names:
             if key not in frame:
-                frame[key] = frame["player"] if key == "label" else pd.Series("", index=frame.index, dtype="str")
+                frame[key] = frame["player"] if key == "label" else ""
         frame["label"] = frame["label"].mask(frame["label"] == "", frame["player"])
         return frame
 
@@ -351,8 +411,6 @@ class Data:
     @cached_property
     def cells(self) -> pd.Series:
         """The number of each match's cell, its varying parameters and its players; aligned with `matches`."""
-        import pandas as pd
-
         frame = pd.concat([self.table("matches", self.varying), self.players_by_role], axis=1)
         if not len(frame.columns):
             return pd.Series(0, index=frame.index)
@@ -364,11 +422,9 @@ class Data:
 
         It is equal for matches of one cell in which everybody made the same moves, wrote the same and earned the same.
         """
-        import pandas as pd
-
         fields = [n for n in self.names("decisions") if n.startswith("move_") and n != "move_number"]
         moves = ["move_number", *(fields or ["move"])]
-        agents_only = (self.players_by_role != HUMAN).all(axis=1) & ~self._persons.notna().any(axis=1)
+        agents_only = (self.players_by_role != HUMAN).all(axis=1) & ~self.persons.notna().any(axis=1)
         missing = pd.Series(float("nan"), index=agents_only.index)
         if not agents_only.any() or not self.has("decisions", "match", "role", *moves):
             return missing
@@ -383,12 +439,10 @@ class Data:
         ).drop(columns="match")
         records = alike.groupby([*alike], sort=False, dropna=False).ngroup()
         others = pd.Series(range(len(records), len(records) + len(keys)), index=keys.index)
-        return missing.fillna(records).fillna(others)
+        return records.reindex(missing.index).fillna(others.reindex(missing.index)).astype("float64")
 
     def _digests(self, table: str, columns: Sequence[str], matches: pd.Series) -> pd.Series:
         """Return a number for each of these matches that is equal if these columns of its rows are, in their order."""
-        import pandas as pd
-
         if not columns or not len(matches):
             return pd.Series(dtype="uint64")
         frame = self.table(table, ["match", *columns])
@@ -397,7 +451,7 @@ class Data:
         return pd.util.hash_pandas_object(rows, index=False).groupby(frame["match"]).sum()
 
     @cached_property
-    def _persons(self) -> pd.DataFrame:
+    def persons(self) -> pd.DataFrame:
         """The person in each role, aligned with `matches`; missing for agents."""
         names = [f"participant_{role}" for role in self.roles if self.has("matches", f"participant_{role}")]
         people, person = self.table("matches", names or ["match"])[names], self.person()
@@ -417,12 +471,10 @@ class Data:
         Two matches belong to one unit if a person took part in both, directly or through a chain of others; if they
         are of one group; or if agents repeat one seed, or one record, in the same configuration.
         """
-        import pandas as pd
-
         from analysis.toolbox import components
 
         n = len(self.column("matches", "match"))
-        relations = [[self._persons[name] for name in self._persons]]
+        relations: list[list[Any]] = [[self.persons[name] for name in self.persons]]
         if self.has("matches", "cluster"):
             relations.append([self.column("matches", "cluster")])
         if self.has("matches", "seed"):
@@ -432,7 +484,7 @@ class Data:
         relations.append([self.records])
         return pd.Series(components(n, relations), name="cluster")
 
-    def person(self) -> Any:
+    def person(self) -> Callable[[str], str]:
         """Return a function from a participant's pseudonym to the person's pseudonym across studies."""
         if not self.has("participants", "participant", "person"):
             return lambda name: name
@@ -461,9 +513,10 @@ class Data:
             DataError: no analysis has this name.
         """
         from analysis.registry import get_analysis
+        from analysis.results import Options
         from analysis.running import run_analysis
 
-        return run_analysis(get_analysis(name), self, _options(options))
+        return run_analysis(get_analysis(name), self, Options(**options))
 
 
 def is_fixed_by(frame: pd.DataFrame, column: str, factors: Sequence[str]) -> bool:
@@ -472,12 +525,6 @@ def is_fixed_by(frame: pd.DataFrame, column: str, factors: Sequence[str]) -> boo
         return False
     values = frame.groupby([*factors], dropna=False, observed=True)[column].nunique(dropna=False)
     return bool((values <= 1).all())
-
-
-def _options(options: Mapping[str, Any]) -> Options:
-    from analysis.results import Options
-
-    return Options(**options)
 
 
 def load(*folders: str | Path, allow_modified: bool = False) -> Data:
@@ -501,8 +548,6 @@ def load(*folders: str | Path, allow_modified: bool = False) -> Data:
 
 def plain(value: Any) -> Any:
     """Return a cell's value as a plain Python object; None if it is missing."""
-    import pandas as pd
-
     if value is None or (not isinstance(value, str) and pd.isna(value)):
         return None
     return value.item() if hasattr(value, "item") else value
@@ -536,8 +581,7 @@ def _folder(path: Path, name: str, allow_modified: bool) -> Folder:
         raise DataError(
             f"{path} was changed after its export ({', '.join(changed)}): export it again or allow modified files."
         )
-    kinds, units, meanings = _codebook(path)
-    return Folder(path, name, manifest, kinds, units, meanings, changed)
+    return Folder(path, name, manifest, changed)
 
 
 def _changed(path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
@@ -566,19 +610,6 @@ def _hash_of(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _codebook(path: Path) -> tuple[dict[tuple[str, str], str], ...]:
-    """Return the kinds, units and meanings by (table, column); empty without a codebook."""
-    codebook: tuple[dict[tuple[str, str], str], ...] = ({}, {}, {})
-    file = next((path / name for name in ("codebook.parquet", "codebook.csv") if (path / name).exists()), None)
-    if file is None:
-        return codebook
-    rows = _stored_columns(file, _column_names(file)).fillna("")
-    for row in rows.to_dict("records"):
-        for values, key in zip(codebook, ("kind", "unit", "meaning"), strict=True):
-            values[str(row.get("table")), str(row.get("column"))] = str(row.get(key, ""))
-    return codebook
-
-
 def _check_together(data: Data) -> None:
     """Raise an error if matches are duplicated or datasets are of different games."""
     games_by_folder = {}
@@ -602,84 +633,14 @@ def _check_together(data: Data) -> None:
 # ---- values --------------------------------------------------------------------------------------------
 
 
-def _column_names(path: Path) -> list[str]:
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        return list(pq.read_schema(path).names)
-    import csv
-
-    with path.open(encoding="utf-8", newline="") as opened:
-        return next(csv.reader(opened), [])
-
-
-def _stored_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Return columns as stored: from Parquet with their types, from CSV as text with None for empty cells."""
-    import pandas as pd
-
-    if path.suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        string_dtype = pd.Series([], dtype="str").dtype
-        types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): string_dtype}
-        if not names:
-            return pd.DataFrame(index=range(pq.read_metadata(path).num_rows))
-        return pq.read_table(path, columns=list(names)).to_pandas(types_mapper=types.get)
-    first = _column_names(path)[:1]
-    frame = pd.read_csv(
-        path, usecols=list(names) or first, dtype="str", keep_default_na=False, na_values=[""], encoding="utf-8"
-    )
-    return frame if names else frame[[]]
-
-
-def _guess_kind(values: pd.Series | None) -> str:
-    """Return the kind of a column that is not in the codebook."""
-    import pandas as pd
-
-    if values is None:
-        return "text"
-    if pd.api.types.is_bool_dtype(values):
-        return "boolean"
-    if pd.api.types.is_numeric_dtype(values):
-        return "number"
-    if pd.api.types.is_datetime64_any_dtype(values):
-        return "time"
-    present = values.dropna()
-    if len(present) and set(present.unique()) <= {"TRUE", "FALSE"}:
-        return "boolean"
-    return "number" if len(present) and pd.to_numeric(present, errors="coerce").notna().all() else "text"
-
-
-def _convert(values: pd.Series, kind: str, *, timing: bool) -> tuple[pd.Series, int]:
-    """Return values converted to their kind, and the number of infinite or unreadable values and negative times."""
-    import numpy as np
-    import pandas as pd
-
-    n_present = int(values.notna().sum())
+def _parsed(values: pd.Series, kind: str) -> pd.Series:
+    """Return text from a CSV file as values of a kind; what cannot be read is missing."""
     if kind in ("number", "integer"):
-        numbers = pd.to_numeric(values, errors="coerce").astype("Float64").astype("float64")
-        numbers = numbers.where(np.isfinite(numbers))
-        if timing:
-            numbers = numbers.where(~(numbers < 0))
-        n_invalid = n_present - int(numbers.notna().sum())
-        if kind == "integer":
-            whole_numbers = numbers.where(numbers == numbers.round())
-            exact = values if pd.api.types.is_integer_dtype(values) else pd.array(whole_numbers, dtype="Int64")
-            n_invalid = n_present - int(pd.isna(exact).__invert__().sum())
-            return pd.Series(exact, index=values.index, dtype="Int64"), n_invalid
-        return numbers, n_invalid
+        numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+        return numbers if kind == "number" else numbers.where(np.isfinite(numbers) & (numbers == numbers.round()))
     if kind == "boolean":
-        if pd.api.types.is_bool_dtype(values):
-            return values.astype("boolean"), 0
-        flags = values.astype("str").str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False})
-        booleans = flags.astype("boolean")
-        return booleans, n_present - int(booleans.notna().sum())
-    if kind == "time":
-        times = pd.to_datetime(values, errors="coerce", utc=True, format="ISO8601") if values.dtype == "str" else values
-        times = pd.to_datetime(times, errors="coerce", utc=True)
-        return times, n_present - int(times.notna().sum())
-    return values.astype("str"), 0
+        return values.str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False})
+    return pd.to_datetime(values, errors="coerce", utc=True, format="ISO8601") if kind == "time" else values
 
 
 def _sum_flows(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

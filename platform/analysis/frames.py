@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from analysis import charts
-from analysis.data import FACTOR, Data, is_fixed_by, plain
+from analysis.data import FACTOR, OUTCOMES, Data, is_fixed_by, plain
 from analysis.toolbox import holm
 from analysis.toolbox.dependence import ALWAYS_THE_SAME, FEWEST_UNITS, NO_OBSERVATIONS, mean_intervals
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
+from analysis.toolbox.numbers import finite
 
 MAX_LEVELS = 20
 """A parameter with more values than this is taken to be drawn for each match and is not a treatment."""
@@ -128,15 +128,12 @@ def seats(data: Data) -> Unit:
 
 def seat_outcomes(data: Data) -> list[str]:
     """Return the columns of seats.csv that are the game's results."""
-    kinds = ("number", "integer", "boolean")
     names = [name for name in data.names("seats") if name not in NOT_SEAT_OUTCOMES and not name.startswith(FACTOR)]
-    return [name for name in names if data.kind("seats", name) in kinds]
+    return [name for name in names if data.kind("seats", name) in OUTCOMES]
 
 
 def players_of(data: Data, frame: pd.DataFrame) -> pd.Series:
     """Return the player of each row with `match` and `role`; missing if the match or role is unknown."""
-    import pandas as pd
-
     match = data.column("matches", "match")
     positions = pd.Series(range(len(match)), index=match).reindex(frame["match"]).to_numpy()
     players = pd.Series(None, index=frame.index, dtype="str")
@@ -206,10 +203,14 @@ def sorted_levels(values: Iterable[str]) -> list[str]:
 
 def level_key(value: str) -> tuple[int, float, str]:
     """Return a level's sort key: numbers first, by value, then everything else, by text."""
-    try:
-        return (0, float(value), "")
-    except ValueError:
-        return (1, 0.0, value)
+    number = finite(value)
+    return (1, 0.0, value) if number is None else (0, number, "")
+
+
+def ranks(column: pd.Series) -> pd.Series:
+    """Return each value's rank in the order of levels, for sorting."""
+    place = {level: rank for rank, level in enumerate(sorted_levels(column.unique()))}
+    return column.map(place)
 
 
 class Groups:
@@ -223,8 +224,6 @@ class Groups:
     """
 
     def __init__(self, frame: pd.DataFrame, by: Sequence[str]) -> None:
-        import numpy as np
-
         self.frame = frame
         self.code = frame.groupby([*by], sort=False, dropna=False).ngroup().to_numpy()
         first = np.unique(self.code, return_index=True)[1]
@@ -235,8 +234,6 @@ class Groups:
 
     def values(self, outcome: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return an outcome's known values with their groups and clusters, sorted by group and value."""
-        import numpy as np
-
         values = self.frame[outcome].to_numpy(dtype=float)
         order = np.lexsort((values, self.code))
         order = order[~np.isnan(values[order])]
@@ -251,8 +248,6 @@ class Groups:
             `levels` with n, estimate, sd, median, smallest, largest, clusters, missing, se, low, high, and note: why
             there is no interval.
         """
-        import numpy as np
-
         values, code, cluster = self.values(outcome)
         groups = len(self.levels)
         n = np.bincount(code, minlength=groups)
@@ -285,6 +280,9 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
     return Groups(frame, by).estimates(outcome, share=share, level=level)
 
 
+IN_SHORT = ("n", "estimate", "se", "low", "high", "clusters", "note")
+
+
 def share_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any]:
     """Return the share of all rows with the outcome: n, estimate, se, low, high, clusters and note."""
     return _overall(frame, outcome, share=True, level=level)
@@ -296,11 +294,47 @@ def mean_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any
 
 
 def _overall(frame: pd.DataFrame, outcome: str, *, share: bool, level: float) -> dict[str, Any]:
-    names = ("n", "estimate", "se", "low", "high", "clusters", "note")
     if not len(frame):
-        return {**dict.fromkeys(names), "n": 0, "clusters": 0, "note": NO_OBSERVATIONS}
+        return {**dict.fromkeys(IN_SHORT), "n": 0, "clusters": 0, "note": NO_OBSERVATIONS}
     row = estimates(frame.assign(**{"": ""}), [""], outcome, share=share, level=level).iloc[0]
-    return {name: plain(row[name]) for name in names}
+    return {name: plain(row[name]) for name in IN_SHORT}
+
+
+def shares(frame: pd.DataFrame, by: Sequence[str], flag: str, *, level: float) -> pd.DataFrame:
+    """Return the share of rows with the flag in each group, in the order of levels.
+
+    Returns:
+        the levels with n, estimate, se, low, high, clusters, note, and the `number` of rows with the flag.
+    """
+    rows = estimates(frame, by, flag, share=True, level=level).sort_values([*by], key=ranks, kind="stable")
+    number = (rows["estimate"] * rows["n"]).round().fillna(0).astype("int64")
+    return rows[[*by, *IN_SHORT]].assign(number=number).reset_index(drop=True)
+
+
+def shares_by_each(frame: pd.DataFrame, flag: str, factors: Mapping[str, str], *, level: float) -> pd.DataFrame:
+    """Return the share of rows with the flag, of all rows and at each level of each factor.
+
+    Args:
+        factors: headings by column.
+
+    Returns:
+        `factor` ("All" or a heading) and `level`, with the columns of `shares`.
+    """
+    overall = share_of(frame, flag, level=level)
+    rows = [pd.DataFrame([{"level": "", **overall, "number": round((overall["estimate"] or 0) * overall["n"]),
+                           "factor": "All"}])]  # fmt: skip
+    for name, heading in factors.items():
+        known = frame[frame[name].notna()]
+        known = known.assign(level=known[name])
+        if len(known):
+            rows.append(shares(known, ["level"], flag, level=level).assign(factor=heading))
+    return pd.concat(rows, ignore_index=True)
+
+
+def at_level(rows: pd.DataFrame) -> pd.Series:
+    """Return the words for each row's `factor` and `level` in figures, such as "Rounds: 12"; "All" for all rows."""
+    words = [charts.level(factor, level) if level else factor for factor, level in zip(rows["factor"], rows["level"])]  # noqa: B905
+    return pd.Series(words, index=rows.index, dtype="str")
 
 
 def with_dependence(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
@@ -318,7 +352,6 @@ def fixed_effects(
     Returns:
         estimate (None if x does not vary within any group), se, low, high, p, n, clusters.
     """
-    import numpy as np
     from scipy.stats import t
 
     x = x - x.groupby(groups).transform("mean")
@@ -339,13 +372,11 @@ def fixed_effects(
     return result
 
 
-def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
+def median_interval(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int, level: float) -> Any:
     """Return a median's interval by bootstrap over units, or from the share below it for many values.
 
     Without enough units, both ends are None.
     """
-    import numpy as np
-
     labels, cluster_index = np.unique(np.asarray(clusters), return_inverse=True)
     if len(labels) < FEWEST_UNITS:
         return None, None
@@ -373,11 +404,16 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
 @lru_cache(maxsize=2)
 def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
     """Return how often each cluster is drawn, with shape (draws, clusters); cached for groups of the same size."""
-    import numpy as np
-
     drawn = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
     indices = drawn + clusters * np.arange(draws)[:, None]
     return np.bincount(indices.ravel(), minlength=draws * clusters).astype(np.int16).reshape(draws, clusters)
+
+
+def quantiles(frame: pd.DataFrame, by: Sequence[str], column: str, names: Mapping[str, float]) -> pd.DataFrame:
+    """Return a column's quantiles by name in each group that has values, with their number `n`, in sorted order."""
+    known = frame[frame[column].notna()].astype({column: "float64"}).groupby([*by], observed=True)[column]
+    found = known.quantile(np.array([*names.values()])).unstack()
+    return found.set_axis([*names], axis=1).assign(n=known.size()).reset_index()
 
 
 def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
@@ -385,6 +421,12 @@ def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm")
     for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
         row[to] = value
     return list(rows)
+
+
+def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with Holm-adjusted p-values, `p_holm`, over all rows with a `p`."""
+    adjusted = holm([finite(value) for value in frame["p"]]) if len(frame) else []
+    return frame.assign(p_holm=pd.Series(adjusted, index=frame.index, dtype="float64"))
 
 
 def with_se_bounds(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from analysis.writing import csv_bytes, html_page, latex_table
 FORMAT, FORMAT_VERSION = "parley-analysis", 2
 REPORT, RESULTS = "report.html", "results.json"
 ENDINGS = {"tables": {".csv", ".html", ".tex"}, "figures": {".svg", ".png", ".json"}}
-LIBRARIES = ("pandas", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
+LIBRARIES = ("pandas", "numpy", "scipy", "statsmodels", "scikit-learn", "altair", "vl-convert-python")
 
 
 def check_target(to: Path, *, replace: bool) -> None:

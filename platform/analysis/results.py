@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,21 +35,27 @@ class Options:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its name in the CSV file, its heading, and its format.
+    """A measure: its name in the CSV file, its label in tables and on axes, its format and its unit.
 
     Attributes:
-        kind: "count" (a whole number), "number" (three decimals), "share" (percent with one decimal), "p" (a p-value)
+        kind: "count" (a whole number), "number" (three decimals), "share" (percent with one decimal), "p" (a p-value),
             "text", or "note" (a letter, explained below the table; the column is left out if there is nothing to note).
     """
 
     name: str
     label: str
     kind: Kind = "text"
+    unit: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The label with the unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
 
 
 def text(name: str, label: str) -> Column:
-    """Return a text column."""
-    return Column(name, label, "text")
+    """Return a column of text."""
+    return Column(name, label)
 
 
 def count(name: str, label: str) -> Column:
@@ -57,9 +63,9 @@ def count(name: str, label: str) -> Column:
     return Column(name, label, "count")
 
 
-def number(name: str, label: str) -> Column:
+def number(name: str, label: str, unit: str = "") -> Column:
     """Return a column of numbers with three decimals."""
-    return Column(name, label, "number")
+    return Column(name, label, "number", unit)
 
 
 def share(name: str, label: str) -> Column:
@@ -74,6 +80,19 @@ def p_value(name: str = "p", label: str = "p") -> Column:
 
 NOTE = Column("note", "Note", "note")
 """The column that says why an estimate has no interval."""
+COMMON = {
+    column.name: column
+    for column in (
+        text("outcome", "Outcome"), text("factor", "Factor"), text("level", "Level"), text("role", "Role"),
+        text("player", "Player"), text("model", "Model"), count("n", "n"), count("clusters", "Units"),
+        count("components", "Units"), number("estimate", "Estimate"), number("se", "SE"), number("low", "Low"),
+        number("high", "High"), number("sd", "SD"), number("q1", "25 %"), number("median", "Median"),
+        number("q3", "75 %"), p_value(), p_value("p_holm", "p, Holm"), count("missing", "Missing"), NOTE,
+    )
+}  # fmt: skip
+"""Columns that have the same label in most tables; a table names them."""
+NUMBERS = ("estimate", "se", "low", "high", "p", "df", "n", "clusters", "components", "method", "note")
+"""What `results.json` says of an estimate."""
 
 
 def estimate_columns(label: str, make_column: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
@@ -81,24 +100,77 @@ def estimate_columns(label: str, make_column: Callable[[str, str], Column] = num
     return make_column("estimate", label), make_column("low", "Low"), make_column("high", "High")
 
 
+Mark = Literal["dots", "lines", "bars", "boxes", "strip_plot", "violins", "scatter", "heat_map", "histogram"]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """How a table is drawn. Channels name columns, whose labels, units and formats are those of the axes.
+
+    Attributes:
+        x, y, colour, facet, size, label: columns; by default, the mark's own (such as `estimate`) or none.
+        low, high: the columns with the ends of intervals, drawn where rows have them.
+        rows: the rows to draw, mappings or a frame, which may have more columns; by default, the table's.
+        name, title: the figure's; by default, the table's.
+        players: categories whose colours are those of their positions here, such as the dataset's players.
+        titles: axis titles by channel, where a label does not serve.
+        most: the maximum numbers of categories by channel; the title says if there are more.
+        options: of the mark, such as the position of a `line`, `zero`, `log_x`, `stacked`.
+    """
+
+    mark: Mark
+    x: str = ""
+    y: str = ""
+    colour: str = ""
+    facet: str = ""
+    size: str = ""
+    label: str = ""
+    low: str = "low"
+    high: str = "high"
+    rows: Any = None
+    name: str = ""
+    title: str = ""
+    players: Sequence[str] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def chart(mark: Mark, *, options: Mapping[str, Any] | None = None, **settings: Any) -> Chart:
+    """Return a chart; settings that are not fields of `Chart` are options of its mark."""
+    own = {name: value for name, value in settings.items() if name in Chart.__dataclass_fields__}
+    others = {name: value for name, value in settings.items() if name not in own}
+    return Chart(mark, options={**(options or {}), **others}, **own)
+
+
 @dataclass(frozen=True)
 class Table:
-    """A table in tidy form: one row per estimate, with full precision.
+    """A result in tidy form: one row per estimate, with full precision. Its table, files and figure all come from here.
 
     Attributes:
         name: second part of the file names, after the analysis's id; letters, digits and underscores.
-        rows: mappings or a data frame; None is a missing value. Keys without a column appear only in the CSV file.
+        columns: `Column`s, or names of `COMMON` ones; `low`, `high` and `se` have the format of the estimate. Keys of
+            rows without a column appear only in the CSV file.
+        rows: a data frame, or mappings; None is a missing value.
         note: a sentence below the table.
         bold, underlined: {column: key}, where the row's boolean value under the key says whether to mark the cell.
+        chart: how the result is drawn, if it is.
     """
 
     name: str
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[Any]
     rows: Any
     note: str = ""
     bold: Mapping[str, str] = field(default_factory=dict)
     underlined: Mapping[str, str] = field(default_factory=dict)
+    chart: Chart | None = None
+
+    def __post_init__(self) -> None:
+        kind: Kind = next((c.kind for c in self.columns if isinstance(c, Column) and c.name == "estimate"), "number")
+        columns = [column if isinstance(column, Column) else COMMON[column] for column in self.columns]
+        same = [replace(c, kind=kind) if c.name in ("low", "high") and c is COMMON[c.name] else c for c in columns]
+        object.__setattr__(self, "columns", tuple(same))
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -109,10 +181,47 @@ class Table:
         first = [column.name for column in self.columns]
         return frame.reindex(columns=[*first, *(name for name in frame.columns if name not in first)])
 
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries; None is a missing value."""
+        return records(self.frame)
+
+    def column(self, name: str) -> Column | None:
+        """Return the column of this name; None if it is only in the CSV file or drawn."""
+        return next((column for column in self.columns if column.name == name), None)
+
+    def numbers(self, name: str, where: Any = slice(None)) -> dict[str, dict[str, Any]]:
+        """Return the rows' estimates for `Result.numbers`.
+
+        Args:
+            name: the estimates' names, a format of a row's keys, such as "{key}: {level}".
+            where: which rows; by default, all.
+        """
+        return numbers(self.frame[where], name)
+
+    @cached_property
+    def figure(self) -> Figure | None:
+        """The figure of the table's chart; None if it has none."""
+        from analysis.charts import drawn
+
+        return None if self.chart is None else drawn(self)
+
     def _repr_html_(self) -> str:
         from analysis.writing import html_table
 
         return html_table(self)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a frame's rows as dictionaries; None is a missing value."""
+    values = frame.astype("object")
+    return values.where(values.notna(), None).to_dict("records")  # type: ignore[return-value]
+
+
+def numbers(frame: pd.DataFrame, name: str) -> dict[str, dict[str, Any]]:
+    """Return estimates by name for `Result.numbers`; see `Table.numbers`."""
+    shown = [key for key in NUMBERS if key in frame]
+    return {name.format_map(row): {key: row[key] for key in shown} for row in records(frame)}
 
 
 @dataclass(frozen=True)
@@ -143,7 +252,7 @@ class Result:
     """The result of an analysis.
 
     Attributes:
-        tables, figures: given as sequences, stored by name.
+        tables, figures: given as sequences, stored by name; tables with a chart bring their figure, before the others.
         numbers: the main estimates by name, each with those of estimate, se, low, high, p, n and clusters that exist.
         n: numbers of matches, decisions, people and clusters; by default, those of the whole dataset.
         warnings: sentences for the report.
@@ -151,12 +260,14 @@ class Result:
 
     tables: Any = ()
     figures: Any = ()
-    numbers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     n: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tables, self.figures = _named(self.tables), _named(self.figures)
+        self.tables = _named(self.tables)
+        drawn = (table.figure for table in self.tables.values() if table.chart is not None)
+        self.figures = {figure.name: figure for figure in drawn if figure} | _named(self.figures)
 
 
 @dataclass(frozen=True)
@@ -214,5 +325,5 @@ class Outcome:
         return self.result.figures
 
     @property
-    def numbers(self) -> dict[str, Mapping[str, Any]]:
+    def numbers(self) -> Mapping[str, Mapping[str, Any]]:
         return self.result.numbers

@@ -73,7 +73,7 @@ def escape_formulas(text: str) -> str:
 def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
     """Return the table as HTML with a caption, a heading for each column, and at most `max_rows` rows."""
     columns, letters = _columns_and_letters(table, max_rows)
-    headings = "".join(f'<th scope="col"{_alignment(column)}>{escape(column.label)}</th>' for column in columns)
+    headings = "".join(f'<th scope="col"{_alignment(column)}>{escape(column.heading)}</th>' for column in columns)
     rows = []
     for row in table.frame.head(max_rows).to_dict("records"):
         cells = []
@@ -117,7 +117,7 @@ def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
         rf"\caption{{{tex(table.title)}}}",
         rf"\begin{{tabular}}{{{alignments}}}",
         r"\toprule",
-        " & ".join(tex(column.label) for column in columns) + r" \\",
+        " & ".join(tex(column.heading) for column in columns) + r" \\",
         r"\midrule",
     ]
     for row in table.frame.head(max_rows).to_dict("records"):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 from pydantic import ConfigDict, Field, create_model
 
-from analysis.toolbox.agreement import kappa
+from analysis.toolbox import kappa
 from exports.csvsafe import cell, lines
 from games.interface import Form, Json, Move, Said
 from games.words import percent

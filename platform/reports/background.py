@@ -22,7 +22,7 @@ from exports.background import heartbeat
 from exports.models import Dataset
 from reports.models import Report
 
-REQUIRED_LIBRARIES = ("pandas", "scipy", "altair", "vl_convert")
+REQUIRED_LIBRARIES = ("pandas", "scipy", "statsmodels", "altair", "vl_convert")
 """The libraries that `make analysis` installs; a server may lack them."""
 _PROGRESS = re.compile(r"\[(\d+)/(\d+)\] (\S+)")
 _UNFINISHED = (Report.State.QUEUED, Report.State.RUNNING)

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
-from analysis import charts
+import numpy as np
+import pandas as pd
+
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, share_of, with_dependence
-from analysis.results import (
-    NOTE,
-    Analysis,
-    Figure,
-    Options,
-    Result,
-    Table,
-    count,
-    estimate_columns,
-    number,
-    share,
-    text,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
+from analysis.frames import UNITS, share_of, shares, with_dependence
+from analysis.results import Analysis, Options, Result, Table, chart, count, number, share, text
 
 FLAGS = ("agreement", "trade")
+DECISIONS = ("move_decision", "move_accept", "move_answer")
 ACCEPTED = frozenset({"accept", "accepted", "yes", "true", "acceptoffer", "buy", "deal"})
 DECILES = 10
 MAX_ROUNDS = 40
@@ -37,163 +24,95 @@ LOG_RATIO = 100
 def run(data: Data, options: Options) -> Result:
     """Return the share of matches without agreement after each round, and acceptance rates by decile of the offer."""
     flag = next(name for name in FLAGS if data.has("matches", name))
-    frame = data.table("matches", ["match", flag]).rename(columns={flag: "agreed"})
-    if not frame["agreed"].notna().any():
+    matches = data.table("matches", ["match", flag]).rename(columns={flag: "agreed"}).astype({"agreed": "float64"})
+    if not matches["agreed"].notna().any():
         raise SkippedError(f"No match has a value for {flag}.")
-    tables: list[Table] = []
-    figures: list[Figure] = []
-    frame = with_dependence(data, frame.assign(agreed=frame["agreed"].astype("float64")))
-    numbers = {"agreed": share_of(frame, "agreed", level=options.level)}
-    warnings: list[str] = []
-    curve = _without_agreement(data, frame, options)
-    if curve:
-        tables.append(
-            Table(
-                "open",
-                "Matches without agreement after each round",
-                [
-                    count("round", "Round"),
-                    count("n", "Matches"),
-                    count("open", "Without agreement"),
-                    *estimate_columns("Share", share),
-                    NOTE,
-                ],
-                curve,
-            )
-        )
-        figures.append(
-            charts.lines(
-                "open",
-                "Matches without agreement after each round",
-                curve,
-                x="round",
-                x_title="Round",
-                y_title="Share without agreement",
-                y_format="%",
-                y_domain=(0, 1),
-            )
-        )
+    matches = with_dependence(data, matches)
+    numbers = {"agreed": share_of(matches, "agreed", level=options.level)}
+    tables, warnings = [], []
+    still_open = _without_agreement(data, matches, options)
+    if still_open is not None:
+        tables.append(Table(
+            "open", "Matches without agreement after each round",
+            [count("round", "Round"), count("n", "Matches"), count("open", "Without agreement"),
+             share("estimate", "Share"), "low", "high", "note"],
+            still_open,
+            chart=chart("lines", x="round", titles={"y": "Share without agreement"}, y_domain=(0, 1)),
+        ))  # fmt: skip
     else:
         warnings.append("Decisions do not record a round, so there is no curve over rounds.")
-    answers = _answers(data)
-    if len(answers):
-        answers = with_dependence(data, answers)
-        rows = _deciles(answers, options)
-        tables.append(
-            Table(
-                "offers",
-                "Acceptance by size of the offer",
-                [
-                    text("role", "Responder"),
-                    text("field", "Offer"),
-                    count("decile", "Decile"),
-                    number("offered", "Mean offer"),
-                    count("n", "Offers"),
-                    *estimate_columns("Accepted", share),
-                    NOTE,
-                ],
-                rows,
-                note="Offers are divided into deciles for each role; equal offers are in the same group. The size of "
-                "an offer is what the responder would get.",
-            )
-        )
-        figures.append(
-            charts.lines(
-                "offers",
-                "Share of offers accepted, by size",
-                rows,
-                x="offered",
-                colour="role",
-                players=data.roles,
-                x_title="Mean offer in the decile",
-                y_title="Share accepted",
-                y_format="%",
-                facet="field",
-                y_domain=(0, 1),
-                log_x=_needs_log_axis([row["offered"] for row in rows]),
-            )
-        )
-    return Result(tables, figures, numbers, warnings=warnings)
+    answers = [*_answers(data)]
+    if answers:
+        rows = _deciles(with_dependence(data, pd.concat(answers, ignore_index=True)), options)
+        tables.append(Table(
+            "offers", "Acceptance by size of the offer",
+            [text("role", "Responder"), text("field", "Offer"), count("decile", "Decile"),
+             number("offered", "Mean offer"), count("n", "Offers"), share("estimate", "Accepted"), "low", "high",
+             "note"],
+            rows,
+            note="Offers are divided into deciles for each role; equal offers are in the same group. The size of an "
+            "offer is what the responder would get.",
+            chart=chart("lines", title="Share of offers accepted, by size", x="offered", colour="role", facet="field",
+                        players=data.roles, titles={"x": "Mean offer in the decile", "y": "Share accepted"},
+                        y_domain=(0, 1), log_x=_needs_log_axis(rows["offered"])),
+        ))  # fmt: skip
+    return Result(tables, numbers=numbers, warnings=warnings)
 
 
-def _needs_log_axis(offers: Sequence[float]) -> bool:
+def _needs_log_axis(offers: pd.Series) -> bool:
     """Return whether offers span several orders of magnitude and so need a logarithmic axis."""
-    return min(offers, default=0) > 0 and max(offers) > LOG_RATIO * min(offers)
+    return bool(offers.min() > 0 and offers.max() > LOG_RATIO * offers.min())
 
 
-def _without_agreement(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
+def _without_agreement(data: Data, matches: pd.DataFrame, options: Options) -> pd.DataFrame | None:
     if not data.has("decisions", "match", "round"):
-        return []
+        return None
     last = data.table("decisions", ["match", "round"]).dropna().groupby("match")["round"].max()
-    ended = frame[frame["agreed"].notna()].join(last.rename("last"), on="match").dropna(subset=["last"])
+    ended = matches[matches["agreed"].notna()].join(last.rename("last"), on="match").dropna(subset=["last"])
     if not len(ended):
-        return []
-    rounds = ended["last"].astype(int)
-    agreed_in = rounds.where(ended["agreed"].astype(bool), MAX_ROUNDS + 1)
-    rows = []
-    for round_number in range(0, min(int(rounds.max()), MAX_ROUNDS) + 1):
-        still_open = ended.assign(open=(agreed_in > round_number).astype(float))
-        open_share = share_of(still_open, "open", level=options.level)
-        rows.append({"round": round_number, "open": int(still_open["open"].sum()), **open_share})
-    return rows
+        return None
+    agreed_in = ended["last"].astype("int64").where(ended["agreed"] > 0, MAX_ROUNDS + 1)
+    rounds = range(min(int(ended["last"].max()), MAX_ROUNDS) + 1)
+    rows = [share_of(ended.assign(open=(agreed_in > end).astype("float64")), "open", level=options.level)
+            for end in rounds]  # fmt: skip
+    return pd.DataFrame(rows).assign(round=rounds, open=[int((agreed_in > end).sum()) for end in rounds])
 
 
-def _answers(data: Data) -> pd.DataFrame:
-    """Return answers to offers, with the columns role, field, offered, accepted and match."""
-    import pandas as pd
-
-    decision = next((n for n in ("move_decision", "move_accept", "move_answer") if data.has("decisions", n)), "")
-    if not decision or data.kind("decisions", decision) not in ("choice", "text", "boolean"):
-        return pd.DataFrame()
-    amounts = [
-        n
-        for n in data.names("decisions")
-        if n.startswith("move_") and n != "move_number" and data.kind("decisions", n) in ("number", "integer")
-    ]
-    if not amounts:
-        return pd.DataFrame()
-    frame = data.table("decisions", ["match", "move_number", "role", decision, *amounts]).sort_values(
-        ["match", "move_number"], kind="stable"
-    )
-    previous = frame.groupby("match")[[*amounts, "role"]].shift(1)
-    frames = []
+def _answers(data: Data) -> Iterator[pd.DataFrame]:
+    """Yield answers to offers, with the columns role, field, offered, accepted and match."""
+    decision = next((name for name in DECISIONS if data.has("decisions", name)), "")
+    amounts = [name for name in data.names("decisions") if name.startswith("move_") and name != "move_number"
+               and data.kind("decisions", name) in ("number", "integer")]  # fmt: skip
+    if not decision or not amounts or data.kind("decisions", decision) not in ("choice", "text", "boolean"):
+        return
+    moves = data.table("decisions", ["match", "move_number", "role", decision, *amounts])
+    moves = moves.sort_values(["match", "move_number"], kind="stable")
+    previous = moves.groupby("match")[[*amounts, "role"]].shift(1)
     for role in data.roles:
-        gain_column = f"move_{role}_gain"
-        fields = [gain_column] if gain_column in amounts else [n for n in amounts if not n.endswith("_gain")][:1]
-        for field in fields:
-            rows = (
-                (frame["role"] == role) & frame[decision].notna() & (previous["role"] != role) & previous[field].notna()
-            )
-            if rows.any():
-                accepted = frame[decision][rows].astype("str").str.lower().isin(ACCEPTED)
-                frames.append(
-                    pd.DataFrame(
-                        {
-                            "role": data.role_name(role),
-                            "field": "Responder's share of the offer"
-                            if field == gain_column
-                            else data.heading(field, "decisions"),
-                            "offered": previous[field][rows].astype(float),
-                            "accepted": accepted,
-                            "match": frame["match"][rows],
-                        }
-                    )
-                )
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        gain = f"move_{role}_gain"
+        for field in [gain] if gain in amounts else [name for name in amounts if not name.endswith("_gain")][:1]:
+            is_answer = (moves["role"] == role) & moves[decision].notna()
+            is_answer &= (previous["role"] != role) & previous[field].notna()
+            if is_answer.any():
+                yield pd.DataFrame({
+                    "role": data.role_name(role),
+                    "field": "Responder's share of the offer" if field == gain else data.heading(field, "decisions"),
+                    "offered": previous[field][is_answer].astype("float64"),
+                    "accepted": moves[decision][is_answer].astype("str").str.lower().isin(ACCEPTED).astype("float64"),
+                    "match": moves["match"][is_answer],
+                })  # fmt: skip
 
 
-def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
-    import numpy as np
-
+def _deciles(answers: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the share accepted in each decile of the offers of a field to a role."""
     rows = []
-    for (field, role), subset in answers.groupby(["field", "role"], sort=True):
-        edges = np.unique(np.quantile(subset["offered"], np.linspace(0, 1, DECILES + 1)[1:-1]))
-        deciles = np.searchsorted(edges, subset["offered"], side="left")
-        for decile in sorted(set(deciles)):
-            group = subset[deciles == decile]
-            place = {"field": field, "role": role, "decile": decile + 1, "offered": float(group["offered"].mean())}
-            rows.append(place | share_of(group, "accepted", level=options.level))
-    return rows
+    for (field, role), offers in answers.groupby(["field", "role"]):
+        edges = np.unique(np.quantile(offers["offered"], np.linspace(0, 1, DECILES + 1)[1:-1]))
+        offers = offers.assign(decile=np.searchsorted(edges, offers["offered"], side="left") + 1)
+        found = shares(offers, ["decile"], "accepted", level=options.level)
+        means = offers.groupby("decile")["offered"].mean()
+        rows.append(found.drop(columns="number").join(means, on="decile").assign(field=str(field), role=str(role)))
+    return pd.concat(rows, ignore_index=True)
 
 
 def _applies(data: Data) -> str:

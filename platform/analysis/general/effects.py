@@ -3,51 +3,51 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-from analysis import charts
+import pandas as pd
+
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, Unit, add_holm, drawn_for_each_match, units
-from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.frames import UNITS, Unit, drawn_for_each_match, units, with_holm
+from analysis.results import Analysis, Options, Result, Table, chart, number, text
 from analysis.toolbox.effects import Effects
 
-PANELS, MAX_TERMS = 6, 40
-COLUMNS = (
-    text("outcome", "Outcome"), text("factor", "Factor"), text("level", "Level"), text("reference", "Reference"),
-    number("estimate", "Effect"), number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(),
-    p_value("p_holm", "p, Holm"), count("n", "n"), count("components", "Units"), NOTE,
-)  # fmt: skip
 OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
-NUMBERS = ("n", "clusters", *OF_TERM)
 
 
 def run(data: Data, options: Options) -> Result:
     """Return OLS regressions of every outcome on all varying factors and parameters and on who played."""
-    rows: list[dict[str, Any]] = []
     warnings: list[str] = []
-    for unit in units(data):
-        rows += _terms(unit, options, warnings)
-    if not rows:
+    terms = pd.DataFrame([term for unit in units(data) for term in _terms(unit, options, warnings)])
+    if not len(terms):
         raise SkippedError("No parameter varies, and every match had the same players.")
-    estimated = add_holm([row for row in rows if row["factor"] != "Intercept"])
     if drawn := drawn_for_each_match(data):
         warnings.append(f"Left out because of too many distinct values: {', '.join(map(data.heading, drawn))}.")
-    numbers = {f"{row['key']}: {row['term']}": {key: row[key] for key in NUMBERS} for row in estimated}
-    note = "Units: independent units on the smaller side of the comparison. Holm's adjustment is over the whole table."
-    table = Table("coefficients", "Effects on each outcome", COLUMNS, rows, note=note)
-    return Result([table], [_forest(estimated)], numbers, warnings=list(dict.fromkeys(warnings)))
+    is_effect = terms["term"] != "Intercept"
+    effects = with_holm(terms[is_effect])
+    where = effects["factor"] + ": " + effects["level"] + " (vs " + effects["reference"] + ")"
+    table = Table(
+        "coefficients", "Effects on each outcome",
+        ["outcome", "factor", "level", text("reference", "Reference"), number("estimate", "Effect"), "se", "low",
+         "high", "p", "p_holm", "n", "components", "note"],
+        terms.assign(p_holm=effects["p_holm"]),
+        note="Units: independent units on the smaller side of the comparison. Holm's adjustment is over the whole "
+        "table.",
+        chart=chart("dots", name="effects", title="Effects with confidence intervals", rows=effects.assign(where=where),
+                    y="where", facet="outcome", line=0, most={"facet": 6, "y": 40}),
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{key}: {term}", is_effect), warnings=list(dict.fromkeys(warnings)))
 
 
-def _terms(unit: Unit, options: Options, warnings: list[str]) -> list[dict[str, Any]]:
+def _terms(unit: Unit, options: Options, warnings: list[str]) -> Iterator[dict[str, Any]]:
     frame = unit.frame
-    references = {
-        name: Counter(frame[name].dropna()).most_common(1)[0][0] for name in unit.factors if frame[name].nunique() > 1
-    }
+    references = {name: Counter(frame[name].dropna()).most_common(1)[0][0]
+                  for name in unit.factors if frame[name].nunique() > 1}  # fmt: skip
     if not references:
-        return []
+        return
     prepared = Effects(frame, references, group="cluster", replay="replay", cell=["cell"])
-    rows = []
     for outcome, heading in unit.outcomes.items():
         if frame[outcome].nunique() < 2:
             continue
@@ -57,28 +57,11 @@ def _terms(unit: Unit, options: Options, warnings: list[str]) -> list[dict[str, 
             warnings.append(f"{heading}: dropped because of collinearity: {', '.join(fit['dropped'])}.")
         for term in fit["terms"]:
             name, _equals, level = term["term"].partition("=")
-            rows.append({
+            yield {
                 "outcome": heading, "factor": unit.heading(name), "level": level,
-                "reference": references.get(name, ""), **{key: term[key] for key in OF_TERM}, "p_holm": None,
-                "n": fit["n"], "r2": fit["r2"], "clusters": fit["clusters"], "key": outcome, "term": term["term"],
-                "unit": unit.name,
-            })  # fmt: skip
-    return rows
-
-
-def _forest(rows: list[dict[str, Any]]) -> Any:
-    outcomes = list(dict.fromkeys(row["outcome"] for row in rows))
-    terms = list(dict.fromkeys(row["term"] for row in rows))
-    shown_rows = [row for row in rows if row["outcome"] in outcomes[:PANELS] and row["term"] in terms[:MAX_TERMS]]
-    for row in shown_rows:
-        row["where"] = f"{row['factor']}: {row['level']} (vs {row['reference']})"
-    limits = []
-    if len(outcomes) > PANELS:
-        limits.append(f"the first {PANELS} of {len(outcomes)} outcomes")
-    if len(terms) > MAX_TERMS:
-        limits.append(f"the first {MAX_TERMS} of {len(terms)} terms")
-    title = "Effects with confidence intervals" + (f": {', '.join(limits)}" if limits else "")
-    return charts.dots("effects", title, shown_rows, y="where", facet="outcome", x_title="Effect", line=0)
+                "reference": references.get(name, ""), **{key: term[key] for key in OF_TERM}, "n": fit["n"],
+                "r2": fit["r2"], "clusters": fit["clusters"], "key": outcome, "term": term["term"], "unit": unit.name,
+            }  # fmt: skip
 
 
 ANALYSES = [

@@ -3,119 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, add_holm, estimates, matches, roles_by_kind, seats
-from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
-from analysis.toolbox.within import within
-
-if TYPE_CHECKING:
-    import pandas as pd
+from analysis.frames import UNITS, Unit, estimates, matches, roles_by_kind, seats, with_holm
+from analysis.results import Analysis, Options, Result, Table, chart, count, number, text
+from analysis.toolbox.effects import within
 
 MODELS = "all models"
-PANELS = 8
 
 
 def run(data: Data, options: Options) -> Result:
     """Return the differences between people and models within the strata in which both played."""
     rows: list[dict[str, Any]] = []
-    dots: list[dict[str, Any]] = []
+    means: list[pd.DataFrame] = []
     strata, people = 0, 0
-    for role, frame, outcomes, shares in _by_role(data):
-        common = _in_shared_strata(frame)
+    for role, unit in _by_role(data):
+        common = _in_shared_strata(unit.frame)
         if common is None:
             continue
-        strata += common["stratum"].nunique()
-        people += int((common["who"] == HUMAN).sum())
+        strata, people = strata + common["stratum"].nunique(), people + int((common["who"] == HUMAN).sum())
         models = sorted(set(common["who"]) - {HUMAN})
-        for outcome, heading in outcomes.items():
+        sides = common.assign(side=np.where(common["who"] == HUMAN, "People", "Models"))
+        for outcome, heading in unit.outcomes.items():
             for against in [MODELS, *(models if len(models) > 1 else [])]:
-                subset = (
-                    common if against == MODELS else _in_shared_strata(common[common["who"].isin([HUMAN, against])])
-                )
-                difference = None if subset is None else _difference(subset, outcome, options.level)
+                subset = common if against == MODELS else common[common["who"].isin([HUMAN, against])]
+                difference = _difference(subset, outcome, options.level)
                 if difference:
                     rows.append({"role": role, "outcome": heading, "key": outcome, "against": against, **difference})
-            with_side = common.assign(side=["People" if player == HUMAN else "Models" for player in common["who"]])
-            by_side = estimates(with_side, ["side"], outcome, share=outcome in shares, level=options.level)
-            for row in by_side.to_dict("records"):
-                dots.append(
-                    {"role": role, "outcome": heading, **{k: row[k] for k in ("side", "estimate", "low", "high")}}
-                )
+            by_side = estimates(sides, ["side"], outcome, share=outcome in unit.shares, level=options.level)
+            means.append(by_side.assign(role=role, outcome=heading))
     if not rows:
         raise SkippedError(
             "People and models never played in the same configuration and role against the same opponents."
         )
-    for group in dict.fromkeys((row["role"], row["key"]) for row in rows):
-        add_holm([r for r in rows if (r["role"], r["key"]) == group and r["against"] != MODELS])
-    for row in rows:
-        row.setdefault("p_holm", row["p"])
-    columns = [
-        text("role", "Role"), text("outcome", "Outcome"), text("against", "People minus"), count("people", "People, n"),
-        count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), number("se", "SE"),
-        number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
-        count("components", "Units"), NOTE,
-    ]  # fmt: skip
-    table = Table("differences", "People minus models in the same situation", columns, rows,
-                  note="Units: independent units on the smaller side. Holm's adjustment is over the models for the "
-                  "same role and outcome.")  # fmt: skip
-    shown_outcomes = list(dict.fromkeys(row["outcome"] for row in dots))[:PANELS]
-    shown_dots = [row for row in dots if row["outcome"] in shown_outcomes]
-    figure = charts.dots("means", "People and models in the same situation", shown_dots,
-                         y="role", colour="side", facet="outcome", x_title="Mean or share")  # fmt: skip
-    numbers = {
-        f"{r['role']}: {r['key']}: {r['against']}": {
-            k: r[k]
-            for k in ("estimate", "se", "low", "high", "p", "n", "clusters", "df", "components", "method", "note")
-        }
-        for r in rows
-    }
-    return Result([table], [figure], numbers, n={"strata": strata, "people": people})
+    differences = pd.DataFrame(rows)
+    single = differences[differences["against"] != MODELS]
+    adjusted = [with_holm(group)["p_holm"] for _names, group in single.groupby(["role", "key"])]
+    table = Table(
+        "differences", "People minus models in the same situation",
+        ["role", "outcome", text("against", "People minus"), count("people", "People, n"),
+         count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), "se", "low", "high",
+         "p", "p_holm", "components", "note"],
+        differences.assign(p_holm=pd.concat([*adjusted, differences["p"][differences["against"] == MODELS]])),
+        note="Units: independent units on the smaller side. Holm's adjustment is over the models for the same role "
+        "and outcome.",
+        chart=chart("dots", name="means", title="People and models in the same situation", y="role", colour="side",
+                    facet="outcome", titles={"x": "Mean or share"}, most={"facet": 8},
+                    rows=pd.concat(means)[["role", "outcome", "side", "estimate", "low", "high"]]),
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{role}: {key}: {against}"), n={"strata": strata, "people": people})
 
 
-def _by_role(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], frozenset[str]]]:
-    """Yield role (or kind of seat), rows with who, stratum, cluster and outcomes, headings, and shares."""
-    import pandas as pd
-
+def _by_role(data: Data) -> Iterator[tuple[str, Unit]]:
+    """Yield each role, or kind of seats, with its rows, which also have `who` played and the `stratum`."""
     base = matches(data)
     configuration = pd.Series("", index=base.frame.index, dtype="str")
     for name in base.config:
         configuration = configuration + "|" + base.frame[name]
+    players = data.players_by_role.fillna("")
+    strata = {}
+    for role in data.roles:
+        opponents = players.drop(columns=role)
+        against = opponents.apply(lambda row: "|".join(sorted(row)), axis=1) if len(opponents.columns) else ""
+        strata[role] = configuration + "§" + against
     for kind, roles in roles_by_kind(data).items():
-        others = {role: [other for other in data.roles if other != role] for role in roles}
-        against = {
-            role: data.players_by_role[others[role]].fillna("").apply(lambda row: "|".join(sorted(row)), axis=1)
-            if others[role] else "" for role in roles
-        }  # fmt: skip
         if len(roles) == 1:
             role = roles[0]
-            frame = base.frame.assign(who=data.players_by_role[role], stratum=configuration + "§" + against[role])
-            own_outcomes = [n for n in base.outcomes if not _belongs_to_other(n, role, data.roles)]
-            yield (
-                data.role_name(role),
-                frame[frame["who"].notna()],
-                {n: base.outcomes[n] for n in own_outcomes},
-                base.shares,
-            )
+            frame = base.frame.assign(who=data.players_by_role[role], stratum=strata[role])
+            others = [other for other in data.roles if other != role]
+            not_own = (*(f"payoffs_{other}" for other in others), *(f"{other}_" for other in others))
+            own = {name: heading for name, heading in base.outcomes.items() if not name.startswith(not_own)}
+            yield data.role_name(role), _known(base, frame, own)
         elif data.has("seats", "match", "role", "payoff"):
             unit = seats(data)
-            match = base.frame["match"]
-            strata = pd.concat(
-                [
-                    pd.DataFrame({"match": match, "role": role, "stratum": configuration + "§" + against[role]})
-                    for role in roles
-                ]
-            )
-            frame = unit.frame.merge(strata, on=["match", "role"]).rename(columns={"player": "who"})
-            yield charts.label(kind), frame[frame["who"].notna()], dict(unit.outcomes), unit.shares
+            of_seat = pd.concat([pd.DataFrame({"match": base.frame["match"], "role": role, "stratum": strata[role]})
+                                 for role in roles])  # fmt: skip
+            frame = unit.frame.merge(of_seat, on=["match", "role"]).rename(columns={"player": "who"})
+            yield charts.label(kind), _known(unit, frame, unit.outcomes)
 
 
-def _belongs_to_other(outcome: str, role: str, roles: list[str]) -> bool:
-    """Return whether an outcome belongs to another role."""
-    return any(outcome in (f"payoffs_{other}",) or outcome.startswith(f"{other}_") for other in roles if other != role)
+def _known(unit: Unit, frame: pd.DataFrame, outcomes: Any) -> Unit:
+    return Unit(unit.name, frame[frame["who"].notna()], outcomes, unit.config, unit.players, unit.shares)
 
 
 def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:
@@ -127,11 +101,10 @@ def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:
 
 def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
     """Return OLS of the outcome on a human dummy and stratum dummies, over independent units."""
-    rows = frame[frame[outcome].notna()]
-    rows = rows if len(rows) == len(frame) else _in_shared_strata(rows)
-    if rows is None or not len(rows):
+    rows = _in_shared_strata(frame[frame[outcome].notna()])
+    if rows is None:
         return None
-    human = (rows["who"] == HUMAN).astype(float)
+    human = (rows["who"] == HUMAN).astype("float64")
     people, strata = int(human.sum()), rows["stratum"]
     return {
         **within(human.to_numpy(), *(rows[name].to_numpy() for name in (outcome, "stratum", "cluster")), level=level),

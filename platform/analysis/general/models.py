@@ -2,108 +2,67 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import pandas as pd
 
-from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, Options, Result, Table, count, number, share, text
-
-if TYPE_CHECKING:
-    import pandas as pd
+from analysis.frames import quantiles
+from analysis.results import Analysis, Options, Result, Table, chart, count, number, share, text
 
 TIMES = {"latency": "Full answer", "first_text": "First words"}
+TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
+QUANTILES = {"q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}
 
 
 def run(data: Data, options: Options) -> Result:
     """Return calls, tokens, cost and times by model."""
-    names = ["match", "model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost", *TIMES]
-    frame = data.table("llm_calls", [name for name in names if data.has("llm_calls", name)])
-    if not len(frame):
+    names = ["match", "model", "outcome", *TOKENS, "cost", *TIMES]
+    calls = data.table("llm_calls", [name for name in names if data.has("llm_calls", name)])
+    if not len(calls):
         raise SkippedError("No language model was called.")
-    frame["model"] = frame["model"].fillna("unknown")
-    rows = [_row(str(model), subset) for model, subset in frame.groupby("model", sort=True)]
-    times = [
-        {"model": str(model), "what": title, **_quantiles(subset[name]), "n": int(subset[name].notna().sum())}
-        for name, title in TIMES.items()
-        if name in frame
-        for model, subset in frame.groupby("model", sort=True)
-        if subset[name].notna().any()
-    ]
-    tables = [
-        Table(
-            "models",
-            "Calls to language models",
-            [
-                text("model", "Model"),
-                count("calls", "Calls"),
-                count("matches", "Matches"),
-                count("input_tokens", "Input tokens"),
-                count("output_tokens", "Output tokens"),
-                number("cost", "Cost ($)"),
-                number("cost_per_match", "Cost per match"),
-                number("cost_per_move", "Cost per decision"),
-                share("priced", "Calls with known price"),
-            ],
-            rows,
-            note="All costs, including those per match and per decision, cover only calls with a known price.",
-        ),
-        Table(
-            "times",
-            "Duration of calls, in seconds",
-            [
-                text("model", "Model"),
-                text("what", "Time to"),
-                count("n", "Calls"),
-                number("q1", "25 %"),
-                number("median", "Median"),
-                number("q3", "75 %"),
-                number("p90", "90 %"),
-            ],
-            times,
-        ),
-    ]
-    figures = []
-    if times:
-        dots = [{**row, "estimate": row["median"], "low": row["q1"], "high": row["p90"]} for row in times]
-        figures.append(
-            charts.dots(
-                "times",
-                "Duration of calls in seconds: median, with 25 % and 90 % quantiles",
-                dots,
-                y="model",
-                facet="what",
-                x_title="Seconds",
-            )
-        )
-    numbers = {f"{row['model']}: cost": {"estimate": row["cost"], "n": row["calls"]} for row in rows}
-    numbers |= {f"{row['model']}: {row['what'].lower()}": {"estimate": row["median"], "n": row["n"]} for row in times}
-    return Result(tables, figures, numbers, n={"calls": len(frame)})
-
-
-def _row(model: str, subset: pd.DataFrame) -> dict[str, Any]:
-    priced = subset[subset["cost"].notna()] if "cost" in subset else subset[:0]
-    moves = int((priced["outcome"] == "move").sum()) if "outcome" in subset else 0
-    cost = float(priced["cost"].sum()) if len(priced) else None
-    return {
-        "model": model,
-        "calls": len(subset),
-        "matches": int(subset["match"].nunique()),
-        **{
-            name: int(subset[name].sum())
-            for name in ("input_tokens", "output_tokens", "cached_tokens")
-            if name in subset
-        },
-        "cost": cost,
-        "cost_per_match": cost / priced["match"].nunique() if cost is not None else None,
-        "cost_per_move": cost / moves if cost is not None and moves else None,
-        "priced": len(priced) / len(subset),
+    calls["model"] = calls["model"].fillna("unknown").astype("str")
+    models = Table(
+        "models", "Calls to language models",
+        ["model", count("calls", "Calls"), count("matches", "Matches"), count("input_tokens", "Input tokens"),
+         count("output_tokens", "Output tokens"), number("cost", "Cost", "$"),
+         number("cost_per_match", "Cost per match"), number("cost_per_move", "Cost per decision"),
+         share("priced", "Calls with known price")],
+        _totals(calls),
+        note="All costs, including those per match and per decision, cover only calls with a known price.",
+    )  # fmt: skip
+    times = Table(
+        "times", "Duration of calls, in seconds",
+        ["model", text("what", "Time to"), count("n", "Calls"), "q1", number("median", "Median"), "q3",
+         number("p90", "90 %")],
+        _times(calls),
+        chart=chart("dots", x="median", low="q1", high="p90", y="model", facet="what", titles={"x": "Seconds"},
+                    title="Duration of calls in seconds: median, with 25 % and 90 % quantiles"),
+    )  # fmt: skip
+    numbers = {f"{row['model']}: cost": {"estimate": row["cost"], "n": row["calls"]} for row in models.records}
+    numbers |= {
+        f"{row['model']}: {row['what'].lower()}": {"estimate": row["median"], "n": row["n"]} for row in times.records
     }
+    return Result([models, times], numbers=numbers, n={"calls": len(calls)})
 
 
-def _quantiles(values: pd.Series) -> dict[str, float]:
-    values = values.dropna()
-    return {name: float(values.quantile(q)) for name, q in {"q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}.items()}
+def _totals(calls: pd.DataFrame) -> pd.DataFrame:
+    cost = calls["cost"] if "cost" in calls else calls["match"].map(lambda _match: float("nan"))
+    moves = calls["outcome"] == "move" if "outcome" in calls else cost.isna() & False
+    by_model = calls.assign(priced=cost.notna(), moves=moves & cost.notna()).groupby("model")
+    rows = by_model.agg(
+        calls=("match", "size"), matches=("match", "nunique"), **{n: (n, "sum") for n in TOKENS if n in calls},
+        priced=("priced", "mean"), moves=("moves", "sum"),
+    )  # fmt: skip
+    rows["cost"] = cost.groupby(calls["model"]).sum(min_count=1)
+    rows["cost_per_match"] = rows["cost"] / calls[cost.notna()].groupby("model")["match"].nunique()
+    rows["cost_per_move"] = rows["cost"] / rows.pop("moves").where(lambda moves: moves > 0)
+    return rows.reset_index()
+
+
+def _times(calls: pd.DataFrame) -> pd.DataFrame:
+    parts = [quantiles(calls, ["model"], name, QUANTILES).assign(what=title)
+             for name, title in TIMES.items() if name in calls and calls[name].notna().any()]  # fmt: skip
+    return pd.concat([pd.DataFrame(columns=["model", "what", "n", *QUANTILES]), *parts], ignore_index=True)
 
 
 ANALYSES = [

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import LARGE, UNITS, Groups, Unit, level_key, median_interval, units
-from analysis.results import (
-    NOTE,
-    Analysis,
-    Column,
-    Figure,
-    Options,
-    Result,
-    Table,
-    count,
-    estimate_columns,
-    number,
-    text,
-)
+from analysis.frames import LARGE, UNITS, Groups, Unit, at_level, median_interval, ranks, units
+from analysis.results import Analysis, Chart, Options, Result, Table, chart, number, numbers, text
 
-PANELS = 8
 MAX_DOTS = 16
 MAX_MEDIANS = 600
 """Maximum number of rows for which intervals of medians are computed."""
 MAX_CELLS = 5_000
-ALL, VERIFIED = "all matches", "without unverified ones"
-COLUMNS: tuple[Column, ...] = (
-    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), count("clusters", "Units"),
-    *estimate_columns("Estimate"),
-    number("sd", "SD"), number("median", "Median"),
-    number("median_low", "Median, low"), number("median_high", "Median, high"), count("missing", "Missing"),
-    NOTE,
+ALL, VERIFIED = "All matches", "Without unverified ones"
+COLUMNS = (
+    "outcome", text("measure", "Measure"), "n", "clusters", "estimate", "low", "high", "sd", "median",
+    number("median_low", "Median, low"), number("median_high", "Median, high"), "missing", "note",
 )  # fmt: skip
 
 
@@ -46,92 +29,67 @@ def run(data: Data, options: Options) -> Result:
     """Return means, medians and shares by cell and by each factor separately."""
     if not len(data.column("matches", "match")):
         raise SkippedError("The dataset has no matches.")
-    tables, figures, numbers, warnings = [], [], {}, []
+    tables: list[Table] = []
+    named: dict[str, Any] = {}
+    warnings: list[str] = []
     for unit in units(data):
         if not unit.outcomes:
             continue
-        overall = _rows(unit, [], options)
-        by = unit.factors
+        overall, by = _rows(unit, [], options), unit.factors
+        named |= numbers(overall, "{key}" if unit.name == "match" else unit.name + ".{key}")
         if by and unit.frame.groupby(by, dropna=False).ngroups > MAX_CELLS:
             by = [name for name in by if name in unit.config]
             warnings.append(
                 f"There are more than {MAX_CELLS:,} cells, so the table of cells distinguishes parameters only."
             )
-        cells = _rows(unit, by, options) if by else overall
-        by_factor = [_factor(unit, name, options) for name in unit.factors]
         verified = _verified(data, unit)
-        if verified is not None:
-            by_factor.insert(0, _rows(verified, [], options).assign(factor=VERIFIED, level=""))
-        factors = pd.concat([overall.assign(factor=ALL, level=""), *by_factor])
-        for row in overall.to_dict("records"):
-            numbers[f"{unit.name}.{row['key']}" if unit.name != "match" else row["key"]] = {
-                key: row[key] for key in ("estimate", "se", "low", "high", "n", "clusters", "note")
-            }
-        suffix = "" if unit.name == "match" else "_seats"
-        observation = "matches" if unit.name == "match" else "seats"
+        cells = _rows(unit, by, options) if by else overall
+        factors = pd.concat([
+            overall.assign(factor=ALL, level=""),
+            *([] if verified is None else [_rows(verified, [], options).assign(factor=VERIFIED, level="")]),
+            *(_rows(unit, [name], options).rename(columns={name: "level"}).assign(factor=unit.heading(name))
+              for name in unit.factors),
+        ])  # fmt: skip
+        suffix, of = ("", "matches") if unit.name == "match" else ("_seats", "seats")
+        drawn = _chart(unit, by, cells, factors, f"outcomes{suffix}")
         headings = [text(name, unit.heading(name)) for name in by]
-        tables.append(
-            Table(f"cells{suffix}", f"Outcomes by cell (observations: {observation})", [*headings, *COLUMNS], cells)
-        )
-        tables.append(Table(
-            f"factors{suffix}", f"Outcomes by factor (observations: {observation})",
-            [text("factor", "Factor"), text("level", "Level"), *COLUMNS],
-            factors.assign(factor=[unit.heading(name) for name in factors["factor"]]),
-        ))  # fmt: skip
-        figures.append(_figure(unit, by, cells, factors, f"outcomes{suffix}"))
+        tables.append(Table(f"cells{suffix}", f"Outcomes by cell (observations: {of})", [*headings, *COLUMNS], cells,
+                            chart=drawn))  # fmt: skip
+        tables.append(Table(f"factors{suffix}", f"Outcomes by factor (observations: {of})",
+                            ["factor", "level", *COLUMNS], factors))  # fmt: skip
     if not tables:
         raise SkippedError("The game has no numeric or boolean outcome.")
-    return Result(tables, figures, numbers, warnings=warnings)
+    return Result(tables, numbers=named, warnings=warnings)
 
 
 def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
-    """Return one row per group and outcome."""
-    frame = unit.frame if by else unit.frame.assign(**{ALL: ""})
-    keys = list(by) or [ALL]
-    groups = Groups(frame, keys)
-    by_outcome = {}
+    """Return one row per group and outcome, with intervals of the medians if there are few."""
+    groups = Groups(unit.frame if by else unit.frame.assign(**{ALL: ""}), list(by) or [ALL])
+    few = len(unit.outcomes) * len(groups.levels) <= MAX_MEDIANS
+    parts = []
     for name, heading in unit.outcomes.items():
         share = name in unit.shares
-        by_outcome[name] = groups.estimates(name, share=share, level=options.level).assign(
-            outcome=heading, key=name, measure="share" if share else "mean", median_low=np.nan, median_high=np.nan
-        )
-    if len(by_outcome) * len(groups.levels) <= MAX_MEDIANS:
-        means = {name: estimates for name, estimates in by_outcome.items() if name not in unit.shares}
-        _add_medians(means, groups, options)
-    rows = pd.concat(by_outcome.values(), ignore_index=True)
+        medians = _medians(groups, name, options) if few and not share else np.full((len(groups.levels), 2), np.nan)
+        parts.append(groups.estimates(name, share=share, level=options.level).assign(
+            outcome=heading, key=name, measure="share" if share else "mean", median_low=medians[:, 0],
+            median_high=medians[:, 1],
+        ))  # fmt: skip
+    rows = pd.concat(parts, ignore_index=True)
     if by:
-        rows = rows.sort_values(keys, key=_ranks, kind="stable")
+        rows = rows.sort_values([*by], key=ranks, kind="stable")
     return rows.drop(columns=[ALL, "smallest", "largest"], errors="ignore").reset_index(drop=True)
 
 
-def _ranks(column: pd.Series) -> pd.Series:
-    """Return each value's rank in the order of levels."""
-    levels = column.unique()
-    return column.map({level: rank for rank, level in enumerate(sorted(levels, key=level_key))})
-
-
-def _add_medians(estimates_by_outcome: Mapping[str, pd.DataFrame], groups: Groups, options: Options) -> None:
-    """Add confidence intervals of the medians to each outcome's rows."""
-    values_by_outcome = {name: groups.values(name) for name in estimates_by_outcome}
-    intervals = {name: np.full((len(groups.levels), 2), np.nan) for name in estimates_by_outcome}
-    # Outcomes of the same group follow each other because they share cached draws.
+def _medians(groups: Groups, name: str, options: Options) -> np.ndarray:
+    """Return the intervals of an outcome's medians in each group."""
+    values, code, cluster = groups.values(name)
+    intervals = np.full((len(groups.levels), 2), np.nan)
     for group in np.flatnonzero(~groups.exact):
-        for name, (values, code, cluster) in values_by_outcome.items():
-            rows_of_group = slice(*np.searchsorted(code, [group, group + 1]))
-            intervals[name][group] = median_interval(
-                values[rows_of_group],
-                cluster[rows_of_group],
-                draws=options.draws,
-                seed=options.seed,
-                level=options.level,
-            )
-    for name, estimates in estimates_by_outcome.items():
-        estimates[["median_low", "median_high"]] = intervals[name]
-
-
-def _factor(unit: Unit, name: str, options: Options) -> pd.DataFrame:
-    rows = _rows(unit, [name], options)
-    return rows.rename(columns={name: "level"}).assign(factor=name)
+        here = slice(*np.searchsorted(code, [group, group + 1]))
+        intervals[group] = median_interval(
+            values[here], cluster[here], draws=options.draws, seed=options.seed, level=options.level
+        )
+    return intervals
 
 
 def _verified(data: Data, unit: Unit) -> Unit | None:
@@ -144,29 +102,17 @@ def _verified(data: Data, unit: Unit) -> Unit | None:
     return replace(unit, frame=verified) if unverified and len(verified) else None
 
 
-def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataFrame, name: str) -> Figure:
+def _chart(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataFrame, name: str) -> Chart:
     """Return dots with intervals, one panel per outcome: by cell if there are few cells, otherwise by factor."""
-    shown_keys = list(dict.fromkeys(cells["key"]))[:PANELS]
-    number_of_cells = len(cells) // max(1, len(unit.outcomes))
-    by_cell = bool(by) and number_of_cells <= MAX_DOTS
-    rows = cells if by_cell else factors
-    drawn: list[dict[str, Any]] = []
-    for row in rows[rows["key"].isin(shown_keys)].to_dict("records"):
-        if by_cell:
-            label = " · ".join(f"{unit.heading(key)}: {row[key]}" for key in by)
-        else:
-            label = (
-                row["factor"] if row["factor"] in (ALL, VERIFIED) else f"{unit.heading(row['factor'])}: {row['level']}"
-            )
-        drawn.append(
-            {"where": label, "outcome": row["outcome"], **{k: row[k] for k in ("estimate", "low", "high", "n")}}
-        )
-    has_too_many = len(unit.outcomes) > PANELS
-    title = "Outcomes by cell" if by_cell else "Outcomes by factor"
-    return charts.dots(
-        name, title + (f": the first {PANELS} of {len(unit.outcomes)}" if has_too_many else ""), drawn, y="where",
-        facet="outcome", x_title="Mean or share", columns=2,
-    )  # fmt: skip
+    by_cell = bool(by) and len(cells) <= MAX_DOTS * len(unit.outcomes)
+    if by_cell:
+        labels = pd.concat([unit.heading(name) + ": " + cells[name] for name in by], axis=1)
+        rows = cells.assign(where=labels.agg(" · ".join, axis=1))
+    else:
+        rows = factors.assign(where=at_level(factors))
+    return chart("dots", name=name, title="Outcomes by cell" if by_cell else "Outcomes by factor", y="where",
+                 facet="outcome", titles={"x": "Mean or share"}, most={"facet": 8},
+                 rows=rows[["where", "outcome", "estimate", "low", "high", "n"]])  # fmt: skip
 
 
 ANALYSES = [

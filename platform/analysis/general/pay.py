@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
+
+import pandas as pd
 
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text
-from analysis.results import Analysis, Figure, Options, Result, Table, count, estimate_columns, number, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, number, text
 from analysis.toolbox import mean, pearson
-
-if TYPE_CHECKING:
-    import pandas as pd
+from analysis.toolbox.numbers import finite
 
 MEASURES = {"base": "Base", "bonus": "Bonus", "total": "Total", "hourly": "Per hour"}
 NUMBER_NAMES = {**{key: title.lower() for key, title in MEASURES.items()}, "total": "together"}
@@ -21,84 +21,66 @@ NUMBER_NAMES = {**{key: title.lower() for key, title in MEASURES.items()}, "tota
 
 def run(data: Data, options: Options) -> Result:
     """Return base pay, bonus, total and hourly pay in each currency."""
-    rows, figures, numbers, warnings = [], [], {}, []
+    rows: list[dict[str, Any]] = []
+    figures: list[Figure] = []
+    numbers: dict[str, Any] = {}
+    warnings: list[str] = []
     people, announced = _people(data), _announced(data)
-    for currency, subset in people.groupby("currency", sort=True):
-        several_currencies = people["currency"].nunique() > 1
+    for currency, subset in people.groupby("currency"):
         is_small = len(subset) < options.min_group
         if is_small:
             warnings.append(f"Hourly pay of fewer than {options.min_group} people is not shown ({currency}).")
         for key, title in MEASURES.items():
-            values = subset[key].dropna().astype(float)
+            values = subset[key].dropna().astype("float64")
             if not len(values) or (key == "hourly" and is_small):
                 continue
             persons = subset["participant"].map(data.person())[values.index]
             estimate = mean(values.tolist(), clusters=persons.tolist(), level=options.level)
-            rows.append(
-                {
-                    "currency": currency,
-                    "what": title,
-                    "people": len(values),
-                    **estimate,
-                    "median": float(values.median()),
-                    "smallest": float(values.min()),
-                    "largest": float(values.max()),
-                }
-            )
+            spread = {"median": values.median(), "smallest": values.min(), "largest": values.max()}
+            rows.append({"currency": currency, "what": title, "people": len(values), **estimate, **spread})
             numbers[f"{NUMBER_NAMES[key]} ({currency})"] = estimate
-        if announced is not None and len(subset):
-            rows.append(
-                {"currency": currency, "what": "Announced average bonus", "estimate": announced, "people": None}
-            )
+        if announced is not None:
+            rows.append({"currency": currency, "what": "Announced average bonus", "estimate": announced})
         correlation = pearson(subset["bonus"].tolist(), subset["payoff"].tolist(), level=options.level)
         numbers[f"bonus and payoff ({currency})"] = correlation
-        rows.append(
-            {"currency": currency, "what": "Correlation of bonus and payoff", **correlation, "people": correlation["n"]}
-        )
+        what = "Correlation of bonus and payoff"
+        rows.append({"currency": currency, "what": what, **correlation, "people": correlation["n"]})
         if not is_small:
-            figures.append(_histogram(subset, str(currency), announced, several_currencies))
+            name = f"bonus_{level_text(currency).lower()}" if people["currency"].nunique() > 1 else "bonus"
+            marks = {"mean": float(subset["bonus"].mean())} | ({} if announced is None else
+                                                              {"announced average": announced})  # fmt: skip
+            figures.append(charts.histogram(name, "Bonuses", subset["bonus"], x_title=f"Bonus ({currency})",
+                                            y_title="People", marks=marks))  # fmt: skip
     if not rows:
         raise SkippedError("The dataset has no payments.")
-    columns = [
-        text("currency", "Currency"),
-        text("what", "What"),
-        count("people", "People"),
-        *estimate_columns("Mean"),
-        number("median", "Median"),
-        number("smallest", "Smallest"),
-        number("largest", "Largest"),
-    ]
-    return Result(
-        [Table("pay", "What people earned", columns, rows)],
-        [f for f in figures if f],
-        numbers,
-        n={"people": len(people)},
-        warnings=warnings,
-    )
+    table = Table(
+        "pay", "What people earned",
+        [text("currency", "Currency"), text("what", "What"), count("people", "People"), number("estimate", "Mean"),
+         "low", "high", "median", number("smallest", "Smallest"), number("largest", "Largest")],
+        pd.DataFrame(rows),
+    )  # fmt: skip
+    return Result([table], figures, numbers, n={"people": len(people)}, warnings=warnings)
 
 
 def _people(data: Data) -> pd.DataFrame:
     """Return one row per participant and currency with base, bonus, total, hourly and payoff."""
-    import numpy as np
-
-    names = ["participant", "reason", "amount", "currency"]
-    frame = data.table("payments", [*names, *(["payoff"] if data.has("payments", "payoff") else [])])
-    if not len(frame):
+    payoff = ["payoff"] if data.has("payments", "payoff") else []
+    payments = data.table("payments", ["participant", "reason", "amount", "currency", *payoff])
+    if not len(payments):
         raise SkippedError("The dataset has no payments.")
-    base = frame["reason"] == "base"
-    frame["base"], frame["bonus"] = frame["amount"].where(base, 0.0), frame["amount"].where(~base, 0.0)
-    frame["payoff"] = frame.get("payoff", np.nan)
-    people = frame.groupby(["participant", "currency"], as_index=False).agg(
-        base=("base", "sum"), bonus=("bonus", "sum"), total=("amount", "sum"), payoff=("payoff", "max")
-    )
-    people["hourly"] = np.nan
+    base = payments["amount"].where(payments["reason"] == "base", 0.0)
+    payments = payments.assign(base=base, bonus=payments["amount"].where(payments["reason"] != "base", 0.0))
+    people = payments.reindex(columns=[*payments, *({"payoff"} - set(payments))]).groupby(
+        ["participant", "currency"], as_index=False
+    ).agg(base=("base", "sum"), bonus=("bonus", "sum"), total=("amount", "sum"), payoff=("payoff", "max"))  # fmt: skip
+    people["hourly"] = float("nan")
     if data.has("participants", "participant", "arrived_at", "ended_at"):
         times = data.table("participants", ["participant", "arrived_at", "ended_at"])
         hours = (times["ended_at"] - times["arrived_at"]).dt.total_seconds() / 3600
         if data.has("participants", "seconds"):  # the dataset's points in time are cut
-            hours = (data.table("participants", ["seconds"])["seconds"] / 3600).fillna(hours)
-        hours = hours.where(hours > 0).set_axis(times["participant"])
-        people["hourly"] = people["total"] / people["participant"].map(hours[~hours.index.duplicated()])
+            hours = (data.column("participants", "seconds") / 3600).fillna(hours)
+        hours = hours.where(hours > 0).groupby(times["participant"]).first()
+        people["hourly"] = people["total"] / people["participant"].map(hours)
     return people
 
 
@@ -106,18 +88,7 @@ def _announced(data: Data) -> float | None:
     """Return the mean over cells of the announced average bonus."""
     if not data.has("cells", "announced_average"):
         return None
-    averages = data.column("cells", "announced_average").dropna()
-    return float(averages.mean()) if len(averages) else None
-
-
-def _histogram(subset: pd.DataFrame, currency: str, announced: float | None, several_currencies: bool) -> Figure:
-    marks: dict[str, float] = {"mean": float(subset["bonus"].mean())}
-    if announced is not None:
-        marks["announced average"] = announced
-    name = f"bonus_{level_text(currency).lower()}" if several_currencies else "bonus"
-    return charts.histogram(
-        name, "Bonuses", subset["bonus"], x_title=f"Bonus ({currency})", y_title="People", marks=marks
-    )
+    return finite(data.column("cells", "announced_average").astype("float64").mean())
 
 
 ANALYSES = [

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
-from analysis import charts
+import pandas as pd
+
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import units
-from analysis.results import Analysis, Options, Result, Table, count, number, text
+from analysis.results import Analysis, Options, Result, Table, chart, count, number
 from analysis.toolbox import mde
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-POWERS = (0.8, 0.9)
 SIZES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 """Points of the curve, as multiples of the dataset's size."""
-PANELS = 8
 
 
 def run(data: Data, options: Options) -> Result:
@@ -27,83 +24,45 @@ def run(data: Data, options: Options) -> Result:
     for unit in units(data):
         for outcome, heading in unit.outcomes.items():
             observed = unit.frame[unit.frame[outcome].notna()]
-            for factor in unit.factors:
-                sizes = observed[factor].value_counts()
-                if len(sizes) != 2:
-                    continue
-                sd = _pooled_sd(observed, unit.factors, outcome)
-                if sd is None or sd <= 0:
-                    continue
-                icc, cluster_size = _icc(observed, outcome)
-                first, second = (int(n) for n in sizes.tolist())
-                labels = {"outcome": heading, "factor": unit.heading(factor), "key": outcome}
-                effects = {
-                    f"mde_{power * 100:.0f}": mde(sd, first, second, 1 - options.level, power, icc, cluster_size)[
-                        "estimate"
-                    ]
-                    for power in POWERS
-                }
-                rows.append(
-                    {
-                        **labels,
-                        "n1": first,
-                        "n2": second,
-                        "sd": sd,
-                        "icc": icc,
-                        "cluster_size": cluster_size,
-                        **effects,
-                    }
-                )
-                if factor == next(f for f in unit.factors if observed[f].nunique() == 2):
-                    for multiple in SIZES:
-                        smallest = mde(
-                            sd, first * multiple, second * multiple, 1 - options.level, 0.8, icc, cluster_size
-                        )
-                        curve.append(
-                            {
-                                "outcome": heading,
-                                "n": round((first + second) * multiple),
-                                "estimate": smallest["estimate"],
-                            }
-                        )
+            sd, (icc, cluster_size) = _pooled_sd(observed, unit.factors, outcome), _icc(observed, outcome)
+            if sd is None:
+                continue
+            two_levels = [name for name in unit.factors if observed[name].nunique() == 2]
+            for factor in two_levels:
+                first, second = (int(n) for n in observed[factor].value_counts())
+                detect = partial(mde, sd, alpha=1 - options.level, icc=icc, cluster_size=cluster_size)
+                rows.append({"outcome": heading, "factor": unit.heading(factor), "key": outcome, "n1": first,
+                             "n2": second, "sd": sd, "icc": icc, "cluster_size": cluster_size,
+                             "mde_80": detect(n1=first, n2=second, power=0.8)["estimate"],
+                             "mde_90": detect(n1=first, n2=second, power=0.9)["estimate"]})  # fmt: skip
+                if factor == two_levels[0]:
+                    curve += [{"outcome": heading, "n": round((first + second) * times),
+                               "estimate": detect(n1=first * times, n2=second * times, power=0.8)["estimate"]}
+                              for times in SIZES]  # fmt: skip
     if not rows:
         raise SkippedError("No factor has exactly two levels in which outcomes vary.")
-    columns = [
-        text("outcome", "Outcome"),
-        text("factor", "Factor"),
-        count("n1", "n, larger level"),
-        count("n2", "n, smaller level"),
-        number("sd", "SD within cells"),
-        number("icc", "ICC"),
-        number("cluster_size", "Cluster size"),
-        number("mde_80", "MDE, 80 % power"),
-        number("mde_90", "MDE, 90 % power"),
-    ]
-    outcomes = list(dict.fromkeys(row["outcome"] for row in curve))
-    suffix = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
-    figure = charts.lines(
-        "curve",
-        f"Minimum detectable effect at 80 % power{suffix}",
-        [row for row in curve if row["outcome"] in outcomes[:PANELS]],
-        x="n",
-        facet="outcome",
-        x_title="Observations",
-        y_title="Difference",
-    )
-    numbers = {
-        f"{row['key']}: {row['factor']}": {"estimate": row["mde_80"], "n": row["n1"] + row["n2"]} for row in rows
-    }
-    note = "Effects are in units of the outcome; the design effect is 1 + (cluster size − 1) · ICC."
-    return Result([Table("smallest", "Minimum detectable effects (MDE)", columns, rows, note=note)], [figure], numbers)
+    table = Table(
+        "smallest", "Minimum detectable effects (MDE)",
+        ["outcome", "factor", count("n1", "n, larger level"), count("n2", "n, smaller level"),
+         number("sd", "SD within cells"), number("icc", "ICC"), number("cluster_size", "Cluster size"),
+         number("mde_80", "MDE, 80 % power"), number("mde_90", "MDE, 90 % power")],
+        pd.DataFrame(rows),
+        note="Effects are in units of the outcome; the design effect is 1 + (cluster size − 1) · ICC.",
+        chart=chart("lines", name="curve", title="Minimum detectable effect at 80 % power", rows=curve, x="n",
+                    facet="outcome", titles={"x": "Observations", "y": "Difference"}, most={"facet": 8}),
+    )  # fmt: skip
+    numbers = {f"{row['key']}: {row['factor']}": {"estimate": row["mde_80"], "n": row["n1"] + row["n2"]}
+               for row in rows}  # fmt: skip
+    return Result([table], numbers=numbers)
 
 
 def _pooled_sd(frame: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
-    """Return the pooled standard deviation within cells."""
+    """Return the pooled standard deviation within cells; None if nothing varies or every cell has one row."""
+    if not factors:
+        return None
     groups = frame.groupby(factors, dropna=False)[outcome]
     df = len(frame) - groups.ngroups
-    if df < 1:
-        return None
-    return float((((frame[outcome] - groups.transform("mean")) ** 2).sum() / df) ** 0.5)
+    return float((((frame[outcome] - groups.transform("mean")) ** 2).sum() / df) ** 0.5) or None if df > 0 else None
 
 
 def _icc(frame: pd.DataFrame, outcome: str) -> tuple[float, float]:

@@ -2,188 +2,132 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis import charts
+import numpy as np
+import pandas as pd
+
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, level_text, sorted_levels, with_dependence
-from analysis.general.turns import kinds_of_moves
-from analysis.results import NOTE, Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.results import Analysis, Options, Result, Table, chart, number, text
 from analysis.toolbox import effects, survival
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_STEPS = 120
 """Maximum number of steps drawn in a survival curve."""
 MAX_ROUNDS = 30
+QUANTILES = {"low": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.9}
+BY = {"role": "Role", "kind": "Kind of move", "round": "Round"}
 
 
 def run(data: Data, options: Options) -> Result:
     """Return quartiles, a regression on round and kind of move, and the share of turns still unanswered over time."""
-    frame = _turns(data)
-    if not len(frame):
+    turns = _turns(data)
+    if not len(turns):
         raise SkippedError("No person's turns have recorded times.")
-    answered = frame[frame["answered"]]
+    answered = turns[turns["answered"]]
     too_few = f"fewer than {options.min_group}"
-    rows: list[dict[str, Any]] = []
-    n_hidden = 0
-    for name, title in {"": "All", "role": "Role", "kind": "Kind of move", "round": "Round"}.items():
-        levels = [""] if not name else sorted_levels(answered[name].dropna())
-        for level in levels if name != "round" else levels[:MAX_ROUNDS]:
-            subset = answered if not name else answered[answered[name] == level]
-            row: dict[str, Any] = {"by": title, "level": level, "n": len(subset)}
-            if subset["person"].nunique() < options.min_group:
-                n_hidden += 1
-                rows.append({"by": title, "level": level, "people": too_few})
-                continue
-            quartiles = subset["seconds"].quantile([0.1, 0.25, 0.5, 0.75, 0.9]).tolist()
-            row |= dict(zip(("low", "q1", "median", "q3", "high"), quartiles, strict=True))
-            rows.append(row | {"people": str(subset["person"].nunique())})
-    columns = [
-        text("by", "By"),
-        text("level", "Group"),
-        text("people", "People"),
-        count("n", "Answers"),
-        number("q1", "25 % (s)"),
-        number("median", "Median (s)"),
-        number("q3", "75 % (s)"),
-    ]
-    tables = [Table("seconds", "Response times in seconds", columns, rows)]
-    figures, numbers, warnings = [], {}, []
-    if n_hidden:
+    seconds = _quartiles(answered, too_few, options)
+    curves = _curves(data, turns, options)
+    tables = [Table(
+        "seconds", "Response times in seconds",
+        [text("by", "By"), text("level", "Group"), text("people", "People"), "n", number("q1", "25 %", "s"),
+         number("median", "Median", "s"), number("q3", "75 %", "s")],
+        seconds,
+        chart=chart("lines", name="unanswered", rows=curves, x="seconds", y="share", colour="role", players=data.roles,
+                    title="Share of turns still unanswered, by seconds since the screen was shown",
+                    titles={"x": "Seconds", "y": "Share unanswered"}, y_format="%", step=True, points=False,
+                    y_domain=(0, 1)) if len(curves) else None,
+    )]  # fmt: skip
+    numbers: dict[str, Any] = {}
+    warnings: list[str] = []
+    if n_hidden := int((seconds["people"] == too_few).sum()):
         warnings.append(f"Times of {too_few} people are not shown ({n_hidden} groups).")
-    if frame["person"].nunique() >= options.min_group:
-        numbers["median"] = (
-            {"estimate": float(answered["seconds"].median()), "n": len(answered)} if len(answered) else {}
-        )
-        terms = _regression(answered, options)
-        if terms:
-            tables.append(
-                Table(
-                    "regression",
-                    "Regression of log(seconds + 1)",
-                    [
-                        text("term", "Term"),
-                        number("estimate", "Effect"),
-                        number("se", "SE"),
-                        number("low", "Low"),
-                        number("high", "High"),
-                        p_value(),
-                        count("n", "n"),
-                        count("clusters", "Units"),
-                        NOTE,
-                    ],
-                    terms,
-                )
-            )
-            numbers |= {
-                f"log seconds: {t['term']}": {
-                    k: t[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters", "method")
-                }
-                for t in terms
-            }
-        curve = _curves(data, frame, options)
-        if curve:
-            figures.append(
-                charts.lines(
-                    "unanswered",
-                    "Share of turns still unanswered, by seconds since the screen was shown",
-                    curve,
-                    x="seconds",
-                    y="share",
-                    colour="role",
-                    players=data.roles,
-                    x_title="Seconds",
-                    y_title="Share unanswered",
-                    y_format="%",
-                    step=True,
-                    points=False,
-                    y_domain=(0, 1),
-                )
-            )
-    unanswered = int((~frame["answered"]).sum())
-    if unanswered:
+    if turns["person"].nunique() >= options.min_group:
+        median = {"estimate": float(answered["seconds"].median()), "n": len(answered)} if len(answered) else {}
+        numbers["median"] = median
+        regression = _regression(answered, options)
+        if len(regression):
+            tables.append(Table(
+                "regression", "Regression of log(seconds + 1)",
+                [text("term", "Term"), number("estimate", "Effect"), "se", "low", "high", "p", "n", "clusters", "note"],
+                regression,
+            ))  # fmt: skip
+            numbers |= tables[1].numbers("log seconds: {term}")
+    if unanswered := int((~turns["answered"]).sum()):
         warnings.append(
             f"{unanswered:,} turns were never answered; they are censored in the curves and left out elsewhere."
         )
-    return Result(
-        tables,
-        figures,
-        numbers,
-        n={
-            "decisions": len(frame),
-            "people": int(frame["person"].nunique()),
-            "clusters": int(frame["cluster"].nunique()),
-        },
-        warnings=warnings,
-    )
+    n = {"decisions": len(turns), "people": int(turns["person"].nunique()), "clusters": int(turns["cluster"].nunique())}
+    return Result(tables, numbers=numbers, n=n, warnings=warnings)
 
 
 def _turns(data: Data) -> pd.DataFrame:
     """Return the turns that people answered themselves or never: role, round, kind, seconds, answered, person."""
-    import pandas as pd
-
-    optional_columns = [n for n in ("by", "round", "answered") if data.has("decisions", n)]
-    frame = data.table("decisions", ["match", "role", "player", "seconds", "shown_at", *optional_columns])
-    frame["kind"] = kinds_of_moves(data)
-    if "answered" not in frame:
-        frame["answered"] = True
-    frame["answered"] = frame["answered"].fillna(True).astype(bool)
-    answered_by_person = frame["by"].isna() | ~frame["answered"] if "by" in frame else True
-    frame = frame[
-        (frame["player"] == HUMAN) & answered_by_person & frame["seconds"].notna() & frame["shown_at"].notna()
-    ].copy()
-    frame["round"] = frame["round"].map(level_text) if "round" in frame else None
-    people: dict[tuple[str, str], str] = {}
-    person = data.person()
-    for role in data.roles:
-        if data.has("matches", f"participant_{role}"):
-            rows = data.table("matches", ["match", f"participant_{role}"]).dropna()
-            people |= {
-                (match, role): person(name)
-                for match, name in zip(rows["match"], rows[f"participant_{role}"], strict=True)
-            }
-    keys = zip(frame["match"], frame["role"], strict=True)
-    frame["person"] = pd.Series([people.get(key, f"{key[0]} {key[1]}") for key in keys], index=frame.index, dtype="str")
-    return with_dependence(data, frame)
+    optional = [name for name in ("by", "round", "answered") if data.has("decisions", name)]
+    turns = data.table("decisions", ["match", "role", "player", "seconds", "shown_at", *optional])
+    turns["kind"] = _kinds_of_moves(data)
+    turns["answered"] = turns["answered"].fillna(True).astype(bool) if "answered" in turns else True
+    by_person = turns["by"].isna() | ~turns["answered"] if "by" in turns else True
+    turns = turns[(turns["player"] == HUMAN) & by_person & turns["seconds"].notna() & turns["shown_at"].notna()].copy()
+    turns["round"] = turns["round"].map(level_text) if "round" in turns else None
+    people = data.persons.set_axis(data.column("matches", "match")).stack().dropna()
+    keys = pd.MultiIndex.from_arrays([turns["match"], "participant_" + turns["role"]])
+    known = people.reindex(keys).set_axis(turns.index)
+    turns["person"] = known.fillna(turns["match"] + " " + turns["role"]).astype("str")
+    return with_dependence(data, turns)
 
 
-def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
-    import numpy as np
-
-    frame = answered.assign(log_seconds=np.log1p(answered["seconds"]))
-    factors = {
-        name: frame[name].mode().iloc[0]
-        for name in ("round", "kind")
-        if name in frame and 1 < frame[name].nunique() <= MAX_ROUNDS
-    }
-    if not factors:
-        return []
-    fit = effects(frame, "log_seconds", factors, group="cluster", level=options.level)
-    return [{**term, "n": fit["n"], "clusters": fit["clusters"]} for term in fit["terms"]]
+def _kinds_of_moves(data: Data) -> pd.Series:
+    """Return the kind of each decision: the game's phase, or else the fields of the move."""
+    index = data.column("decisions", "match").index
+    phase = data.column("decisions", "phase") if data.has("decisions", "phase") else pd.Series(index=index, dtype="str")
+    fields = pd.Series("", index=index, dtype="str")
+    for name in data.names("decisions") if phase.isna().any() else ():
+        if name.startswith("move_") and name not in ("move_number", "move_message"):
+            label = data.heading(name, "decisions").lower()
+            is_new = data.column("decisions", name).notna() & (fields != label)
+            fields = fields.mask(is_new, fields.where(fields == "", fields + ", ") + label)
+    return phase.fillna(fields.mask(fields == "", "other")).astype("str")
 
 
-def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
-    """Return Kaplan–Meier steps by role, thinned out for drawing, up to the 99th percentile of the times."""
-    import numpy as np
-
+def _quartiles(answered: pd.DataFrame, too_few: str, options: Options) -> pd.DataFrame:
     rows = []
-    for role in sorted_levels(frame["role"].dropna()):
-        subset = frame[frame["role"] == role]
-        if subset["person"].nunique() < options.min_group:
-            continue
-        curve = survival(subset["seconds"].tolist(), subset["answered"].tolist())
-        end = float(subset["seconds"].quantile(0.99))
-        times, shares = np.array([0.0, *curve["times"]]), np.array([1.0, *curve["share"]])
-        indices = np.flatnonzero(times <= end)
-        indices = indices[np.unique(np.linspace(0, len(indices) - 1, min(len(indices), MAX_STEPS)).round().astype(int))]
-        rows += [
-            {"role": data.role_name(role), "seconds": float(times[index]), "share": float(shares[index])}
-            for index in indices
-        ]
-    return rows
+    for name, title in {"": "All", **BY}.items():
+        levels = sorted_levels(answered[name].dropna()) if name else [""]
+        for level in levels[:MAX_ROUNDS] if name == "round" else levels:
+            here = answered[answered[name] == level] if name else answered
+            people = here["person"].nunique()
+            row: dict[str, Any] = {"by": title, "level": level, "people": too_few}
+            if people >= options.min_group:
+                spread = {name: here["seconds"].quantile(q) for name, q in QUANTILES.items()}
+                row |= {"people": str(people), "n": len(here), **spread}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=["by", "level", "n", *QUANTILES, "people"])
+
+
+def _regression(answered: pd.DataFrame, options: Options) -> pd.DataFrame:
+    turns = answered.assign(log_seconds=np.log1p(answered["seconds"]))
+    factors = {name: turns[name].mode().iloc[0] for name in ("round", "kind")
+               if 1 < turns[name].nunique() <= MAX_ROUNDS}  # fmt: skip
+    if not factors:
+        return pd.DataFrame()
+    fit = effects(turns, "log_seconds", factors, group="cluster", level=options.level)
+    return pd.DataFrame(fit["terms"]).assign(n=fit["n"], clusters=fit["clusters"])
+
+
+def _curves(data: Data, turns: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return Kaplan–Meier steps by role, thinned out for drawing, up to the 99th percentile of the times."""
+    curves = [pd.DataFrame(columns=["role", "seconds", "share"])]
+    for role in sorted_levels(turns["role"].dropna()):
+        here = turns[turns["role"] == role]
+        if here["person"].nunique() >= options.min_group:
+            found = survival(here["seconds"].tolist(), here["answered"].tolist())
+            curve = pd.DataFrame({"seconds": [0.0, *found["times"]], "share": [1.0, *found["share"]]})
+            curve = curve[curve["seconds"] <= here["seconds"].quantile(0.99)]
+            steps = np.linspace(0, len(curve) - 1, min(len(curve), MAX_STEPS)).round().astype(int)
+            curves.append(curve.iloc[np.unique(steps)].assign(role=data.role_name(role)))
+    return pd.concat([curve for curve in curves if len(curve)] or curves, ignore_index=True)
 
 
 ANALYSES = [

@@ -2,160 +2,84 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import pandas as pd
 
-from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import estimates, units
-from analysis.results import NOTE, Analysis, Options, Result, Table, count, estimate_columns, number, text
-
-if TYPE_CHECKING:
-    import pandas as pd
+from analysis.frames import estimates, quantiles, units
+from analysis.results import Analysis, Options, Result, Table, chart, count, number, text
 
 COUNTS = {
-    "seconds_open": "Seconds open",
-    "seconds_visible": "Seconds visible",
-    "times_hidden": "Times hidden",
-    "times_blurred": "Times in the background",
-    "pastes": "Pastes",
-    "characters_pasted": "Characters pasted",
-}
-SCORE_COLUMNS = ("times_hidden", "times_blurred", "pastes")
+    "seconds_open": "Seconds open", "seconds_visible": "Seconds visible", "times_hidden": "Times hidden",
+    "times_blurred": "Times in the background", "pastes": "Pastes", "characters_pasted": "Characters pasted",
+}  # fmt: skip
+SCORED = ("times_hidden", "times_blurred", "pastes")
 TOP_QUANTILE = 0.95
-PANELS = 8
+QUANTILES = {"q1": 0.25, "median": 0.5, "q3": 0.75, "largest": 1.0}
 
 
 def run(data: Data, options: Options) -> Result:
     """Return quartiles of counts per step, and outcomes with and without the 5 % of people with the most signals."""
     names = [name for name in COUNTS if data.has("signals", name)]
-    frame = data.table("signals", ["participant", "step", *names])
-    if not len(frame) or not names:
+    signals = data.table("signals", ["participant", "step", *names])
+    if not len(signals) or not names:
         raise SkippedError("Browsers sent no signals.")
-    rows, n_hidden = _quartiles(frame, names, options)
-    warnings = (
-        [f"Counts of fewer than {options.min_group} people are not shown ({n_hidden} steps)."] if n_hidden else []
-    )
-    columns = [
-        text("step", "Step"),
-        text("what", "What"),
-        count("people", "People"),
-        number("q1", "25 %"),
-        number("median", "Median"),
-        number("q3", "75 %"),
-        number("largest", "Largest"),
-    ]
-    tables = [Table("counts", "Signals from browsers, by step", columns, rows)]
+    people = signals.groupby("step", sort=False)["participant"].nunique()
+    shown = people.index[people >= options.min_group]
+    n_hidden = len(people) - len(shown)
+    warnings = [f"Counts of fewer than {options.min_group} people are not shown ({n_hidden} steps)."] * bool(n_hidden)
+    counted = signals[signals["step"].isin(shown)]
+    rows = pd.concat([quantiles(counted, ["step"], name, QUANTILES).assign(what=COUNTS[name]) for name in names])
+    tables = [Table(
+        "counts", "Signals from browsers, by step",
+        [text("step", "Step"), text("what", "What"), count("people", "People"), "q1", "median", "q3",
+         number("largest", "Largest")],
+        rows.drop(columns="n").assign(people=rows["step"].map(people))
+        .sort_values("step", key=lambda steps: steps.map(list(shown).index), kind="stable"),
+    )]  # fmt: skip
     if data.has("participants", "repeated_messages"):
-        repeats = data.column("participants", "repeated_messages").dropna().astype(float)
+        repeats = data.column("participants", "repeated_messages").dropna().astype("float64")
         if len(repeats) >= options.min_group:
-            row = {
-                "what": "Repeated messages",
-                "people": len(repeats),
-                "some": int((repeats > 0).sum()),
-                "mean": float(repeats.mean()),
-            }
-            tables.append(
-                Table(
-                    "repeated",
-                    "Repeated messages",
-                    [
-                        text("what", "What"),
-                        count("people", "People"),
-                        count("some", "With at least one"),
-                        number("mean", "Mean"),
-                    ],
-                    [row],
-                )
-            )
-    robust = _robustness(data, frame, [name for name in SCORE_COLUMNS if name in names], options)
-    figures = []
-    if robust:
-        tables.append(
-            Table(
-                "robustness",
-                "Robustness check: outcomes without the 5 % with the most signals",
-                [
-                    text("outcome", "Outcome"),
-                    text("of", "Of"),
-                    count("n", "n"),
-                    *estimate_columns("Mean or share"),
-                    NOTE,
-                ],
-                robust,
-                note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
-            )
-        )
-        shown_outcomes = list(dict.fromkeys(row["outcome"] for row in robust))[:PANELS]
-        figures.append(
-            charts.dots(
-                "robustness",
-                "Robustness check: with and without the 5 % with the most signals",
-                [row for row in robust if row["outcome"] in shown_outcomes],
-                y="of",
-                facet="outcome",
-                x_title="Mean or share",
-            )
-        )
-    numbers = {f"{row['key']}: {row['of']}": {k: row[k] for k in ("estimate", "low", "high", "n")} for row in robust}
-    return Result(tables, figures, numbers, n={"people": int(frame["participant"].nunique())}, warnings=warnings)
+            row = {"what": "Repeated messages", "people": len(repeats), "some": int((repeats > 0).sum()),
+                   "mean": repeats.mean()}  # fmt: skip
+            tables.append(Table(
+                "repeated", "Repeated messages",
+                [text("what", "What"), count("people", "People"), count("some", "With at least one"),
+                 number("mean", "Mean")],
+                [row],
+            ))  # fmt: skip
+    robust = _robustness(data, signals, [name for name in SCORED if name in names], options)
+    if robust is not None:
+        table = Table(
+            "robustness", "Robustness check: outcomes without the 5 % with the most signals",
+            ["outcome", text("of", "Of"), "n", number("estimate", "Mean or share"), "low", "high", "note"],
+            robust,
+            note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
+            chart=chart("dots", title="Robustness check: with and without the 5 % with the most signals", y="of",
+                        facet="outcome", most={"facet": 8}),
+        )  # fmt: skip
+        tables.append(table)
+    numbers = {} if robust is None else table.numbers("{key}: {of}")
+    return Result(tables, numbers=numbers, n={"people": int(signals["participant"].nunique())}, warnings=warnings)
 
 
-def _quartiles(frame: pd.DataFrame, names: list[str], options: Options) -> tuple[list[dict[str, Any]], int]:
-    rows, n_hidden = [], 0
-    for step, subset in frame.groupby("step", sort=False):
-        people = subset["participant"].nunique()
-        if people < options.min_group:
-            n_hidden += 1
-            continue
-        for name in names:
-            values = subset[name].dropna().astype(float)
-            if len(values):
-                spread = {key: float(values.quantile(q)) for key, q in {"q1": 0.25, "median": 0.5, "q3": 0.75}.items()}
-                rows.append(
-                    {
-                        "step": str(step),
-                        "what": COUNTS[name],
-                        "people": people,
-                        **spread,
-                        "largest": float(values.max()),
-                    }
-                )
-    return rows, n_hidden
-
-
-def _robustness(data: Data, frame: pd.DataFrame, scored: list[str], options: Options) -> list[dict[str, Any]]:
+def _robustness(data: Data, signals: pd.DataFrame, scored: list[str], options: Options) -> pd.DataFrame | None:
     """Return the outcomes of all matches with people, and of those without the 5 % of people with the most signals."""
-    import pandas as pd
-
-    people = [f"participant_{role}" for role in data.roles if data.has("matches", f"participant_{role}")]
-    if not scored or not people:
-        return []
-    score = frame.groupby("participant")[scored].sum().astype(float).sum(axis=1)
-    top_participants = set(score[score > score.quantile(TOP_QUANTILE)].index)
-    participants = data.table("matches", people)
-    match_ids = data.column("matches", "match")
-    has_top = pd.Series(participants.isin(top_participants).any(axis=1).to_numpy(), index=match_ids)
-    has_person = pd.Series(participants.notna().any(axis=1).to_numpy(), index=match_ids)
-    rows: list[dict[str, Any]] = []
+    names = [f"participant_{role}" for role in data.roles if data.has("matches", f"participant_{role}")]
+    if not scored or not names:
+        return None
+    score = signals.groupby("participant")[scored].sum().astype("float64").sum(axis=1)
+    top = set(score[score > score.quantile(TOP_QUANTILE)].index)
+    participants = data.table("matches", names).set_axis(data.column("matches", "match"))
+    has_top, has_person = participants.isin(top).any(axis=1), participants.notna().any(axis=1)
+    parts = []
     for unit in units(data):
-        subset = unit.frame[unit.frame["match"].map(has_person)]
-        samples = {"All": subset, "Without the top 5 %": subset[~subset["match"].map(has_top)]}
-        for label, sample in samples.items():
-            for name, heading in unit.outcomes.items():
-                if len(sample):
-                    row = estimates(
-                        sample.assign(every=""), ["every"], name, share=name in unit.shares, level=options.level
-                    ).to_dict("records")[0]
-                    rows.append(
-                        {
-                            "outcome": heading,
-                            "key": name,
-                            "of": label,
-                            **{k: row[k] for k in ("n", "estimate", "low", "high", "note")},
-                        }
-                    )
-    return rows
+        of_people = unit.frame[unit.frame["match"].map(has_person)]
+        for of, rows in {"All": of_people, "Without the top 5 %": of_people[~of_people["match"].map(has_top)]}.items():
+            for name, heading in unit.outcomes.items() if len(rows) else ():
+                found = estimates(rows.assign(of=of), ["of"], name, share=name in unit.shares, level=options.level)
+                parts.append(found.assign(outcome=heading, key=name))
+    return pd.concat(parts)[["outcome", "key", "of", "n", "estimate", "low", "high", "note"]] if parts else None
 
 
 ANALYSES = [

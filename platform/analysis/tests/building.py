@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 Rows = Sequence[Mapping[str, Any]]
-TIMES = ("_at", "at")
+CODEBOOK = ("table", "column", "meaning", "kind", "unit", "values")
+TYPES = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "time": pa.timestamp("us", "UTC")}
 
 
 def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] = ("csv",), **manifest: Any) -> Path:
@@ -21,19 +25,22 @@ def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] 
         manifest: additional manifest entries, such as flow or demonstration.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = {name: _kinds(rows) for name, rows in tables.items()}
+    kinds = {name: dict(rows) if isinstance(rows, Mapping) else _kinds(rows) for name, rows in tables.items()}
     codebook = [
-        {"table": table, "column": column, "meaning": "", "kind": kind, "unit": _unit(column, kind), "values": ""}
-        for table, columns in kinds.items()
-        for column, kind in columns.items()
-    ]
+        {"table": table, "column": column, "kind": kind,
+         "unit": "seconds" if kind == "number" and column.startswith("seconds") else ""}
+        for table, columns in kinds.items() for column, kind in columns.items()
+    ]  # fmt: skip
     for name, rows in {**tables, "codebook": codebook}.items():
-        columns = kinds.get(name) or dict.fromkeys(("table", "column", "meaning", "kind", "unit", "values"), "text")
-        records = [] if isinstance(rows, Mapping) else list(rows)
+        columns = kinds.get(name) or dict.fromkeys(CODEBOOK, "text")
+        frame = pd.DataFrame([] if isinstance(rows, Mapping) else rows, columns=list(columns), dtype="object")
         if "csv" in formats:
-            _csv(folder / f"{name}.csv", records, columns)
+            text = frame.map(lambda value: str(value).upper() if isinstance(value, bool) else value)
+            text.to_csv(folder / f"{name}.csv", index=False, lineterminator="\r\n")
         if "parquet" in formats:
-            _parquet(folder / f"{name}.parquet", records, columns)
+            times = {column: pd.to_datetime(frame[column]) for column, kind in columns.items() if kind == "time"}
+            schema = pa.schema([pa.field(column, TYPES.get(kind, pa.string())) for column, kind in columns.items()])
+            pq.write_table(pa.Table.from_pandas(frame.assign(**times), schema), folder / f"{name}.parquet")
     return write_manifest(folder, **manifest)
 
 
@@ -55,14 +62,13 @@ def write_manifest(folder: Path, **manifest: Any) -> Path:
         **manifest,
         "files": files,
     }
-    text = json.dumps(content, indent=2) + "\n"
-    content["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    content["sha256"] = hashlib.sha256((json.dumps(content, indent=2) + "\n").encode()).hexdigest()
     (folder / "manifest.json").write_text(json.dumps(content, indent=2) + "\n")
     return folder
 
 
 def match(number: int, **columns: Any) -> dict[str, Any]:
-    """Return a row of matches.csv between two agents; `more` changes or adds columns."""
+    """Return a row of the matches' table between two agents, with these columns changed or added."""
     return {
         "match": f"m{number:06}", "game": "toy", "version": 1, "cell": 1, "cell_kind": None, "unverified": None,
         "decisions": 2, "messages": 0, "player_alice": "script:a", "player_bob": "script:b", "participant_alice": None,
@@ -70,54 +76,13 @@ def match(number: int, **columns: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _kinds(rows: Any) -> dict[str, str]:
-    if isinstance(rows, Mapping):
-        return dict(rows)
-    kinds: dict[str, str] = {}
-    for row in rows:
-        for column, value in row.items():
-            if value is not None or column not in kinds:
-                kind = kinds.get(column)
-                kinds[column] = _kind(column, value) if kind in (None, "text") else kind
-    return kinds
+def _kinds(rows: Rows) -> dict[str, str]:
+    columns = dict.fromkeys(column for row in rows for column in row)
+    found = {column: [_kind(column, row[column]) for row in rows if row.get(column) is not None] for column in columns}
+    return {column: next((kind for kind in kinds if kind != "text"), "text") for column, kinds in found.items()}
 
 
 def _kind(column: str, value: Any) -> str:
     if isinstance(value, bool):
         return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    return "time" if value is not None and (column.endswith("_at") or column == "at") else "text"
-
-
-def _unit(column: str, kind: str) -> str:
-    return "seconds" if kind == "number" and column.startswith("seconds") else ""
-
-
-def _csv(path: Path, rows: Rows, columns: Mapping[str, str]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as opened:
-        writer = csv.writer(opened)
-        writer.writerow(columns)
-        for row in rows:
-            writer.writerow([_cell(row.get(column)) for column in columns])
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    return "" if value is None else value
-
-
-def _parquet(path: Path, rows: Rows, columns: Mapping[str, str]) -> None:
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    types = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "time": pa.timestamp("us", "UTC")}
-    schema = pa.schema([pa.field(name, types.get(kind, pa.string())) for name, kind in columns.items()])
-    values = [
-        {name: pd.Timestamp(v) if kind == "time" and (v := row.get(name)) is not None else row.get(name)
-         for name, kind in columns.items()}
-        for row in rows
-    ]  # fmt: skip
-    pq.write_table(pa.Table.from_pylist(values, schema=schema), path)
+    return "number" if isinstance(value, int | float) else "time" if column.endswith("_at") else "text"

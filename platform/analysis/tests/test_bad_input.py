@@ -44,21 +44,23 @@ def analyse(monkeypatch, capsys):
 ONE_ANALYSIS = ("--only", "general.outcomes", "--draws", 20)
 
 
-def test_invalid_datasets_are_refused(tmp_path, analyse):
-    (tmp_path / "empty").mkdir()
-    other_format = dataset(tmp_path / "other", {"matches": rows()}, format="something-else")
-    newer = dataset(tmp_path / "newer", {"matches": rows()}, format_version=7)
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "manifest.json").write_text("{")
-    for folder, message in [
-        (tmp_path / "absent", "not a folder"),
-        (tmp_path / "empty", "no manifest.json"),
-        (other_format, "parley-dataset"),
-        (newer, "format version 7"),
-        (tmp_path / "broken", "cannot be read"),
-    ]:
-        code, errors = analyse(folder, "--to", tmp_path / "out")
-        assert (code, message in errors, len(errors.splitlines())) == (2, True, 1), errors
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        (None, "no manifest.json"), ("{", "cannot be read"), ({"format": "something-else"}, "parley-dataset"),
+        ({"format_version": 7}, "format version 7"), ("absent", "not a folder"),
+    ],
+)  # fmt: skip
+def test_invalid_datasets_are_refused(tmp_path, analyse, manifest, message):
+    folder = tmp_path / "data"
+    if isinstance(manifest, dict):
+        dataset(folder, {"matches": rows()}, **manifest)
+    elif manifest != "absent":
+        folder.mkdir()
+    if manifest == "{":
+        (folder / "manifest.json").write_text(manifest)
+    code, errors = analyse(folder, "--to", tmp_path / "out")
+    assert (code, message in errors, len(errors.splitlines())) == (2, True, 1), errors
     assert not (tmp_path / "out").exists()
 
 
@@ -118,8 +120,7 @@ def test_one_group_gives_estimates_without_intervals(tmp_path):
 
 
 def test_unusable_numbers_are_left_out_and_counted(tmp_path):
-    matches = [match(number, efficiency=value) for number, value in enumerate([0.5, 0.7, 0.6])]
-    folder = dataset(tmp_path / "odd", {"matches": matches})
+    folder = dataset(tmp_path / "odd", {"matches": [match(n, efficiency=v) for n, v in enumerate([0.5, 0.7, 0.6])]})
     file = folder / "matches.csv"
     file.write_text(file.read_text().replace("0.7", "inf").replace("0.6", "many"))
     outcome = load(write_manifest(folder)).run("general.outcomes")

@@ -13,7 +13,7 @@ from analysis import load, toolbox
 from analysis.command import add_arguments, run
 from analysis.results import Figure
 from analysis.tests.building import dataset, match
-from analysis.toolbox.within import within
+from analysis.toolbox.effects import within
 
 
 def meetings(rng, *, sessions: int = 10, people: int = 6, rounds: int = 4, by_session: bool = True):
@@ -292,7 +292,7 @@ def test_few_false_positives_when_people_meet_again(world):
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS)
 def test_five_percent_of_false_positives_in_whole_analyses(tmp_path, world, monkeypatch):
-    monkeypatch.setattr("analysis.general.effects._forest", lambda rows: Figure("effects", "", {}, ""))
+    monkeypatch.setattr("analysis.charts.drawn", lambda table: Figure("effects", "", {}, ""))
     rng, small = np.random.default_rng(5), 0
     for number in range(400):
         data = load(dataset(tmp_path / str(number), {"matches": meetings(rng, **world)}))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from analysis import load
 from analysis.errors import DataError
 from analysis.registry import analyses, select_analyses
-from analysis.tests.building import dataset, match
+from analysis.tests.building import dataset, match, write_manifest
 
 
 @pytest.fixture
@@ -65,6 +67,19 @@ def test_datasets_are_pooled_with_a_factor(tmp_path):
     assert load(*folders).matches["dataset"].tolist() == ["one", "two"]
     with pytest.raises(DataError, match="m000000"):
         load(folders[0], folders[0])
+
+
+def test_a_parquet_files_own_description_of_its_columns_counts(tmp_path):
+    folder = dataset(tmp_path / "one", {"matches": [match(1, efficiency=0.5)]}, formats=["parquet"])
+    about = {"kind": "number", "unit": "seconds", "meaning": "Parameter of the game: Rounds. Known to both."}
+    columns = pa.schema([pa.field("match", pa.string()), pa.field("config_n", pa.float64(), metadata=about),
+                         pa.field("whole", pa.int64())])  # fmt: skip
+    rows = [{"match": "m1", "config_n": -1.0, "whole": 2}, {"match": "m2", "config_n": float("inf"), "whole": None}]
+    pq.write_table(pa.Table.from_pylist(rows, columns), folder / "matches.parquet")
+    data = load(write_manifest(folder))
+    assert (data.heading("config_n"), data.kind("matches", "config_n"), data.kind("matches", "whole")) == (
+        "Rounds", "number", "integer")  # fmt: skip
+    assert data.matches["config_n"].isna().all() and data.invalid_values["matches", "config_n"] == 2
 
 
 def test_unknown_analyses_and_systems_are_refused():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.command import analyse
-from analysis.processes import fork_is_possible, from_both_ends
+from analysis.processes import fork_is_possible, in_parallel
 from analysis.tests.building import dataset, match
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -53,7 +53,7 @@ def test_both_processes_work_and_results_are_in_order():
         time.sleep(0.02)
         return index, os.getpid()
 
-    results = from_both_ends(work, 8, no_progress)
+    results = in_parallel(work, 8, no_progress)
     assert [index for index, _process in results] == list(range(8))
     assert results[0][1] == os.getpid() != results[7][1]
 
@@ -61,7 +61,7 @@ def test_both_processes_work_and_results_are_in_order():
 @pytest.mark.slow
 def test_progress_counts_the_work_of_both():
     calls = []
-    from_both_ends(lambda index: time.sleep(0.02), 6, lambda done, index: calls.append((done, index)))
+    in_parallel(lambda index: time.sleep(0.02), 6, lambda done, index: calls.append((done, index)))
     assert calls[0][1] == 0 and [done for done, _at in calls] == sorted(done for done, _at in calls)
 
 
@@ -73,7 +73,7 @@ def test_work_of_a_process_that_died_is_repeated():
         return index * index
 
     parent = os.getpid()
-    assert from_both_ends(work, 5, no_progress) == [0, 1, 4, 9, 16]
+    assert in_parallel(work, 5, no_progress) == [0, 1, 4, 9, 16]
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_errors_from_either_process_are_raised():
         return 1 // (3 - index)
 
     with pytest.raises(ZeroDivisionError):
-        from_both_ends(work, 4, no_progress)
+        in_parallel(work, 4, no_progress)
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_stopping_in_the_middle_ends_the_other_process(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        from_both_ends(work, 4, stop)
+        in_parallel(work, 4, stop)
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)
 

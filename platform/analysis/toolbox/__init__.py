@@ -5,43 +5,32 @@ Every function returns a dictionary. An undefined result is None, with a `note` 
 and no data raise an exception.
 """
 
-from analysis.toolbox.agreement import kappa
-from analysis.toolbox.association import balance, correlation_difference, pearson, smd, spearman
 from analysis.toolbox.dependence import components, share
 from analysis.toolbox.effects import effects
-from analysis.toolbox.estimates import mean, mean_from_sums, paired, proportion, proportion_difference, welch
+from analysis.toolbox.estimates import (
+    balance,
+    correlation_difference,
+    holm,
+    kappa,
+    mde,
+    mean,
+    mean_from_sums,
+    paired,
+    pearson,
+    proportion,
+    proportion_difference,
+    smd,
+    spearman,
+    survival,
+    welch,
+)
 from analysis.toolbox.evolution import deviation_ratings, pure_nash, replicator
-from analysis.toolbox.planning import mde
 from analysis.toolbox.ratings import plackett_luce, trueskill
 from analysis.toolbox.regression import ols
 from analysis.toolbox.resampling import bootstrap
-from analysis.toolbox.several import holm
-from analysis.toolbox.waiting import survival
 
 __all__ = [
-    "balance",
-    "bootstrap",
-    "components",
-    "correlation_difference",
-    "deviation_ratings",
-    "effects",
-    "holm",
-    "kappa",
-    "mde",
-    "mean",
-    "mean_from_sums",
-    "ols",
-    "paired",
-    "pearson",
-    "plackett_luce",
-    "proportion",
-    "proportion_difference",
-    "pure_nash",
-    "replicator",
-    "share",
-    "smd",
-    "spearman",
-    "survival",
-    "trueskill",
-    "welch",
-]
+    "balance", "bootstrap", "components", "correlation_difference", "deviation_ratings", "effects", "holm", "kappa",
+    "mde", "mean", "mean_from_sums", "ols", "paired", "pearson", "plackett_luce", "proportion",
+    "proportion_difference", "pure_nash", "replicator", "share", "smd", "spearman", "survival", "trueskill", "welch",
+]  # fmt: skip

@@ -6,16 +6,14 @@ to the same group, or if they repeat one record of agents. A unit is a connected
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis.toolbox.numbers import Result, finite, undefined
+from analysis.toolbox.numbers import Result, Rows, column, numbers, undefined
 
 if TYPE_CHECKING:
     import numpy as np
 
-Rows = Sequence[Mapping[str, Any]] | Any
-"""Dictionaries, or a pandas frame."""
 FEWEST_UNITS, FEWEST_ON_A_SIDE = 5, 3
 """Fewest units for an interval: in all rows, and with either of the levels compared."""
 NO_OBSERVATIONS = "there are no observations"
@@ -26,15 +24,7 @@ NO_VARIATION = "nothing varies"
 ONE_UNIT_DOMINATES = "one independent unit holds half of the observations"
 
 
-def column(rows: Rows, name: str) -> Sequence[Any]:
-    """Return one column of the rows, with None for missing values."""
-    if hasattr(rows, "columns"):
-        values = rows[name]
-        return values.astype("object").where(values.notna(), None).tolist()  # type: ignore[no-any-return]
-    return [row.get(name) for row in rows]
-
-
-def components(n: int, relations: Sequence[Sequence[Sequence[Any]]]) -> np.ndarray:
+def components(n: int, relations: Sequence[Sequence[Any]]) -> np.ndarray:
     """Return the number of each row's connected component, in order of their first rows.
 
     Args:
@@ -86,18 +76,19 @@ class Dependence:
         import pandas as pd
 
         n = len(rows)
-        relations = [[column(rows, name) for name in people], [] if group is None else [column(rows, group)]]
+        relations: list[list[Any]] = [
+            [column(rows, name) for name in people],
+            [] if group is None else [column(rows, group)],
+        ]
         self.exact, self.kind = np.zeros(n, dtype=bool), "component"
         if replay is not None and n:
-            keys = {str(index): pd.factorize(np.array(column(rows, name), dtype=object))[0]
-                    for index, name in enumerate(cell)}  # fmt: skip
-            frame = pd.DataFrame({**keys, "record": pd.factorize(np.array(column(rows, replay), dtype=object))[0]})
+            keys = {str(index): pd.factorize(column(rows, name))[0] for index, name in enumerate(cell)}
+            frame = pd.DataFrame({**keys, "record": pd.factorize(column(rows, replay))[0]})
             cells = frame.groupby([*keys], sort=False)["record"] if keys else frame.groupby(lambda _row: 0)["record"]
             one_record = (cells.transform("min") == cells.transform("max")) & (frame["record"] >= 0)
             self.exact = (one_record & (cells.transform("size") > 1)).to_numpy()
             record = frame.groupby([*frame], sort=False).ngroup().to_numpy()
-            same_record = np.where(frame["record"] >= 0, record, None)
-            relations.append([same_record])
+            relations.append([pd.Series(record).where(frame["record"] >= 0)])
             if frame.duplicated()[frame["record"] >= 0].any():
                 self.kind = "replay"
         self.unit = components(n, relations)
@@ -192,7 +183,7 @@ def share(
     """
     import numpy as np
 
-    values = np.array([np.nan if (value := finite(v)) is None else value for v in column(rows, outcome)], dtype=float)
+    values = numbers(rows, outcome)
     known = np.isfinite(values)
     dependence = Dependence(rows, people, group, replay, cell)
     n, units = int(known.sum()), np.unique(dependence.unit[known])

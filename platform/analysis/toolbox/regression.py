@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from analysis.toolbox.dependence import column
-from analysis.toolbox.numbers import Result, finite, undefined
+from analysis.toolbox.numbers import Result, Rows, column, numbers, undefined
 
-Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    import numpy as np
+
 Covariance = Literal["classical", "HC1"]
 COLLINEAR_BELOW = 1e-9
 """A column is dropped if the norm of its part not explained by earlier columns, relative to its own, is below this."""
-INDEPENDENT_FROM = 1e-4
-"""From this size, a part cannot be a rounding error of the correlations, so the slower check is not needed."""
-MISSING = float("nan")
+SURELY_INDEPENDENT = 1e-4
+"""From this size, such a part cannot be a rounding error of the columns' correlations."""
+NOTHING = 1e-7
+"""Standard errors below this share of the outcome's standard deviation are rounding errors, without a p-value."""
 
 
 def ols(
-    rows: Sequence[Row] | Any,
+    rows: Rows,
     outcome: str,
     factors: Mapping[str, Any],
     clusters: str | None = None,
@@ -39,24 +42,17 @@ def ols(
         (collinear columns), warnings.
     """
     import numpy as np
+    import pandas as pd
 
     y = numbers(rows, outcome)
     coded = Coded(rows, factors)
-    groups = None if clusters is None else _coded(column(rows, clusters))[0]
     complete = np.isfinite(y) & coded.known
+    groups = None if clusters is None else pd.factorize(column(rows, clusters))[0]
     if groups is not None:
         complete &= groups >= 0
-        groups = groups[complete]
     if not complete.any():
         return undefined("df r2", "no observations", terms=[], n=0, dropped=[], warnings=[])
-    return _fitted(coded.design(complete), y[complete], groups, covariance, level)
-
-
-def numbers(rows: Any, outcome: str) -> Any:
-    """Return an outcome as an array, with NaN for missing values."""
-    import numpy as np
-
-    return np.array([MISSING if (number := finite(value)) is None else number for value in column(rows, outcome)])
+    return _fitted(coded.design(complete), y[complete], None if groups is None else groups[complete], covariance, level)
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,11 @@ class Design:
         sides: for each column, whether each observation has the level, and whether it has the reference level.
     """
 
-    x: Any
+    x: np.ndarray
     names: list[str]
     dropped: list[str]
     warnings: list[str]
-    sides: list[tuple[Any, Any]]
+    sides: list[tuple[np.ndarray, np.ndarray]]
 
 
 class Coded:
@@ -87,48 +83,42 @@ class Coded:
         known: whether no factor of the row is missing.
     """
 
-    def __init__(self, rows: Any, factors: Mapping[str, Any]) -> None:
+    def __init__(self, rows: Rows, factors: Mapping[str, Any]) -> None:
         import numpy as np
+        import pandas as pd
 
         self.factors = factors
-        self.coded = {name: _coded(column(rows, name)) for name in factors}
+        self.coded = {name: pd.factorize(column(rows, name)) for name in factors}
         self.known = np.ones(len(rows), dtype=bool)
-        for codes, _values in self.coded.values():
+        for codes, _levels in self.coded.values():
             self.known &= codes >= 0
 
-    def design(self, complete: Any) -> Design:
+    def design(self, complete: np.ndarray) -> Design:
         """Return the design of the rows that are `complete`."""
         import numpy as np
 
-        n = int(complete.sum())
-        everyone = np.ones(n, dtype=bool)
-        names, columns, sides, warnings = ["Intercept"], [np.ones(n)], [(everyone, everyone)], []
+        everyone = np.ones(int(complete.sum()), dtype=bool)
+        names, sides, warnings = ["Intercept"], [(everyone, everyone)], []
         for name, preferred in self.factors.items():
-            codes, values = self.coded[name]
+            codes, levels = self.coded[name]
             codes = codes[complete]
-            counts = np.bincount(codes, minlength=len(values))
-            present = [code for code in range(len(values)) if counts[code]]
-            reference = next((code for code in present if values[code] == preferred), None)
+            counts = np.bincount(codes, minlength=len(levels))
+            present = np.flatnonzero(counts).tolist()
+            reference = next((code for code in present if levels[code] == preferred), None)
             if reference is None:
-                most_frequent = [code for code in present if counts[code] == counts.max()]
-                reference = min(most_frequent, key=lambda code: int(np.argmax(codes == code)))
-                warnings.append(f"{name}: {preferred} does not occur; {values[reference]} is the reference")
-            for code in sorted(present, key=lambda code: _order(values[code])):
+                # The first of the most frequent ones to occur.
+                reference = int(codes[np.argmax(counts[codes])])
+                warnings.append(f"{name}: {preferred} does not occur; {levels[reference]} is the reference")
+            for code in sorted(present, key=lambda code: _order(levels[code])):
                 if code != reference:
-                    names.append(f"{name}={values[code]}")
-                    columns.append((codes == code).astype(float))
+                    names.append(f"{name}={levels[code]}")
                     sides.append((codes == code, codes == reference))
-        x, used, dropped = _independent(np.column_stack(columns), names)
-        return Design(x, used, dropped, warnings, [sides[names.index(name)] for name in used])
-
-
-def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Return each value's index among the distinct values (-1 if missing), and those values in order of appearance."""
-    import numpy as np
-
-    index_by_value: dict[Any, int] = {}
-    codes = [-1 if value is None else index_by_value.setdefault(value, len(index_by_value)) for value in values]
-    return np.array(codes, dtype=int), list(index_by_value)
+        x = np.column_stack([has_level for has_level, _has_reference in sides]).astype(float)
+        used = _independent(x)
+        return Design(
+            x[:, used], [names[index] for index in used],
+            [name for index, name in enumerate(names) if index not in used], warnings, [sides[index] for index in used],
+        )  # fmt: skip
 
 
 def _order(level: Any) -> tuple[int, Any, str]:
@@ -138,90 +128,51 @@ def _order(level: Any) -> tuple[int, Any, str]:
     return (1, 0, str(level))
 
 
-def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
-    """Return the columns that earlier ones do not explain, and the names of the other columns."""
+def _independent(x: np.ndarray) -> list[int]:
+    """Return the columns that earlier ones do not explain (QR in the order of the columns)."""
     import numpy as np
 
-    norms = np.maximum(np.linalg.norm(x, axis=0), 1e-300)
-    if _surely_independent(x, norms):
-        return x, names, []
-    basis: list[Any] = []
-    used_names, dropped, used_indices = [], [], []
-    for index, name in enumerate(names):
-        residual = x[:, index].copy()
-        for _twice in range(2):
-            for direction in basis:
-                residual -= direction * (direction @ residual)
-        length = np.linalg.norm(residual)
-        if length <= COLLINEAR_BELOW * norms[index]:
-            dropped.append(name)
-            continue
-        basis.append(residual / length)
-        used_names.append(name)
-        used_indices.append(index)
-    return x[:, used_indices], used_names, dropped
+    used = list(range(x.shape[1]))
+    x = x / np.maximum(np.linalg.norm(x, axis=0), 1e-300)
+    with suppress(np.linalg.LinAlgError):  # faster, and enough for most designs
+        if np.diag(np.linalg.cholesky(x.T @ x)).min() > SURELY_INDEPENDENT:
+            return used
+    triangle = np.linalg.qr(x).R
+    while True:
+        left = np.abs(np.diag(np.linalg.qr(triangle[:, used]).R))
+        explained = np.flatnonzero(np.append(left, np.zeros(len(used) - len(left))) <= COLLINEAR_BELOW)
+        if not len(explained):
+            return used
+        del used[explained[0]]
 
 
-def _surely_independent(x: Any, norms: Any) -> bool:
-    """Return whether the Cholesky factor of the correlations shows that no column is explained by earlier ones."""
+def _fitted(design: Design, y: np.ndarray, groups: np.ndarray | None, covariance: Covariance, level: float) -> Result:
     import numpy as np
+    from statsmodels.regression.linear_model import OLS
 
-    try:
-        factor = np.linalg.cholesky((x.T @ x) / np.outer(norms, norms))
-    except np.linalg.LinAlgError:
-        return False
-    return bool((np.diag(factor) > INDEPENDENT_FROM).all())
-
-
-def _fitted(design: Design, y: Any, groups: Any, covariance: Covariance, level: float) -> Result:
-    import numpy as np
-    from scipy.stats import t
-
-    x = design.x
-    n, k = x.shape
-    inverse = np.linalg.inv(x.T @ x)
-    estimates = inverse @ (x.T @ y)
-    residuals = y - x @ estimates
-    total = float(((y - y.mean()) ** 2).sum())
-    result: Result = {
-        "terms": [],
-        "df": n - k,
-        "r2": 1 - float(residuals @ residuals) / total if total > 0 else None,
-        "n": n,
-        "dropped": design.dropped,
-        "warnings": design.warnings,
-    }
-    spread, df, note = _covariance(x, residuals, inverse, groups, covariance)
-    result["df"] = df
-    for index, name in enumerate(design.names):
-        term = {"term": name, "estimate": float(estimates[index]), "se": None, "low": None, "high": None, "p": None}
-        if spread is not None:
-            se = float(np.sqrt(max(spread[index, index], 0.0)))
-            half = float(t.ppf((1 + level) / 2, df)) * se
-            term |= {"se": se, "low": term["estimate"] - half, "high": term["estimate"] + half}
-            if se > 0:
-                term["p"] = float(2 * t.sf(abs(term["estimate"] / se), df))
-        result["terms"].append(term)
-    return {**result, **({"note": note} if note else {})}
-
-
-def _covariance(x: Any, residuals: Any, inverse: Any, groups: Any, covariance: Covariance) -> tuple[Any, int, str]:
-    """Return the covariance of the estimates and its degrees of freedom, or None and the reason why it is undefined."""
-    import numpy as np
-
-    n, k = x.shape
+    n, k = design.x.shape
+    clusters = 0 if groups is None else len(np.unique(groups))
+    note, df = "as many terms as observations" if n <= k else "", n - k
     if groups is not None:
-        _labels, codes = np.unique(groups, return_inverse=True)
-        n_clusters = len(_labels)
-        sums = np.zeros((n_clusters, k))
-        np.add.at(sums, codes, x * residuals[:, None])
-        if n_clusters < 2 or n <= k:
-            return None, max(n_clusters - 1, 0), "fewer than two clusters"
-        middle = sums.T @ sums
-        return n_clusters / (n_clusters - 1) * (n - 1) / (n - k) * inverse @ middle @ inverse, n_clusters - 1, ""
-    if n <= k:
-        return None, n - k, "as many terms as observations"
-    if covariance == "HC1":
-        middle = (x * (residuals**2)[:, None]).T @ x
-        return n / (n - k) * inverse @ middle @ inverse, n - k, ""
-    return float(residuals @ residuals) / (n - k) * inverse, n - k, ""
+        note, df = "fewer than two clusters" if clusters < 2 or n <= k else "", max(clusters - 1, 0)
+    options: dict[str, Any] = {}
+    if groups is not None and not note:
+        options = {"cov_type": "cluster", "cov_kwds": {"groups": groups}, "use_t": True}
+    elif covariance == "HC1" and not note:
+        options = {"cov_type": "HC1", "use_t": True}
+    fit = OLS(y, design.x, hasconst=True).fit(method="qr", **options)
+    total = float(((y - y.mean()) ** 2).sum())
+    terms = [
+        {"term": name, "estimate": float(estimate), **dict.fromkeys(("se", "low", "high", "p"))}
+        for name, estimate in zip(design.names, fit.params, strict=True)
+    ]
+    if not note:
+        nothing = NOTHING * (total / n) ** 0.5
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = np.column_stack([fit.bse, fit.conf_int(1 - level), fit.pvalues]).tolist()
+        for term, (se, low, high, p) in zip(terms, found, strict=True):
+            term |= {"se": se, "low": low, "high": high, "p": p if se > nothing else None}
+    return {
+        "terms": terms, "df": df, "r2": 1 - float(fit.ssr) / total if total > 0 else None, "n": n,
+        "dropped": design.dropped, "warnings": design.warnings, **({"note": note} if note else {}),
+    }  # fmt: skip

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from analysis.toolbox.numbers import Result, finite, undefined
-
-Row = Mapping[str, Any]
+from analysis.toolbox.numbers import Result, Row, finite, undefined
 
 
 def bootstrap(
