@@ -3,53 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
-from exports.tables import Column, Table
+from exports.tables import Column, Kind, Table
 
-TRANSCRIPT: tuple[Column, ...] = tuple(
-    Column(name, kind, meaning, lambda line, name=name: line[name], unit=unit, values=values)
-    for name, kind, meaning, unit, values in [
-        ("match", "identifier", "The match, the same in every file.", "", ""),
-        ("game", "choice", "The game that was played.", "", ""),
-        ("rules_version", "integer", "Version of the game's rules.", "", ""),
-        ("version", "integer", "Version of the study, as in the manifest.", "", ""),
-        (
-            "source",
-            "choice",
-            "Where the match was played.",
-            "",
-            "parley: on this server; glee: imported from published data",
-        ),
-        ("name", "identifier", "Name of an imported game in its source; null otherwise.", "", ""),
-        ("unverified", "text", "Why an imported game breaks the rules; null if it doesn't.", "", ""),
-        ("config", "json", "Every parameter of the game.", "", ""),
-        ("seed", "integer", "Random seed of the match.", "", ""),
-        (
-            "players",
-            "json",
-            "Who played each role.",
-            "",
-            "human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
-        ),
-        (
-            "events",
-            "json",
-            "The whole log in order: number, kind and data of each event; names and identifiers in free text are "
-            "replaced by markers.",
-            "",
-            "start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, "
-            "end {payoffs, metrics}",
-        ),
-        ("payoffs", "json", "Payoff of each role.", "the game's money", ""),
-        ("metrics", "json", "Results of the match by the game's rules.", "", "null if it has no value"),
-        (
-            "in_dataset",
-            "boolean",
-            "Whether the match is in the dataset; false only in datasets exported with excluded matches.",
-            "",
-            "",
-        ),
-    ]
+_KEYS: list[tuple[str, Kind, str, str, str]] = [
+    ("match", "identifier", "The match, the same in every file.", "", ""),
+    ("game", "choice", "The game that was played.", "", ""),
+    ("rules_version", "integer", "Version of the game's rules.", "", ""),
+    ("version", "integer", "Version of the study, as in the manifest.", "", ""),
+    (
+        "source",
+        "choice",
+        "Where the match was played.",
+        "",
+        "parley: on this server; glee: imported from published data",
+    ),
+    ("name", "identifier", "Name of an imported game in its source; null otherwise.", "", ""),
+    ("unverified", "text", "Why an imported game breaks the rules; null if it doesn't.", "", ""),
+    ("config", "json", "Every parameter of the game.", "", ""),
+    ("seed", "integer", "Random seed of the match.", "", ""),
+    (
+        "players",
+        "json",
+        "Who played each role.",
+        "",
+        "human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
+    ),
+    (
+        "events",
+        "json",
+        "The whole log in order: number, kind and data of each event; names and identifiers in free text are "
+        "replaced by markers.",
+        "",
+        "start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, end {payoffs, metrics}",
+    ),
+    ("payoffs", "json", "Payoff of each role.", "the game's money", ""),
+    ("metrics", "json", "Results of the match by the game's rules.", "", "null if it has no value"),
+    (
+        "in_dataset",
+        "boolean",
+        "Whether the match is in the dataset; false only in datasets exported with excluded matches.",
+        "",
+        "",
+    ),
+]
+TRANSCRIPT = tuple(
+    Column(name, kind, meaning, itemgetter(name), unit=unit, values=values)
+    for name, kind, meaning, unit, values in _KEYS
 )
 """The keys of a line of transcripts.jsonl, in order."""
 
