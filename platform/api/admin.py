@@ -49,7 +49,9 @@ class TokenForm(forms.ModelForm):
 
     def __init__(self, *args: Any, studies: QuerySet[Study], **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["study"].queryset = studies
+        study = self.fields["study"]
+        assert isinstance(study, forms.ModelChoiceField)
+        study.queryset = studies
 
 
 class TokenOfStudy(StudyFilter):
@@ -100,12 +102,12 @@ class TokenAdmin(PartAdmin):
         if change:
             return
         days = timedelta(days=form.cleaned_data["days"])
-        token, request.issued_secret = tokens.issue(
+        token, vars(request)["issued_secret"] = tokens.issue(
             study=obj.study,
             name=obj.name,
             scopes=form.cleaned_data["scopes"],
             expires_at=timezone.now() + days,
-            by=request.user,
+            by=parts.user_of(request),
         )
         obj.pk = token.pk
 
@@ -116,7 +118,7 @@ class TokenAdmin(PartAdmin):
             "opts": self.opts,
             "title": _("Token “{name}” created").format(name=obj.name),
             "token": obj,
-            "secret": request.issued_secret,
+            "secret": vars(request)["issued_secret"],
             "address": request.build_absolute_uri("/api/v1/"),
         }
         response = TemplateResponse(request, "admin/api/token/made.html", context)

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page
@@ -155,7 +155,7 @@ def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
         }
     },
 )
-def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
+def download(request: CalledByToken, slug: str, uid: UUID) -> StreamingHttpResponse:
     """The dataset's folder as a zip; `verify_dataset` replays every match in it."""
     dataset = background.refresh(_dataset(request, uid))
     if dataset.state != Dataset.State.READY:
@@ -176,18 +176,9 @@ def _dataset(request: CalledByToken, uid: UUID) -> Dataset:
 
 
 def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
-    return schemas.DatasetOut(
-        uid=dataset.uid,
-        state=dataset.state,
-        reason=dataset.reason,
-        formats=dataset.formats,
-        excluded=dataset.excluded,
-        times=dataset.times,
-        asked_at=dataset.asked_at,
-        ended_at=dataset.ended_at,
-        bytes=dataset.size,
-        sha256=dataset.sha256,
-        counts=dataset.counts,
+    fields = set(schemas.DatasetOut.model_fields) - {"bytes"}
+    return schemas.DatasetOut.model_validate(
+        {name: getattr(dataset, name) for name in fields} | {"bytes": dataset.size}
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 
 from api import schemas
@@ -57,7 +59,8 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
     """Return how the enrolment ended and the amount owed, in whole cents; pending until it ends."""
     reading = reading_of(study)
     participant = Participant(reading, reading.placements().get(enrolment=person))
-    join_key = {"participant": person.pseudonym, "cell": participant.cell and participant.cell.number}
+    cell = participant.cell.number if participant.cell else None
+    join_key: dict[str, Any] = {"participant": person.pseudonym, "cell": cell}
     if not person.ended:
         return schemas.Outcome(state="pending", **join_key)
     owed_cents = participant.owed or {}

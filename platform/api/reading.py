@@ -125,9 +125,10 @@ def _prefetched(matches: QuerySet[Match]) -> QuerySet[Match]:
 def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schemas.MatchOut:
     placement = next(seat.enrolment.placement for seat in match.seats.all() if seat.enrolment is not None)
     version, cell = placement.version, placement.cell
+    assert cell is not None, "only a drawn cell has matches"
     played = PlayedMatch(reading, match, Place(version=version.number, cell=cell.number))
     payoffs = match.payoffs or {}
-    return schemas.MatchOut(
+    fields = dict(
         uid=match.uid,
         game=match.game,
         rules_version=match.rules_version,
@@ -152,6 +153,7 @@ def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schem
         config=match.config if "config" in include else None,
         events=played.events if "events" in include else None,
     )
+    return schemas.MatchOut.model_validate(fields)
 
 
 def _result_out(participant: Participant) -> schemas.ResultOut:
@@ -160,7 +162,7 @@ def _result_out(participant: Participant) -> schemas.ResultOut:
         participant=participant.enrolment.pseudonym,
         state=participant.enrolment.state,
         version=participant.version.number,
-        cell=participant.cell and participant.cell.number,
+        cell=participant.cell.number if participant.cell else None,
         factors=participant.factors,
         role=participant.role_in(last_match),
         match=last_match.match.uid if last_match else None,

@@ -122,10 +122,12 @@ class WantedMatches(_Response):
     state: Literal["live", "finished", "abandoned"] | None = None
     version: int | None = None
     cell: int | None = None
-    since: AwareDatetime | None = Field(None, description="Only matches that began or ended at this time or later.")
-    until: AwareDatetime | None = Field(None, description="Only matches that began or ended before this time.")
-    include: list[Literal["config", "events"]] = Field([], description="Further details of each match.")
-    cursor: UUID | None = Field(None, description="The `next` of the previous page.")
+    since: AwareDatetime | None = Field(
+        default=None, description="Only matches that began or ended at this time or later."
+    )
+    until: AwareDatetime | None = Field(default=None, description="Only matches that began or ended before this time.")
+    include: list[Literal["config", "events"]] = Field(default=[], description="Further details of each match.")
+    cursor: UUID | None = Field(default=None, description="The `next` of the previous page.")
     limit: Limit = 50
 
 
@@ -146,9 +148,9 @@ class WantedResults(_Response):
     """Which of a study's participants to return."""
 
     ended_since: AwareDatetime | None = Field(
-        None, description="Only those whose enrolment ended at this time or later."
+        default=None, description="Only those whose enrolment ended at this time or later."
     )
-    cursor: str | None = Field(None, max_length=40, description="The `next` of the previous page.")
+    cursor: str | None = Field(default=None, max_length=40, description="The `next` of the previous page.")
     limit: Limit = 50
 
 
@@ -231,15 +233,19 @@ class Outcome(_Response):
     """The outcome of a participant whom an outside system sent."""
 
     state: Literal["pending", "finished"]
-    participant: str | None = Field(None, description="The pseudonym, as in the dataset; null before they arrive.")
-    cell: int | None = Field(None, description="The number of the participant's cell, as in the dataset.")
-    ending: str | None = Field(None, description="The participant's final state, such as “completed”.")
-    role: str | None = Field(None, description="In the last match or, without one, the role reserved for them.")
+    participant: str | None = Field(
+        default=None, description="The pseudonym, as in the dataset; null before they arrive."
+    )
+    cell: int | None = Field(default=None, description="The number of the participant's cell, as in the dataset.")
+    ending: str | None = Field(default=None, description="The participant's final state, such as “completed”.")
+    role: str | None = Field(default=None, description="In the last match or, without one, the role reserved for them.")
     base_cents: int | None = None
     bonus_cents: int | None = None
-    payoff_cents: int | None = Field(None, description="Base and bonus together, in whole cents of the currency.")
+    payoff_cents: int | None = Field(
+        default=None, description="Base and bonus together, in whole cents of the currency."
+    )
     currency: str | None = None
-    matches: list[MatchOutcome] = Field([], description="In the order in which they were played.")
+    matches: list[MatchOutcome] = Field(default=[], description="In the order in which they were played.")
 
 
 class Progress(_Response):
@@ -247,8 +253,10 @@ class Progress(_Response):
 
     state: str = Field(description="The participant's state, such as “playing”; the final state if they have finished.")
     ended: bool
-    missing: int | None = Field(None, description="How many others the lobby still waits for; null outside the lobby.")
-    seconds: int | None = Field(None, description="How long the wait may still last; null outside the lobby.")
+    missing: int | None = Field(
+        default=None, description="How many others the lobby still waits for; null outside the lobby."
+    )
+    seconds: int | None = Field(default=None, description="How long the wait may still last; null outside the lobby.")
 
 
 class SessionProgress(_Response):

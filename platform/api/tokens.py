@@ -7,7 +7,7 @@ import re
 import secrets
 from datetime import datetime, timedelta
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -29,9 +29,7 @@ REQUIRED_ROLE = {Scope.READ: Role.VIEWER, Scope.EXPORT: Role.EDITOR, Scope.MANAG
 
 
 @sensitive_variables("secret")
-def issue(
-    *, study: Study, name: str, scopes: list[str], expires_at: datetime, by: AbstractBaseUser
-) -> tuple[Token, str]:
+def issue(*, study: Study, name: str, scopes: list[str], expires_at: datetime, by: User) -> tuple[Token, str]:
     """Return a new token and the secret that its program sends, which is shown once and not stored."""
     token = Token(study=study, name=name, scopes=scopes, expires_at=expires_at, created_by=by)
     secret = f"parley_{token.key}_{secrets.token_urlsafe(32)}"

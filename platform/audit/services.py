@@ -35,11 +35,11 @@ def record(
         details: plain data. Values are hidden if their name suggests a secret.
     """
     of = of if of is not None else target
-    is_signed_in = user is not None and user.pk is not None
+    person = user if user is not None and user.pk is not None else None
     return Record.objects.create(
         action=action,
-        by=user.get_username() if is_signed_in else "",
-        by_id=user.pk if is_signed_in else None,
+        by=person.get_username() if person is not None else "",
+        by_id=person.pk if person is not None else None,
         kind=target._meta.label_lower if target is not None else "",
         key=str(target.pk) if target is not None else "",
         title=str(target)[:200] if target is not None else "",

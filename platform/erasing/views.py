@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 from erasing import services
 from participants.models import Enrolment
 from rights.admin import trail
-from rights.parts import may, visible
+from rights.parts import may, user_of, visible
 from rights.roles import Role
 
 
@@ -61,7 +61,7 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
     try:
         services.check_erasable(person)
         if form.is_bound and form.is_valid():
-            services.erase(enrolment=person, by=request.user, reason=form.cleaned_data["reason"])
+            services.erase(enrolment=person, by=user_of(request), reason=form.cleaned_data["reason"])
             messages.success(
                 request, _("Erased: nothing on this server identifies {person} any more.").format(person=person)
             )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 
 from django.core.files import File
 from django.db import IntegrityError, InterfaceError, OperationalError, close_old_connections, connections, transaction
@@ -118,7 +119,8 @@ def delete_datasets(study: Study) -> int:
     """
     datasets = Dataset.objects.filter(study=study).exclude(state=Dataset.State.QUEUED)
     files = [dataset.file for dataset in datasets if dataset.file]
-    transaction.on_commit(lambda: [file.storage.delete(file.name) for file in files])
+    for file in files:
+        transaction.on_commit(partial(file.delete, save=False))
     return datasets.delete()[1].get(Dataset._meta.label, 0)
 
 

@@ -110,7 +110,7 @@ def placed_stages(version: Version) -> Iterator[tuple[Cell, PlacedStage]]:
                 yield cell, placed
 
 
-_NOWHERE = stages.Stage(stage="")
+_NOWHERE = stages.Stage(stage="", name=None, show_if="")
 
 
 def _placed(reader: Reader, journey: Sequence[stages.Stage], at: PlacedStage) -> Iterator[PlacedStage]:

@@ -220,8 +220,8 @@ def _round(
             "",
         ),
         ("player.parley_payoff", "number", "Payoff of that match.", payoff, "the game's money"),
-        ("player.parley_base_cents", "integer", "Base.", at_end(lambda p: p.owed.get("base", 0)), "cents"),
-        ("player.parley_bonus_cents", "integer", "Bonus.", at_end(lambda p: p.owed.get("bonus", 0)), "cents"),
+        ("player.parley_base_cents", "integer", "Base.", at_end(lambda p: (p.owed or {}).get("base", 0)), "cents"),
+        ("player.parley_bonus_cents", "integer", "Bonus.", at_end(lambda p: (p.owed or {}).get("bonus", 0)), "cents"),
         ("player.parley_currency", "choice", "Currency, ISO 4217.", at_end(lambda p: p.placement.pay().currency), ""),
         (
             "group.id_in_subsession",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from asgiref.sync import sync_to_async
+from django.core.files import File
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
@@ -78,7 +79,7 @@ def _compression(path: Path) -> int:
     return zipfile.ZIP_STORED if path.suffix == ENDING else zipfile.ZIP_DEFLATED
 
 
-def zip_response(request: HttpRequest, pack: BinaryIO, name: str) -> StreamingHttpResponse:
+def zip_response(request: HttpRequest, pack: BinaryIO | File, name: str) -> StreamingHttpResponse:
     """Return the zip as a response, in pieces."""
     size = pack.seek(0, 2)
     pack.seek(0)
@@ -91,13 +92,13 @@ def zip_response(request: HttpRequest, pack: BinaryIO, name: str) -> StreamingHt
     return response
 
 
-def _pieces(pack: BinaryIO) -> Iterator[bytes]:
+def _pieces(pack: BinaryIO | File) -> Iterator[bytes]:
     with pack:
         while block := pack.read(_BLOCK):
             yield block
 
 
-async def _pieces_async(pack: BinaryIO) -> AsyncIterator[bytes]:
+async def _pieces_async(pack: BinaryIO | File) -> AsyncIterator[bytes]:
     """Yield the same pieces for the web server's event loop, which would otherwise collect everything first."""
     try:
         while block := await sync_to_async(pack.read, thread_sensitive=False)(_BLOCK):

@@ -11,6 +11,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import mark_safe
@@ -31,7 +32,7 @@ from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def with_parent(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
@@ -41,9 +42,10 @@ def with_parent(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
         @wraps(view)
         def wrapper(
             request: HttpRequest, study_id: int | None = None, collection_id: int | None = None, **kwargs: Any
-        ) -> HttpResponse:
+        ) -> HttpResponseBase:
             model, key = (Study, study_id) if study_id is not None else (Collection, collection_id)
-            parent = admin.site.get_model_admin(model).seen(request, str(key), role=role)
+            page: Any = admin.site.get_model_admin(model)
+            parent = page.seen(request, str(key), role=role)
             return view(request, parent, **kwargs)
 
         return admin.site.admin_view(wrapper)
@@ -105,7 +107,7 @@ def stop(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpRes
 
 @require_POST
 @with_parent(role=Role.EDITOR)
-def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponse:
+def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponseBase:
     """Send a finished dataset; by POST, because downloads are logged."""
     dataset = _dataset(parent, uid)
     try:
@@ -194,7 +196,8 @@ def record(
     request: HttpRequest, parent: Study | Collection, action: str, summary: str, details: dict[str, Any]
 ) -> None:
     """Log who did what with datasets."""
-    admin.site.get_model_admin(type(parent)).record_action(request, parent, action, summary, details)
+    page: Any = admin.site.get_model_admin(type(parent))
+    page.record_action(request, parent, action, summary, details)
 
 
 def back_to_datasets(parent: Study | Collection) -> HttpResponseRedirect:

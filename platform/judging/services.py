@@ -66,7 +66,7 @@ class Rubric:
 @cache
 def _form(labels: tuple[str, ...]) -> Form:
     # The endpoint's schema restricts each entry to one of the labels.
-    model = create_model(
+    model: type[Move] = create_model(
         "Labels",
         __base__=type("LabelsBase", (Move,), {"model_config": ConfigDict(frozen=True)}),
         labels=(list[Literal[labels]], Field(title="Labels that fit", description="Empty where none does.")),  # type: ignore[valid-type]

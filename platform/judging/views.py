@@ -36,7 +36,8 @@ def with_collection(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def wrapper(request: HttpRequest, collection_id: int) -> HttpResponse:
-            collection = admin.site.get_model_admin(Collection).seen(request, str(collection_id), role=role)
+            page: Any = admin.site.get_model_admin(Collection)
+            collection = page.seen(request, str(collection_id), role=role)
             return view(request, collection)
 
         return admin.site.admin_view(wrapper)
@@ -145,7 +146,8 @@ def _status(request: HttpRequest, collection: Collection) -> dict[str, Any]:
 
 
 def _record(request: HttpRequest, collection: Collection, action: str, summary: str, details: dict[str, Any]) -> None:
-    admin.site.get_model_admin(Collection).record_action(request, collection, action, summary, details)
+    page: Any = admin.site.get_model_admin(Collection)
+    page.record_action(request, collection, action, summary, details)
 
 
 def _back(collection: Collection) -> HttpResponseRedirect:

@@ -241,6 +241,7 @@ class _Allowance:
 
 class _Body(httpx2.SyncByteStream):
     def __init__(self, response: httpx2.Response, max_bytes: int):
+        assert isinstance(response.stream, httpx2.SyncByteStream)
         self._stream, self._allowance = response.stream, _Allowance(response, max_bytes)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -253,6 +254,7 @@ class _Body(httpx2.SyncByteStream):
 
 class _AsyncBody(httpx2.AsyncByteStream):
     def __init__(self, response: httpx2.Response, max_bytes: int):
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
         self._stream, self._allowance = response.stream, _Allowance(response, max_bytes)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
 
 from django.conf import settings
 from django.core.files import File
@@ -85,8 +85,8 @@ def _write_report(report: Report, folder: Path) -> None:
     with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in report_folder.rglob("*") if path.is_file()):
             archive.write(path, f"{report}/{path.relative_to(report_folder)}")
-    with archive_path.open("rb") as file:
-        report.file.save(f"{report.dataset.uid}-report.zip", File(file), save=False)
+    with archive_path.open("rb") as packed:
+        report.file.save(f"{report.dataset.uid}-report.zip", File(packed), save=False)
     changes = {"state": Report.State.READY, "file": report.file.name, "size": archive_path.stat().st_size}
     if not Report.objects.filter(pk=report.pk, state=Report.State.RUNNING).update(**changes):
         report.file.delete(save=False)  # stopped in the meantime
@@ -104,14 +104,14 @@ def _analyse(report: Report, dataset_folder: Path, report_folder: Path) -> tuple
         text=True,
     )
     try:
-        message = _follow_progress(report, process.stderr)
+        message = _follow_progress(report, process.stderr or ())
         return process.wait(), message
     finally:
         process.kill()
         process.wait()
 
 
-def _follow_progress(report: Report, lines: IO[str]) -> str:
+def _follow_progress(report: Report, lines: Iterable[str]) -> str:
     message = ""
     for line in lines:
         if (progress := _PROGRESS.match(line)) is None:

@@ -66,4 +66,4 @@ class Report(models.Model):
 def delete_file(sender: type[Report], instance: Report, **_signal: Any) -> None:
     """Delete a report's file when the report is deleted."""
     if instance.file:
-        transaction.on_commit(lambda: instance.file.storage.delete(instance.file.name))
+        transaction.on_commit(lambda: instance.file.delete(save=False))

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -71,7 +72,7 @@ def read(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpRes
 
 @require_POST
 @with_parent(role=Role.EDITOR)
-def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponse:
+def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponseBase:
     """Return tables, figures and report as a zip file; by POST, because downloads are recorded in the audit log."""
     report = _ready(parent, uid)
     if report is None:
@@ -90,7 +91,7 @@ def _dataset(parent: Study | Collection, uid: UUID) -> Dataset:
 
 def _ready(parent: Study | Collection, uid: UUID) -> Report | None:
     report = Report.objects.filter(dataset=_dataset(parent, uid), state=Report.State.READY).first()
-    return report if report is not None and report.file.storage.exists(report.file.name) else None
+    return report if report is not None and report.file.name and report.file.storage.exists(report.file.name) else None
 
 
 def _no_report(request: HttpRequest, parent: Study | Collection) -> HttpResponse:

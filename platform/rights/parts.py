@@ -10,7 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest
 
 from rights.roles import Role
 
@@ -51,6 +54,17 @@ def shared(model: type[Model]) -> bool:
 def parent_models() -> list[type[Model]]:
     """Return the models that have members."""
     return [model for model, routes in _routes.items() if any(route.parent is model for route in routes)]
+
+
+def user_of(request: HttpRequest) -> User:
+    """Return the user who is signed in.
+
+    Raises:
+        PermissionDenied: nobody is.
+    """
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    return request.user
 
 
 def is_staff_member(user: Any) -> bool:

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
+from django_otp.middleware import is_verified
 
 from signin import second_factor
 
@@ -18,7 +19,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
         if not request.path_info.startswith(reverse("admin:index")) or _is_public(request.path_info):
             return None
         user = request.user
-        if not user.is_authenticated or user.is_verified() or not second_factor.needed(user):
+        if not user.is_authenticated or is_verified(user) or not second_factor.needed(user):
             return None
         if second_factor.in_use(user):
             return redirect_to_login(request.get_full_path(), reverse("signin:verify"))

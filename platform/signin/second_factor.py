@@ -14,6 +14,7 @@ from django_otp.plugins.otp_static.models import StaticToken
 
 from audit import services as audit
 from audit.actions import Action
+from rights.parts import user_of
 from signin.models import AuthenticatorApp, RecoveryCodes
 
 RECOVERY_CODES = 10
@@ -72,7 +73,7 @@ def confirm(request: HttpRequest, code: str) -> list[str]:
     Raises:
         WrongCode: nothing changed except the failure count.
     """
-    user = request.user
+    user = user_of(request)
     with transaction.atomic():
         device = AuthenticatorApp.objects.select_for_update().filter(user=user, confirmed=False).order_by("-pk").first()
         accepted = device is not None and _verify(device, code)
@@ -94,7 +95,7 @@ def verify(request: HttpRequest, code: str) -> None:
     Raises:
         WrongCode: nothing changed except the failure count.
     """
-    user = request.user
+    user = user_of(request)
     code = "".join(code.split()).lower()
     kind = AuthenticatorApp if code.isdigit() else RecoveryCodes
     with transaction.atomic():

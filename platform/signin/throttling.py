@@ -43,9 +43,9 @@ class GuessLimiter:
             cache.get(key, 0) // settings.SIGN_IN_FAILURES for key in _counters(request, credentials)
         )
         if by_address:
-            request.axes_locked_out = True
+            vars(request)["axes_locked_out"] = True  # where axes looks for it
             raise PermissionDenied
-        request.delay_seconds = min(by_name, MAX_DELAY_SECONDS)
+        vars(request)["delay_seconds"] = min(by_name, MAX_DELAY_SECONDS)
 
 
 @receiver(user_login_failed)

@@ -19,8 +19,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
+from django_otp.middleware import is_verified
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
+from rights.parts import user_of
 from signin import second_factor
 
 
@@ -45,14 +47,14 @@ def setup_page(request: HttpRequest) -> HttpResponse:
 
     The posted `do` is begin, confirm (with `code`) or codes. Users with a second factor must enter it first.
     """
-    if second_factor.in_use(request.user) and not request.user.is_verified():
+    if second_factor.in_use(user_of(request)) and not is_verified(request.user):
         return redirect("signin:verify")
     do = request.POST.get("do") if request.method == "POST" else None
     if do == "begin":
-        second_factor.begin(request.user)
+        second_factor.begin(user_of(request))
         return redirect("signin:second_factor")
-    if do == "codes" and request.user.is_verified():
-        return _codes(request, second_factor.new_recovery_codes(request.user))
+    if do == "codes" and is_verified(request.user):
+        return _codes(request, second_factor.new_recovery_codes(user_of(request)))
     form = CodeForm(request.POST if do == "confirm" else None)
     if do == "confirm" and form.is_valid():
         try:
@@ -63,13 +65,13 @@ def setup_page(request: HttpRequest) -> HttpResponse:
 
 
 def _render_setup(request: HttpRequest, form: CodeForm) -> HttpResponse:
-    device = second_factor.pending(request.user)
-    context: dict[str, Any] = {"form": form, "in_use": second_factor.in_use(request.user)}
+    device = second_factor.pending(user_of(request))
+    context: dict[str, Any] = {"form": form, "in_use": second_factor.in_use(user_of(request))}
     if device is not None:
         # segno's own markup, generated from the device's secret alone.
         context |= {"qr": mark_safe(second_factor.qr_code(device)), "secret": second_factor.secret_of(device)}
     else:
-        context |= {"left": second_factor.codes_left(request.user)}
+        context |= {"left": second_factor.codes_left(user_of(request))}
     return _page(request, "signin/second_factor.html", _("Two-factor authentication"), context)
 
 
@@ -83,9 +85,9 @@ def _codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
 @sensitive_post_parameters("code")
 def verify_page(request: HttpRequest) -> HttpResponse:
     """Ask for the second factor after the password."""
-    if request.user.is_verified():
+    if is_verified(request.user):
         return _continue(request)
-    if not second_factor.in_use(request.user):
+    if not second_factor.in_use(user_of(request)):
         return redirect("signin:second_factor")
     form = CodeForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():

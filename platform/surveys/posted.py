@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from plans.questions import Given, Question
 
@@ -40,7 +41,7 @@ def places(question: Question) -> list[str]:
     return [f"{place:0{digits}}" for place in range(1, len(question.options) + 1)]
 
 
-def posted_as(question: Question, answer: object) -> dict[str, str]:
+def posted_as(question: Question, answer: Any) -> dict[str, str]:
     """Return the fields with which a form gives this answer; the inverse of `given_in`."""
     if answer is None:
         return {}

@@ -113,8 +113,9 @@ def uptime(now: datetime | None = None) -> Uptime:
     if _everything_is_served:
         return Uptime(now)
     memory = _recent()
-    is_going_on = memory.beat_at is not None and now - memory.beat_at > GAP
-    gaps = (*memory.outages, (memory.beat_at, now)) if is_going_on else memory.outages
+    gaps = memory.outages
+    if memory.beat_at is not None and now - memory.beat_at > GAP:
+        gaps = (*gaps, (memory.beat_at, now))
     return Uptime(now, memory.beat_at, gaps)
 
 
@@ -154,7 +155,7 @@ def _remember() -> _Memory:
     read_at, before = time.monotonic(), _memory
     beat_at = Heartbeat.objects.filter(pk=Heartbeat.ONLY).values_list("at", flat=True).first()
     if beat_at is None:
-        gaps = ()
+        gaps: tuple[tuple[datetime, datetime], ...] = ()
     elif before is not None and before.beat_at is not None and beat_at - before.beat_at <= GAP:
         gaps = before.outages
     else:

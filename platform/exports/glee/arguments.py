@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from exports.glee.errors import UnreadableGame
+from exports.glee.published import UnreadableGame
 from games.interface import Json
 from games.words import gettext as _
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from exports import csvsafe
-from exports.glee.errors import UnreadableGame
+from exports.glee.published import UnreadableGame
 from games.words import gettext as _
 
 EMPTY_SPELLINGS = frozenset({"", "None", "nan", "NaN"})

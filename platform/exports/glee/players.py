@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from exports.glee.errors import UnreadableGame
+from exports.glee.published import UnreadableGame
 from games.interface import Json
 from games.words import gettext as _
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from exports.glee.errors import UnreadableGame
-from exports.glee.published import PublishedGame
+from exports.glee.published import PublishedGame, UnreadableGame
 from games import registry
 from games.errors import BadConfig, Refused
 from games.interface import Event, Json, Role

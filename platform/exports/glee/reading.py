@@ -18,10 +18,9 @@ from typing import Any
 from exports.glee import layout, players
 from exports.glee.arguments import Arguments
 from exports.glee.cells import rows
-from exports.glee.errors import UnreadableGame
 from exports.glee.families import ADAPTERS
 from exports.glee.playing import Outcome, replay_game
-from exports.glee.published import ROLES, PublishedGame
+from exports.glee.published import ROLES, PublishedGame, UnreadableGame
 from exports.parallel import in_order
 from games.interface import Json, Role
 from games.words import gettext as _

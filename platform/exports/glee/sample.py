@@ -70,7 +70,9 @@ def write_sample(
 
 def _played_game(family: str, rng: random.Random) -> PublishedGame:
     rules = registry.get(family)
-    game = configure(rules, {key: rng.choice(values) for key, values in published(family).TABLES["glee"].items()})
+    tables = published(family)
+    assert tables is not None
+    game = configure(rules, {key: rng.choice(values) for key, values in tables.TABLES["glee"].items()})
     scripts = {role: rng.choice(sorted(rules.scripts)) for role in ROLES}
     play, events = start(game, rng.getrandbits(32))
     log = list(events)

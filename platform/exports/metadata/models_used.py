@@ -59,7 +59,7 @@ def models_used(source: Source, cutoff: datetime) -> list[ModelUse]:
         last=Max("at"),
         cost=Sum("cost"),
     )
-    return [_use(calls, row) for row in sums.order_by("endpoint", "model")]
+    return [_use(calls, dict(row)) for row in sums.order_by("endpoint", "model")]
 
 
 def _use(calls: QuerySet[Call], row: dict[str, Any]) -> ModelUse:
@@ -73,7 +73,8 @@ def _use(calls: QuerySet[Call], row: dict[str, Any]) -> ModelUse:
         return tuple(sorted(distinct_values))
 
     return ModelUse(
-        **{name: mask(row[name]) for name in ("endpoint", "model")},
+        endpoint=mask(row["endpoint"]),
+        model=mask(row["model"]),
         **{name: row[name] for name in ("calls", "failed", "rule_breaks", "first", "last", "cost")},
         purposes=distinct_texts("purpose"),
         providers=distinct_texts("record__provider"),

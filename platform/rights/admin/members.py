@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST
 from rights import members
 from rights.admin.pages import PartAdmin
 from rights.admin.trails import trail
+from rights.parts import user_of
 from rights.roles import Role
 
 INVITED = "invited"
@@ -84,7 +85,7 @@ class MembersPage(PartAdmin):
             return self._back(request, parent)
         try:
             user, is_new = members.invite(
-                parent, email=request.POST.get("email", "")[:254], role=Role(role), by=request.user
+                parent, email=request.POST.get("email", "")[:254], role=Role(role), by=user_of(request)
             )
         except members.NotPossible as reason:
             self.message_user(request, str(reason), messages.ERROR)
@@ -99,10 +100,10 @@ class MembersPage(PartAdmin):
 
     def _set(self, request: HttpRequest, parent: Any, user: User, role: str) -> None:
         if role:
-            members.give(parent, user=user, role=Role(role), by=request.user)
+            members.give(parent, user=user, role=Role(role), by=user_of(request))
             message = _("{person} is now {role}.").format(person=user, role=Role(role).label)
         else:
-            members.remove(parent, user=user, by=request.user)
+            members.remove(parent, user=user, by=user_of(request))
             message = _("{person} is no longer a member.").format(person=user)
         self.message_user(request, message, messages.SUCCESS)
 

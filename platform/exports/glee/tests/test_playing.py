@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from exports.glee.errors import UnreadableGame
 from exports.glee.playing import replay_game
+from exports.glee.published import UnreadableGame
 from exports.glee.tests.building import FAMILIES, PEOPLE, TABLES, needs_persuasion, read
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from exports.glee import reading
-from exports.glee.errors import UnreadableGame
+from exports.glee.published import UnreadableGame
 from exports.glee.tests.building import BARGAINING, MODELS, PEOPLE, TABLES, config, read
 
 BARGAINED = (

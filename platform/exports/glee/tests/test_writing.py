@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from conftest import examples
 from exports import csvsafe
-from exports.glee import cells, persuasion, reading, writing
+from exports.glee import cells, reading, writing
+from exports.glee.families import ADAPTERS
 from exports.glee.playing import replay_game
 from exports.glee.published import PublishedGame
 from exports.glee.tests.building import FAMILIES, needs_persuasion, read
@@ -192,7 +193,7 @@ def test_drawn_and_remaining_qualities_are_kept(rounds, qualities, drawn_count):
 def test_persuasion_without_drawn_qualities_is_refused():
     game = read("persuasion")
     with pytest.raises(ValueError, match="fewer than there are rounds"):
-        persuasion.write({**game.config, "qualities": None}, game.moves)
+        ADAPTERS["persuasion"].write({**game.config, "qualities": None}, game.moves)
 
 
 @pytest.mark.parametrize("family", ["bargaining", "negotiation"])
