@@ -63,12 +63,16 @@ class Rubric:
         return self.inquiry("").sha256
 
 
+class _Labels(Move):
+    model_config = ConfigDict(frozen=True)
+
+
 @cache
 def _form(labels: tuple[str, ...]) -> Form:
     # The endpoint's schema restricts each entry to one of the labels.
-    model: type[Move] = create_model(
+    model = create_model(
         "Labels",
-        __base__=type("LabelsBase", (Move,), {"model_config": ConfigDict(frozen=True)}),
+        __base__=_Labels,
         labels=(list[Literal[labels]], Field(title="Labels that fit", description="Empty where none does.")),  # type: ignore[valid-type]
     )
     return Form("labels", "Labels", model)

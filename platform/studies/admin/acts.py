@@ -213,7 +213,7 @@ class Desk(Base):
 
     def desk_of(self, target: Any) -> str:
         """Return what the log and breadcrumbs call the place of an object."""
-        return self.desk_title
+        return str(self.desk_title)
 
     def _confirmation(self, request: HttpRequest, act: Act, target: Any, form: Any, problem: str) -> HttpResponse:
         """Return the page that asks for confirmation; its button posts to the page's own address."""
