@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from games import registry
 from games.play import configure, script_move
-from marketplaces.mturk.arriving import PREVIEW
+from marketplaces.mturk.visiting import PREVIEW
 from matches import services
 from matches.models import Match, Seat
 from participants import services as people

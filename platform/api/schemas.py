@@ -109,7 +109,7 @@ class MatchOut(_Response):
     config: dict[str, Any] | None = Field(default=None, description="The parameters; null unless requested.")
     events: list[dict[str, Any]] | None = Field(
         default=None,
-        description="The log as in transcripts.jsonl, without names and identifiers; null unless requested.",
+        description="The log as in transcripts.jsonl, but without its keys at and turn; null unless requested.",
     )
 
 

@@ -48,7 +48,7 @@ def transcript(match: PlayedMatch) -> dict[str, Any]:
         "ended_how": match.ended_how,
         "players": {role: match.player(role) for role in match.seats},
         "seats": {role: _seat(match, role) for role in match.seats},
-        "events": _events(match),
+        "events": events(match),
         "rounds": match.records,
         "payoffs": match.match.payoffs or dict.fromkeys(match.seats),
         "metrics": match.match.metrics or {},
@@ -86,7 +86,7 @@ def _seat(match: PlayedMatch, role: str) -> dict[str, Any]:
     }
 
 
-def _events(match: PlayedMatch) -> list[dict[str, Any]]:
+def events(match: PlayedMatch) -> list[dict[str, Any]]:
     """Return the log with the time of every event and, for moves, the fate of the turn."""
     decisions = {decision.row.number: decision for decision in match.decisions}
     times = match.reading.times
