@@ -11,6 +11,7 @@ from games import guard
 from games.interface import Json
 from games.words import gettext as _
 from plans import stages
+from plans.agents import PERSON
 from plans.plan import Plan
 from plans.reading import Fault, Reader
 from plans.stages import DEFAULT_TEXT
@@ -42,6 +43,7 @@ def _of_plan(plan: Plan) -> Iterator[Fault]:
         yield from _promises(plan, at, text)
     for number, stage in enumerate(plan.journey):
         yield from _partners(stage, f"journey.{number}")
+    yield from _unequal_knowledge(plan)
 
 
 def _texts_in(node: Json, path: str = "") -> list[tuple[str, str]]:
@@ -89,3 +91,19 @@ def _partners(stage: stages.Stage, at: str) -> Iterator[Fault]:
     if claim := _NEW_PARTNERS.search(stage.instructions):
         what = _("“{claim}” is not kept: partners are “{partners}”, so the same people may meet again.")
         yield Fault(f"{at}.instructions", what.format(claim=claim[0], partners=stage.partners))
+
+
+def _unequal_knowledge(plan: Plan) -> Iterator[Fault]:
+    """Yield models that play with people but are told only what the publication told its models."""
+    labels = {label for game in plan.games() if PERSON in _players(game) for label in game.agent_labels()}
+    for label in sorted(labels):
+        if plan.agents[label].script is None and plan.agents[label].information == "published":
+            words = _(
+                "“{label}” plays with people, but is told what the publication told its models. It may know less than "
+                "they do, or other things. Choose “explained” to tell both the same."
+            )
+            yield Fault(f"agents.{label}.information", words.format(label=label))
+
+
+def _players(game: stages.Game) -> set[str]:
+    return {label for seat in game.seats.values() for label in ([seat] if isinstance(seat, str) else seat)}

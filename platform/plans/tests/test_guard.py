@@ -45,6 +45,18 @@ def test_a_plan_is_warned_about_its_texts():
     assert "partners are “same”" in warned(instructions="You always play with different people.", partners="same")[0]
 
 
+def test_models_that_are_told_less_than_people_are_named():
+    def warned_of_agent(information):
+        document = plan_for("bargaining")
+        document["agents"]["haggler"] = {"endpoint": "openai", "model": "gpt-4o-mini", "information": information}
+        return [(fault.at, fault.what) for fault in plan_guard.warnings(Reader(document))]
+
+    ((at, what),) = warned_of_agent("published")
+    assert at == "agents.haggler.information"
+    assert "“haggler” plays with people" in what
+    assert warned_of_agent("explained") == []
+
+
 def test_ready_made_studies_give_no_warning():
     found = {name: plan_guard.warnings(Reader(ready.document)) for name, ready in ready_made("studies").items()}
     assert {name: list(map(str, faults)) for name, faults in found.items() if faults} == {}
