@@ -532,3 +532,26 @@ class TestWhatModelsAreTold:
     @pytest.mark.parametrize("address", ["nothing/", "coopeval-none/?seat=p9"])
     def test_finds_nothing_else(self, client: Client, administrator: User, address: str):
         assert client.get(f"/admin/collecting/collection/told/{address}").status_code == 404
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_get_requests_change_nothing(client, administrator, name):
+    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
+    before = Collection.objects.values().get()
+    assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
+    assert Collection.objects.values().get() == before
+    assert progress(collection).failed == 1
+
+
+def test_staff_without_membership_see_nothing(client):
+    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
+    staff(client)
+    for url in (
+        page_of(collection),
+        action_url(collection, "progress"),
+        action_url(collection, "file"),
+    ):
+        assert client.get(url).status_code == 404
+    for name in ACTIONS:
+        assert client.post(action_url(collection, name), {"budget": "9"}).status_code == 404
+    assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
