@@ -77,6 +77,7 @@ def main(page: Page) -> str:
 
 
 def go_on(page: Page) -> None:
+    page.wait_for_load_state()  # its scripts hide hints, which moves the button
     page.locator('main button[type="submit"]').first.click()
 
 
