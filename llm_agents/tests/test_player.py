@@ -84,7 +84,7 @@ def test_it_plays_sensibly_with_people(key):
 
     Scheduling is excluded: an uninformed plan scores 0 on average, and often less.
     """
-    with BothStandIn(lambda request: answer(request, seed=1), keeps_requests=False) as standin:
+    with BothStandIn(lambda request: answer(request, seed=2), keeps_requests=False) as standin:
         use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
         game = shortened(cases(key)[0]).game
         spec = AgentSpec("stand-in", "stand-in")
