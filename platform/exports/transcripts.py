@@ -48,7 +48,7 @@ def transcript(match: PlayedMatch) -> dict[str, Any]:
         "ended_how": match.ended_how,
         "players": {role: match.player(role) for role in match.seats},
         "seats": {role: _seat(match, role) for role in match.seats},
-        "events": events(match),
+        "events": _events(match),
         "rounds": match.records,
         "payoffs": match.match.payoffs or dict.fromkeys(match.seats),
         "metrics": match.match.metrics or {},
@@ -86,7 +86,7 @@ def _seat(match: PlayedMatch, role: str) -> dict[str, Any]:
     }
 
 
-def events(match: PlayedMatch) -> list[dict[str, Any]]:
+def _events(match: PlayedMatch) -> list[dict[str, Any]]:
     """Return the log with the time of every event and, for moves, the fate of the turn."""
     decisions = {decision.row.number: decision for decision in match.decisions}
     times = match.reading.times
@@ -106,8 +106,6 @@ def events(match: PlayedMatch) -> list[dict[str, Any]]:
         }
 
     return [
-        {"number": row.number, "kind": row.kind, **row.data, "move": decision.move, "turn": turn(decision)}
-        if (decision := decisions.get(row.number)) is not None
-        else {"number": row.number, "kind": row.kind, **row.data, "at": at(row.at)}
-        for row in match.log
+        {**event, "turn": turn(decisions[row.number])} if row.number in decisions else {**event, "at": at(row.at)}
+        for event, row in zip(match.events, match.log, strict=True)
     ]
