@@ -11,7 +11,6 @@ from games import guard
 from games.interface import Json
 from games.words import gettext as _
 from plans import stages
-from plans.agents import PERSON
 from plans.plan import Plan
 from plans.reading import Fault, Reader
 from plans.stages import DEFAULT_TEXT
@@ -94,16 +93,11 @@ def _partners(stage: stages.Stage, at: str) -> Iterator[Fault]:
 
 
 def _unequal_knowledge(plan: Plan) -> Iterator[Fault]:
-    """Yield models that play with people but are told only what the publication told its models."""
-    labels = {label for game in plan.games() if PERSON in _players(game) for label in game.agent_labels()}
-    for label in sorted(labels):
+    """Yield models that are told only what the publication told its models; in a study, all play with people."""
+    for label in sorted({label for game in plan.games() for label in game.agent_labels()}):
         if plan.agents[label].script is None and plan.agents[label].information == "published":
             words = _(
                 "“{label}” plays with people, but is told what the publication told its models. It may know less than "
                 "they do, or other things. Choose “explained” to tell both the same."
             )
             yield Fault(f"agents.{label}.information", words.format(label=label))
-
-
-def _players(game: stages.Game) -> set[str]:
-    return {label for seat in game.seats.values() for label in ([seat] if isinstance(seat, str) else seat)}
