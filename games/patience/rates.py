@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from analysis.published.econevals.measures import best_rates, reliabilities
+from analysis.measures.econevals import best_rates, reliabilities
 
 Horizon = Literal["1 month", "6 months", "1 year", "5 years"]
 YEARS: Mapping[str, float] = {"1 month": 1 / 12, "6 months": 0.5, "1 year": 1.0, "5 years": 5.0}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any, ClassVar
 
-from analysis.published.econevals.measures import task_allocation
+from analysis.measures.econevals import task_allocation
 from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
 from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, lookup, plain, refuse_matching
 from games.practice import WithPractice

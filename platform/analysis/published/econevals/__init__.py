@@ -1,7 +1,6 @@
 """EconEvals (sections 4 and 5, appendices A to F): benchmarks and litmus tests from a dataset of one of its games."""
 
-from analysis.published.econevals import benchmarks, litmus
-from analysis.published.econevals.measures import (
+from analysis.measures.econevals import (
     duopoly,
     duopoly_litmus,
     expected_blocking,
@@ -9,6 +8,7 @@ from analysis.published.econevals.measures import (
     scheduling_score,
     task_allocation,
 )
+from analysis.published.econevals import benchmarks, litmus
 
 ANALYSES = [*benchmarks.ANALYSES, *litmus.ANALYSES]
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import add_holm
-from analysis.published.econevals.frames import by_instance, frame, game_of
-from analysis.published.econevals.measures import (
+from analysis.measures.econevals import (
     AMOUNT_TOLERANCE,
     FIT_TOLERANCE,
     NOW,
@@ -21,6 +20,7 @@ from analysis.published.econevals.measures import (
     mean_reliabilities,
     reliabilities,
 )
+from analysis.published.econevals.frames import by_instance, frame, game_of
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
 from analysis.toolbox import bootstrap, mean, paired, welch
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, add_holm, level_text, mean_of, share_of, with_dependence
+from analysis.measures.glee import proposer_share
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, HUMAN, REQUIRED_COLUMNS, families, frame
-from analysis.published.glee.theory import proposer_share
 from analysis.results import (
     NOTE,
     Analysis,
