@@ -84,7 +84,7 @@ def compete(page: Page, period: int) -> None:
 
 
 CASES: dict[str, tuple[dict[str, Any], PeriodAction]] = {
-    "procurement": ({"level": "small", "practice": True}, buy),
+    "procurement": ({"level": "small", "practice": True, "instance_seed": 2}, buy),
     "scheduling": ({"level": "small", "practice": True, "instance_seed": 2}, schedule),
     "pricing": ({"practice": True}, price),
     "task_allocation": ({"practice": True}, assign),
