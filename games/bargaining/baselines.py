@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
-from analysis.measures.glee import proposer_share
+from games.bargaining.equilibrium import proposer_share
 from games.glee import other
 from games.interface import MoveData, Role, Script
 from games.words import gettext as _

@@ -7,8 +7,8 @@ from math import exp
 from random import Random as Rng
 
 from games.interface import Game, MoveData, Role, Script
-from games.patience.rates import YEARS
-from games.patience.state import NOW, Answers, PatienceConfig
+from games.patience.rates import NOW, YEARS
+from games.patience.state import Answers, PatienceConfig
 
 Patience = Game[PatienceConfig, Answers]
 

@@ -34,12 +34,11 @@ from games.interface import (
     View,
 )
 from games.patience import baselines
-from games.patience.rates import YEARS, implied_rate
+from games.patience.rates import NOW, YEARS, implied_rate
 from games.patience.state import (
     FORM,
     HORIZONS,
     IN_WORDS,
-    NOW,
     AmountQuestion,
     Answers,
     Choice,

@@ -12,13 +12,13 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any, ClassVar
 
-from analysis.measures.econevals import task_allocation
 from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
 from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, lookup, plain, refuse_matching
 from games.practice import WithPractice
 from games.results import Count, Index, Price, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.task_allocation import baselines, quiz, views
 from games.task_allocation.instances import Instance, draw_hidden, draw_public
+from games.task_allocation.litmus import task_allocation
 from games.task_allocation.state import FORM, Allocation, AssignmentMove, PeriodNumber, TaskAllocationConfig
 from games.words import gettext as _
 
