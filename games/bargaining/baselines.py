@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.bargaining.equilibrium import proposer_share
+from games.bargaining.state import BargainingCore as Bargaining
+from games.bargaining.state import Rounds
 from games.glee import other
 from games.interface import MoveData, Role, Script
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.bargaining.rules import Bargaining, Rounds
 
 INDIFFERENCE_TOLERANCE = 1e-9
 """Shares closer than this count as equal: an indifferent player accepts."""

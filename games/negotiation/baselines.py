@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good
+from games.negotiation.state import NegotiationCore as Negotiation
+from games.negotiation.state import Rounds
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.negotiation.rules import Negotiation, Rounds
 
 ACCEPT: MoveData = {"decision": "accept"}
 REJECT: MoveData = {"decision": "reject"}

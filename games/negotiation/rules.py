@@ -9,134 +9,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from games.glee import AlternatingOffers, Offers, OfferScreen, other
-from games.interface import (
-    Config,
-    Form,
-    Message,
-    Move,
-    MoveData,
-    MoveWarning,
-    NoMessage,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Script,
-)
+from games.glee import OfferScreen, other
+from games.interface import Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Script
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain
+from games.negotiation.state import Answer, AnswerOrLeave, NegotiationCore, Offer, Proposal, Rounds, SilentOffer
 from games.negotiation.told import TOLD
 from games.results import Count, Index, Price, Ratio, Row, column
 from games.words import gettext as _
-
-Factor = Annotated[float, Field(gt=0)]
-Decision = Literal["accept", "reject", "walk_away"]
-VALUES = (1e-100, 1e100)
-"""The smallest and the largest value in dollars; sums and squares of values between them are finite floats."""
-
-
-class NegotiationConfig(Config):
-    """One treatment. Defaults: the baselines of GLEE's statistical analysis, with ten rounds and messages."""
-
-    scale: float = Field(
-        10_000, gt=0, title="Price scale", description="What a factor of 1 is worth, in the game's own unit."
-    )
-    seller_factor: Factor = Field(
-        1,
-        title="Seller's value factor",
-        description="The product's value to Alice, who sells, as a multiple of the scale.",
-    )
-    buyer_factor: Factor = Field(
-        1, title="Buyer's value factor", description="The product's value to Bob, who buys, as a multiple of the scale."
-    )
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
-        10,
-        title="Rounds",
-        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
-    )
-    complete_information: bool = Field(
-        True,
-        title="Complete information",
-        description="Whether each player knows what the product is worth to the other.",
-    )
-    messages_allowed: bool = Field(
-        True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
-    )
-    outside_option: bool = Field(
-        True,
-        title="Outside option",
-        description="Whether an answer may also be to walk away: trading elsewhere at one's own value, for no gain.",
-    )
-    cap: int = Field(
-        99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends without a trade."
-    )
-
-    @model_validator(mode="after")
-    def _values_are_amounts(self) -> NegotiationConfig:
-        for factor in (self.seller_factor, self.buyer_factor):
-            if not VALUES[0] <= self.scale * factor <= VALUES[1]:
-                raise PydanticCustomError("no_amount", "The scale times each factor must be an amount of money.")
-        return self
-
-
-class _Priced(Move):
-    price: float = Field(ge=0, title="Price", description="0 or more.")
-
-
-class Offer(_Priced):
-    """A price with an optional message."""
-
-    message: Message = Field(None, title="Message", description="An optional message to the other player.")
-
-
-class SilentOffer(_Priced):
-    """A price in a game without messages."""
-
-    message: NoMessage = None
-
-
-class _Answer(Move):
-    """The answer to a price."""
-
-    decision: Decision
-
-
-class Answer(_Answer):
-    """An answer without an outside option."""
-
-    decision: Literal["accept", "reject"] = Field(title="Your answer")
-
-
-class AnswerOrLeave(_Answer):
-    """An answer with an outside option."""
-
-    decision: Decision = Field(title="Your answer")
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """One round: who named which price, and the answer."""
-
-    by: Role
-    price: float
-    message: str | None = None
-    answer: Decision | None = None
-
-
-@dataclass(frozen=True)
-class Rounds(Offers[Proposal]):
-    """All rounds so far, oldest first; the last one may still be unanswered."""
-
-    proposals: tuple[Proposal, ...] = ()
 
 
 def _finite(number: float) -> float:
@@ -144,7 +30,7 @@ def _finite(number: float) -> float:
     return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
-class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
+class Negotiation(NegotiationCore):
     """A seller and a buyer negotiate a price."""
 
     told = TOLD
@@ -184,14 +70,6 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
 
     def money(self, amount: float) -> str:
         return formatted(amount, self.amounts)
-
-    def value(self, role: Role) -> float:
-        """Return what the product is worth to the role, in the game's own unit."""
-        return self.config.scale * (self.config.seller_factor if role == SELLER else self.config.buyer_factor)
-
-    def value_of_other(self, role: Role) -> float | None:
-        """Return what the product is worth to the opponent; None if `role` may not know it."""
-        return self.value(other(role)) if self.config.complete_information else None
 
     def secrets(self, role: Role) -> frozenset[str]:
         hidden = {"cap"}

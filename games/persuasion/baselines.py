@@ -12,14 +12,12 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
 from games.persuasion.roles import BUYER, HIGH, LOW
+from games.persuasion.state import Market, Round
+from games.persuasion.state import PersuasionCore as Persuasion
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.persuasion.rules import Market, Persuasion, Round
 
 # Sentences are translated only when used: looking them all up costs more than the move.
 Sentences = tuple[Callable[[], str], ...]
