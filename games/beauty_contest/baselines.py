@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
+from games.beauty_contest.state import BeautyContestCore as BeautyContest
 from games.interface import MoveData, Role, Script
 from games.sessions import Session
-
-if TYPE_CHECKING:
-    from games.beauty_contest.rules import BeautyContest
 
 
 def random(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:

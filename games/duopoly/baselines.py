@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
+from games.duopoly.state import DuopolyCore as Duopoly
+from games.duopoly.state import History
 from games.interface import MoveData, Role, Script
 from games.practice import also_in_practice
-
-if TYPE_CHECKING:
-    from games.duopoly.rules import Duopoly, History
 
 
 def _price_move(price: float | None, game: Duopoly) -> MoveData:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
+from games.english_auction.state import Bidding
+from games.english_auction.state import EnglishAuctionCore as EnglishAuction
 from games.interface import MoveData, Role, Script
-
-if TYPE_CHECKING:
-    from games.english_auction.rules import Bidding, EnglishAuction
 
 
 def random(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> MoveData:

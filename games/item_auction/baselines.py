@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
-
-if TYPE_CHECKING:
-    from games.item_auction.rules import ItemAuction
-    from games.item_auction.state import Auction
+from games.item_auction.core import ItemAuctionCore as ItemAuction
+from games.item_auction.state import Auction
 
 WITHDRAW: MoveData = {"bid": None}
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
+from games.sealed_auction.state import SealedAuctionCore as SealedAuction
 from games.sessions import Session
-
-if TYPE_CHECKING:
-    from games.sealed_auction.rules import SealedAuction
 
 
 def random(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
+from games.social_dilemma.core import SocialDilemmaCore as SocialDilemma
 from games.social_dilemma.designs import Contract, Mediator, standard_contract, standard_mediator
 from games.social_dilemma.moves import DELEGATE
 from games.social_dilemma.state import Dilemma, Round
-
-if TYPE_CHECKING:
-    from games.social_dilemma.rules import SocialDilemma
 
 
 def always_cooperate(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:

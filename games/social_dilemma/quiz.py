@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from games.interface import Question, Role
+from games.social_dilemma.core import SocialDilemmaCore as SocialDilemma
 from games.words import gettext as _
 from games.words import number
-
-if TYPE_CHECKING:
-    from games.social_dilemma.rules import SocialDilemma
 
 MAX_OPTIONS = 4
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import pairwise
-from math import floor
 from random import Random
 from statistics import fmean
 from typing import Any, ClassVar
@@ -32,30 +30,18 @@ from games.interface import (
     View,
 )
 from games.results import Count, Ratio, RoundRecord, Row, Share, column
-from games.seats import EqualSeats, number_of
+from games.seats import number_of
 from games.social_dilemma import baselines, moves, quiz, views
-from games.social_dilemma.base_games import Action, BaseGame, Earned, action_names
-from games.social_dilemma.config import REPEATED, REPUTATION, DilemmaConfig
-from games.social_dilemma.designs import (
-    UNSOUND,
-    Contract,
-    Mediator,
-    Quality,
-    played_profile,
-    quality_of_contract,
-    quality_of_mediator,
-    with_payments,
-)
-from games.social_dilemma.state import Design, Dilemma, Groups, Round, Stage
+from games.social_dilemma.base_games import Action, Earned
+from games.social_dilemma.core import SocialDilemmaCore
+from games.social_dilemma.designs import played_profile, with_payments
+from games.social_dilemma.state import Dilemma, Groups, Round, Stage
 from games.social_dilemma.told import TOLD
 from games.words import gettext as _
 from games.words import points
 
-UNBOUNDED = 1_000_000
-"""The largest payment in a contract where the publication has no bound; players are not told it."""
 
-
-class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
+class SocialDilemma(SocialDilemmaCore):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
 
     told = TOLD
@@ -101,24 +87,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     # ---- parameters --------------------------------------------------------------------------------
 
-    @cached_property
-    def base(self) -> BaseGame:
-        """Return the base game in normal form."""
-        return self.config.base()
-
-    @property
-    def mechanism(self) -> str:
-        return self.config.mechanism
-
-    @property
-    def repeated(self) -> bool:
-        return self.mechanism in REPEATED
-
-    @property
-    def in_population(self) -> bool:
-        """Return whether seats meet different seats in every round."""
-        return self.mechanism in REPUTATION
-
     def seats(self) -> int:
         return self.base.seats * (self.config.population if self.in_population else 1)
 
@@ -140,51 +108,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         words = _("Agent {number}") if agents_alone else _("Player {number}")
         return words.format(number=number_of(role))
 
-    def position(self, role: Role) -> int:
-        """Return the role's position in the base game, from 0."""
-        return (number_of(role) - 1) % self.base.seats
-
-    def actions(self, role: Role) -> tuple[str, ...]:
-        """Return the names of the role's actions."""
-        return self.base.names(self.position(role))
-
-    @property
-    def all_actions(self) -> tuple[str, ...]:
-        """Return the names of all roles' actions."""
-        return action_names(max(self.base.actions))
-
-    def label(self, action: str) -> str:
-        """Return the name of an action, or of delegating, as shown to players; moves keep the original name."""
-        if action == moves.DELEGATE:
-            return _("delegate")
-        names = self.config.action_names
-        return action if names is None else names[int(action[1:])]
-
     def _choice_label(self, choice: str) -> str:
         return _("Delegate to the mediator") if choice == moves.DELEGATE else self.label(choice)
-
-    def labels(self, actions: Sequence[str]) -> tuple[str, ...]:
-        return tuple(map(self.label, actions))
-
-    @property
-    def contract_bound(self) -> int:
-        """Return the largest payment that a contract can contain."""
-        if self.config.contract_bound is not None:
-            return self.config.contract_bound
-        if self.config.source == "program":
-            return UNBOUNDED
-        return max(1, floor(self.base.largest()))
-
-    def last_round(self) -> int:
-        """Return the maximum number of rounds."""
-        return self.config.rounds if self.repeated else 1
-
-    def weights(self, rounds: int) -> list[float]:
-        """Return the weight of each round: (1-δ)δ^t, δ^(T-1) for the last; if drawn, only the last round counts."""
-        if self.repeated and self.config.stopping == "drawn":
-            return [*[0.0] * (rounds - 1), 1.0]
-        delta = self.config.continuation
-        return [(1 - delta) * delta**t for t in range(rounds - 1)] + [delta ** (rounds - 1)]
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the keys that determine when the match ends, if players are not told.
@@ -246,10 +171,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             case "sign":
                 return moves.SIGNING
         return moves.acting(self.choices(role), self.config.answer_with, self.labels(self.choices(role)))
-
-    def choices(self, role: Role) -> tuple[str, ...]:
-        """Return what a seat can choose when it acts."""
-        return (*self.actions(role), moves.DELEGATE) if self.mechanism == "mediation" else self.actions(role)
 
     def refuse(self, state: Dilemma, role: Role, move: Any) -> str | None:
         if not isinstance(move, moves.Mix):
@@ -321,32 +242,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         if self.config.stop_after is not None:
             return rounds_played >= self.config.stop_after
         return not chance.draw("goes_on", lambda rng: rng.random() < self.config.continuation)
-
-    def design_of(self, state: Dilemma, number: int) -> Design:
-        """Return the proposal of seat `number`."""
-        return state.proposals[f"p{number}"]
-
-    def mediator(self, state: Dilemma) -> Mediator:
-        """Return the chosen mediator."""
-        assert state.winner is not None
-        return as_mediator(self.design_of(state, state.winner))
-
-    def contract(self, state: Dilemma) -> Contract:
-        """Return the chosen contract."""
-        assert state.winner is not None
-        return as_contract(self.design_of(state, state.winner))
-
-    def contract_active(self, state: Dilemma) -> bool:
-        """Return whether everybody signed the chosen contract."""
-        return bool(state.signed) and all(state.signed.values())
-
-    def quality(self, design: Design) -> Quality:
-        """Return whether a proposal makes cooperation an equilibrium."""
-        if self.mechanism == "mediation":
-            return quality_of_mediator(self.base, as_mediator(design))
-        if self.mechanism == "contract":
-            return quality_of_contract(self.base, as_contract(design))
-        return UNSOUND
 
     def default(self, state: Dilemma, role: Role) -> MoveData:
         """Return a move that does not cooperate, proposes nothing useful, and approves and signs nothing."""
@@ -528,16 +423,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     def notices(self, before: Dilemma, moves: Mapping[Role, Any], after: Dilemma, role: Role) -> View:
         return views.notices(self, before, after, role)
-
-
-def as_mediator(design: Design) -> Mediator:
-    """Return a proposed mediator: action number by number of delegators."""
-    return {int(number): int(str(action)[1:]) for number, action in design.items()}
-
-
-def as_contract(design: Design) -> Contract:
-    """Return a proposed contract: payment by action number."""
-    return {int(action[1:]): int(payment) for action, payment in design.items()}
 
 
 def _share(cases: Sequence[bool | None]) -> float | None:
