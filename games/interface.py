@@ -650,6 +650,10 @@ class Game(ABC, Generic[C, S]):
         """
         return ()
 
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+        """Return a possible result with its share."""
+        return Prospect(words, payoff, self.bonus_share(role, payoff), key)
+
     def pays_alike(self) -> bool:
         """Return whether every result pays the same; if so, the consent page and the instructions say so."""
         return False

@@ -54,6 +54,7 @@ class Bargaining(BargainingCore):
     screen: ClassVar[OfferScreen] = views.SCREEN
     shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
     reserved_words: ClassVar[tuple[str, ...]] = tuple("accept reject offer answer round split money dollar".split())
+    private = {ALICE: frozenset({"delta_alice"}), BOB: frozenset({"delta_bob"})}
 
     class Results(Row):
         agreement: bool = column("Whether an offer was accepted.")
@@ -69,14 +70,6 @@ class Bargaining(BargainingCore):
         )
         alice_self_gain: Share = column("Alice's payoff divided by the money.")
         bob_self_gain: Share = column("Bob's payoff divided by the money.")
-
-    # ---- parameters --------------------------------------------------------------------------------
-
-    def secrets(self, role: Role) -> frozenset[str]:
-        hidden = {"cap"}
-        if not self.config.complete_information:
-            hidden.add("delta_bob" if role == ALICE else "delta_alice")
-        return frozenset(hidden)
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -119,10 +112,8 @@ class Bargaining(BargainingCore):
     def proposal(self, role: Role, move: Any) -> Proposal:
         return Proposal(role, move.alice_gain, move.bob_gain, move.message)
 
-    def default(self, state: Rounds, role: Role) -> MoveData:
-        """Return a rejection of an offer, or a proposal of equal halves."""
-        if state.on_table:
-            return {"decision": "reject"}
+    def first_proposal(self, role: Role) -> MoveData:
+        """Return equal halves."""
         half = self.config.money / 2
         return {"alice_gain": half, "bob_gain": half}
 
@@ -149,23 +140,11 @@ class Bargaining(BargainingCore):
             bob_self_gain=payoffs[BOB] / self.config.money,
         )
 
-    def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
-        offer, number = state.on_table, len(state.proposals)
-        if offer is None or offer.by == role:
-            return ()
-        gain = offer.gain(role) * self.worth(role, number)
-        accepting = Prospect(_("If you accept"), gain, self.bonus_share(role, gain), "accept")
-        if number != self.config.rounds:
-            return (accepting,)
-        return (accepting, Prospect(_("If you reject"), 0.0, 0.0, "reject"))
-
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        half = self.config.money / 2
+        words = _("if you earn {amount}")
         return tuple(
-            Prospect(
-                _("if you earn {amount}").format(amount=self.money(earned)), earned, self.bonus_share(role, earned)
-            )
-            for earned in (half, self.config.money)
+            self.prospect(words.format(amount=self.money(earned)), role, earned)
+            for earned in (self.config.money / 2, self.config.money)
         )
 
     def bonus_share(self, role: Role, payoff: float) -> float:
@@ -174,20 +153,12 @@ class Bargaining(BargainingCore):
 
     # ---- what players see --------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return whether offers may have messages."""
-        return self.config.messages_allowed
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
-            "you": self.role_title(role),
-            "other": self.role_title(other(role)),
+            **super().text_variables(role),
             "money": self.config.money,
             "your_loss": 1 - self.delta(role),
             "other_loss": 1 - self.delta(other(role)) if self.config.complete_information else None,
-            "rounds": self.config.rounds,
-            "messages_allowed": self.config.messages_allowed,
-            "you_begin": role == ALICE,
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from games.glee import ALICE, AlternatingOffers, Offers
+from games.glee import ABOUT_MESSAGE, ABOUT_MESSAGES, ABOUT_ROUNDS, ALICE, AlternatingOffers, KnownRounds, Offers
 from games.interface import Config, Message, Move, MoveData, NoMessage, Role
 
 Factor = Annotated[float, Field(gt=0, le=1)]
@@ -25,17 +25,11 @@ class BargainingConfig(Config):
     delta_bob: Factor = Field(
         0.9, title="Bob's discount factor", description="Share of its value that a payoff keeps for him per round."
     )
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
-        12,
-        title="Rounds",
-        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
-    )
+    rounds: KnownRounds = Field(12, title="Rounds", description=ABOUT_ROUNDS)
     complete_information: bool = Field(
         True, title="Complete information", description="Whether each player knows the other's discount factor."
     )
-    messages_allowed: bool = Field(
-        True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
-    )
+    messages_allowed: bool = Field(True, title="Messages", description=ABOUT_MESSAGES)
     cap: int = Field(
         99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends without agreement."
     )
@@ -49,7 +43,7 @@ class Split(Move):
 class Offer(Split):
     """A proposed split with an optional message."""
 
-    message: Message = Field(None, title="Message", description="An optional message to the other player.")
+    message: Message = Field(None, title="Message", description=ABOUT_MESSAGE)
 
 
 class SilentOffer(Split):

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from games.glee import OfferScreen, other
+from games.glee import OfferScreen
 from games.interface import Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Script
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
@@ -46,6 +46,8 @@ class Negotiation(NegotiationCore):
         "seller buyer sell buy trade deal round message money dollar".split()
     )
 
+    private = {SELLER: frozenset({"seller_factor"}), BUYER: frozenset({"buyer_factor"})}
+
     class Results(Row):
         trade: bool = column("Whether a price was accepted.")
         price: Price | None = column("The price of the trade; empty without a trade.")
@@ -71,13 +73,11 @@ class Negotiation(NegotiationCore):
     def money(self, amount: float) -> str:
         return formatted(amount, self.amounts)
 
-    def secrets(self, role: Role) -> frozenset[str]:
-        hidden = {"cap"}
-        if not self.config.complete_information:
-            hidden.add("buyer_factor" if role == SELLER else "seller_factor")
-        return frozenset(hidden)
-
     # ---- playing -----------------------------------------------------------------------------------
+
+    @property
+    def may_walk_away(self) -> bool:
+        return self.config.outside_option
 
     @property
     def move_types(self) -> tuple[type[Offer | SilentOffer], type[Answer | AnswerOrLeave]]:
@@ -109,10 +109,8 @@ class Negotiation(NegotiationCore):
     def proposal(self, role: Role, move: Any) -> Proposal:
         return Proposal(role, move.price, move.message)
 
-    def default(self, state: Rounds, role: Role) -> MoveData:
-        """Return a rejection of a price, or the role's own value as a price, which cannot lose money."""
-        if state.on_table:
-            return {"decision": "reject"}
+    def first_proposal(self, role: Role) -> MoveData:
+        """Return the role's own value, which cannot lose money."""
         return {"price": self.value(role)}
 
     # ---- the result --------------------------------------------------------------------------------
@@ -150,52 +148,35 @@ class Negotiation(NegotiationCore):
         distance = (price - halfway) / self.config.scale
         return _finite(1 - 4 * distance * distance)
 
-    def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
-        """Return what accepting and ending without a trade would earn; shares only if both values are known."""
-        offer, number = state.on_table, len(state.proposals)
-        if offer is None or offer.by == role:
-            return ()
-        prospects = [self._prospect(_("If you accept"), role, gain(role, offer.price, self.value(role)), "accept")]
-        if self.ends_with(number):
-            prospects.append(self._prospect(_("If you reject"), role, 0.0, "reject"))
-        if self.config.outside_option:
-            prospects.append(self._prospect(_("If you walk away"), role, 0.0, "walk_away"))
-        return tuple(prospects)
-
-    def _prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
-        """Return a prospect; without its share if that would reveal the other's value."""
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+        """Return a possible result; without its share if that would reveal the other's value."""
         share_is_known = self.config.complete_information or payoff == 0
         return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key)
 
+    @property
+    def at_stake(self) -> float:
+        """What the players can share, at least a tenth of the scale: max(|V_B - V_A|, M/10)."""
+        return max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
+
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        no_earnings = self._prospect(_("if you earn {amount}").format(amount=self.money(0)), role, 0.0)
-        if not self.config.complete_information:
-            return (no_earnings,)
-        half = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10) / 2
-        return (no_earnings, self._prospect(_("if you earn {amount}").format(amount=self.money(half)), role, half))
+        """Return two examples: earning nothing and, if both know the values, half of what is at stake."""
+        examples = (0.0, self.at_stake / 2) if self.config.complete_information else (0.0,)
+        words = _("if you earn {amount}")
+        return tuple(self.prospect(words.format(amount=self.money(earned)), role, earned) for earned in examples)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return ½ + payoff / (2·max(|V_B - V_A|, M/10)), within [0, 1]: no trade pays one half."""
-        at_stake = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
-        return min(max(0.5 + payoff / at_stake / 2, 0.0), 1.0)
+        return min(max(0.5 + payoff / self.at_stake / 2, 0.0), 1.0)
 
     # ---- what players see --------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return whether prices may have messages."""
-        return self.config.messages_allowed
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
-            "you": self.role_title(role),
-            "other": self.role_title(other(role)),
+            **super().text_variables(role),
             "you_sell": role == SELLER,
             "your_value": self.value(role),
             "other_value": self.value_of_other(role),
-            "rounds": self.config.rounds,
-            "messages_allowed": self.config.messages_allowed,
             "outside_option": self.config.outside_option,
-            "you_begin": role == SELLER,
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

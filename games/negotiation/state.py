@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.glee import AlternatingOffers, Offers, other
+from games.glee import ABOUT_MESSAGE, ABOUT_MESSAGES, ABOUT_ROUNDS, AlternatingOffers, KnownRounds, Offers, other
 from games.interface import Config, Message, Move, NoMessage, Role
 from games.negotiation.roles import SELLER
 
@@ -36,19 +36,13 @@ class NegotiationConfig(Config):
     buyer_factor: Factor = Field(
         1, title="Buyer's value factor", description="The product's value to Bob, who buys, as a multiple of the scale."
     )
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
-        10,
-        title="Rounds",
-        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
-    )
+    rounds: KnownRounds = Field(10, title="Rounds", description=ABOUT_ROUNDS)
     complete_information: bool = Field(
         True,
         title="Complete information",
         description="Whether each player knows what the product is worth to the other.",
     )
-    messages_allowed: bool = Field(
-        True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
-    )
+    messages_allowed: bool = Field(True, title="Messages", description=ABOUT_MESSAGES)
     outside_option: bool = Field(
         True,
         title="Outside option",
@@ -73,7 +67,7 @@ class _Priced(Move):
 class Offer(_Priced):
     """A price with an optional message."""
 
-    message: Message = Field(None, title="Message", description="An optional message to the other player.")
+    message: Message = Field(None, title="Message", description=ABOUT_MESSAGE)
 
 
 class SilentOffer(_Priced):

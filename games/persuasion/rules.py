@@ -13,7 +13,6 @@ from functools import cached_property
 from random import Random
 from typing import Any, ClassVar
 
-from games.glee import other
 from games.interface import Bars, Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Script, Turn, View
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
@@ -38,6 +37,8 @@ class Persuasion(PersuasionCore):
         "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
         "recommend", "recommendation", "message", "market", "dollar",
     )  # fmt: skip
+
+    private = {SELLER: frozenset(), BUYER: frozenset({"high_value", "low_value"})}
 
     class Results(Row):
         high_quality_rounds: Count = column("Rounds with a high-quality product.")
@@ -68,12 +69,6 @@ class Persuasion(PersuasionCore):
     def progress(self, state: Market) -> tuple[float, float]:
         """Return the moves made, of two in each round: what the seller says and what the buyer decides."""
         return 2 * len(state.played) + (state.now is not None and state.now.offered), 2 * self.last_round
-
-    def secrets(self, role: Role) -> frozenset[str]:
-        hidden = {"cap"}
-        if not self.knows_values(role):
-            hidden |= {"high_value", "low_value"}
-        return frozenset(hidden)
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -175,8 +170,7 @@ class Persuasion(PersuasionCore):
         """Return what the role has earned so far; nothing if the number of rounds is hidden."""
         if self.config.rounds is None or state.now is None or not self.remembers(role):
             return ()
-        so_far = self.earned(state.played, role)
-        return (Prospect(_("If nothing more is bought"), so_far, self.bonus_share(role, so_far)),)
+        return (self.prospect(_("If nothing more is bought"), role, self.earned(state.played, role)),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return an example: half of the products or of the expected maximum; no amount if rounds are hidden."""
@@ -185,14 +179,9 @@ class Persuasion(PersuasionCore):
             payoff = None if self.config.rounds is None else self.config.price * self.config.rounds / 2
             return (Prospect(words, payoff, 0.5),)
         best_payoff = None if self.config.rounds is None else self.config.rounds * self.config.prior * self.gain(HIGH)
-        no_earnings = Prospect(_("if you earn {amount}").format(amount=self.money(0)), 0.0, self.bonus_share(role, 0.0))
-        if not best_payoff:
-            return (no_earnings,)
-        half = best_payoff / 2
-        example = Prospect(
-            _("if you earn {amount}").format(amount=self.money(half)), half, self.bonus_share(role, half)
-        )
-        return (no_earnings, example)
+        examples = (0.0, best_payoff / 2) if best_payoff else (0.0,)
+        words = _("if you earn {amount}")
+        return tuple(self.prospect(words.format(amount=self.money(earned)), role, earned) for earned in examples)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         return [(index // 2 + 1, "purchase" if index % 2 else "recommendation") for index in range(len(moves))]
@@ -216,8 +205,7 @@ class Persuasion(PersuasionCore):
     def text_variables(self, role: Role) -> dict[str, Any]:
         knows = self.knows_values(role)
         return {
-            "you": self.role_title(role),
-            "other": self.role_title(other(role)),
+            **super().text_variables(role),
             "you_sell": role == SELLER,
             "price": self.config.price,
             "prior": self.config.prior,
@@ -226,7 +214,6 @@ class Persuasion(PersuasionCore):
             "high_gain": self.gain(HIGH) if knows else None,
             "low_loss": -self.gain(LOW) if knows else None,
             "seller_knows_values": self.config.complete_information,
-            "rounds": self.config.rounds,
             "words": self.config.message_type == "text",
             "new_buyers": self.myopic,
             "always_revealed": self.config.reveal_quality == "always",

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.glee import AliceAndBob
+from games.glee import ABOUT_ROUNDS, AliceAndBob, KnownRounds
 from games.interface import MESSAGE_LIMIT, Config, Move, Role, Words
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
 
@@ -35,11 +35,7 @@ class PersuasionConfig(Config):
         title="Value of low quality",
         description="What a low-quality product is worth to the buyer, as a multiple of the price; less than 1.",
     )
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
-        20,
-        title="Rounds",
-        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
-    )
+    rounds: KnownRounds = Field(20, title="Rounds", description=ABOUT_ROUNDS)
     complete_information: bool = Field(
         True,
         title="Complete information",
