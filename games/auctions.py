@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from random import Random
 from statistics import NormalDist
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -101,8 +101,8 @@ S = TypeVar("S")
 class PrivateValues(EqualSeats[C, S]):
     """An auction of one item whose state holds what it is worth to each seat: `values`, in seat order."""
 
-    seat_title: ClassVar[str] = _("Bidder")
-    unseated_title: ClassVar[str] = _("a bidder")
+    seat_title = _("Bidder")
+    unseated_title = _("a bidder")
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Hide the others' listed values."""

@@ -57,7 +57,7 @@ S = TypeVar("S")
 class AliceAndBob(Game[C, S], Generic[C, S]):
     """A game of rounds between two players; the configuration's `rounds` is None if they do not know how many."""
 
-    system: ClassVar[str] = "GLEE"
+    system = "GLEE"
     length_in_rounds: ClassVar[str] = _("{rounds} rounds")
     private: ClassVar[Mapping[Role, frozenset[str]]]
     """By role: the parameters that only this player knows, unless information is complete."""
@@ -170,7 +170,7 @@ class OfferScreen:
 class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
     """A game in which a player proposes and the other one answers, until they agree, one leaves, or rounds run out."""
 
-    length_in_rounds: ClassVar[str] = _("up to {rounds} rounds")
+    length_in_rounds = _("up to {rounds} rounds")
     screen: ClassVar[OfferScreen]
 
     @property

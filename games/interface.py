@@ -415,8 +415,8 @@ class Game(ABC, Generic[C, S]):
     """
     starting_config: ClassVar[Mapping[str, Json]] = {}
     """Parameters of new studies and demonstrations that differ from the configuration's defaults."""
-    reserved_words: ClassVar[tuple[str, ...]] = ()
-    """Words of the game that nobody may choose as a name, since names are removed from exported text."""
+    reserved_words: ClassVar[str] = ""
+    """Words of the game, separated by spaces, that nobody may choose as a name: exports remove names from texts."""
     rated_by: ClassVar[str] = ""
     """The seat metric that collections use to rate agents against each other; empty: agents are not rated."""
     oracles: ClassVar[frozenset[str]] = frozenset()

@@ -105,7 +105,7 @@ class RunScreen:
 class SealedNumbers(EqualSeats[C, Session]):
     """A game of runs in which every seat chooses one number from 0 to `limit`."""
 
-    system: ClassVar[str] = "Economics Arena"
+    system = "Economics Arena"
     number_key: ClassVar[str]
     """The key of the number in a move."""
     screen: ClassVar[RunScreen]

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, create_model
 
 from games.bargaining import baselines, quiz, views
 from games.bargaining.state import Answer, BargainingCore, Offer, Proposal, Rounds, SilentOffer, Split
 from games.bargaining.told import TOLD
-from games.glee import ALICE, BOB, OfferScreen, other
-from games.interface import Form, Move, MoveData, Payoffs, Prospect, Question, Role, Script
+from games.glee import ALICE, BOB, other
+from games.interface import Form, Move, MoveData, Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Row, Share, column
 from games.words import Amounts, in_amounts
 from games.words import gettext as _
@@ -47,13 +47,13 @@ class Bargaining(BargainingCore):
     """Two players divide money that loses value with every round."""
 
     told = TOLD
-    title: ClassVar[str] = _("Bargaining")
-    summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "haggler"
-    screen: ClassVar[OfferScreen] = views.SCREEN
-    shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
-    reserved_words: ClassVar[tuple[str, ...]] = tuple("accept reject offer answer round split money dollar".split())
+    title = _("Bargaining")
+    summary = _("Two players take turns proposing how to divide money that loses value every round.")
+    scripts = baselines.SCRIPTS
+    default_script = "haggler"
+    screen = views.SCREEN
+    shown_by = ("haggler", "fair")
+    reserved_words = "accept reject offer answer round split money dollar"
     private = {ALICE: frozenset({"delta_alice"}), BOB: frozenset({"delta_bob"})}
 
     class Results(Row):

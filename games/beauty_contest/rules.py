@@ -8,16 +8,16 @@ same seats play again and may see the most recent ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from games.beauty_contest import baselines, quiz, views
 from games.beauty_contest.state import Answer, BeautyContestCore, mean
 from games.beauty_contest.told import TOLD
-from games.interface import Bars, Form, Json, Payoffs, Prospect, Question, Role, Script
+from games.interface import Bars, Form, Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Price, Ratio, Row, Seat, column, in_unit
-from games.sessions import RunScreen, Session
+from games.sessions import Session
 from games.words import gettext as _
 
 OnScale = Annotated[float, in_unit("the numbers' scale", 0)]
@@ -27,20 +27,16 @@ class BeautyContest(BeautyContestCore):
     """All players choose a number; those closest to a fraction of the mean win."""
 
     told = TOLD
-    title: ClassVar[str] = _("Beauty contest")
-    summary: ClassVar[str] = _(
-        "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
-    )
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "level_2"
-    shown_by: ClassVar[tuple[str, ...]] = ("level_1", "level_2", "level_3", "adaptive", "random")
-    starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
-    seat_title: ClassVar[str] = _("Player")
-    number_key: ClassVar[str] = "answer"
-    screen: ClassVar[RunScreen] = views.SCREEN
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "player", "number", "mean", "target", "prize", "fraction", "run", "limit", "answer", "valid", "dollar",
-    )  # fmt: skip
+    title = _("Beauty contest")
+    summary = _("All players choose a number at once; the one closest to a fraction of the mean wins the prize.")
+    scripts = baselines.SCRIPTS
+    default_script = "level_2"
+    shown_by = ("level_1", "level_2", "level_3", "adaptive", "random")
+    starting_config = {"runs": 3, "history_depth": 3}
+    seat_title = _("Player")
+    number_key = "answer"
+    screen = views.SCREEN
+    reserved_words = "player number mean target prize fraction run limit answer valid dollar"
     move_types = (Answer,)
 
     class Results(Row):

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
 from games.duopoly import baselines, quiz, views
 from games.duopoly.state import FIRMS, FORM, DuopolyCore, History, PriceMove
-from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
-from games.periods import NoteMove, Quantity, Screen, lookup, plain
+from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
+from games.periods import NoteMove, Quantity, lookup, plain
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
 
@@ -28,17 +28,17 @@ CONVERGENCE_TOLERANCE = 0.05
 class Duopoly(DuopolyCore):
     """Firms compete or learn to collude."""
 
-    title: ClassVar[str] = _("Duopoly")
-    unseated_title: ClassVar[str] = _("a firm")
-    summary: ClassVar[str] = _("Two firms set their prices again and again for the same customers.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "tit_for_tat"
-    shown_by: ClassVar[tuple[str, ...]] = ("best_reply", "tit_for_tat")
-    starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
-    oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
-    reserved_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
-    screen: ClassVar[Screen] = views.SCREEN
-    asks: ClassVar[str] = _("Period {period}: set your price.")
+    title = _("Duopoly")
+    unseated_title = _("a firm")
+    summary = _("Two firms set their prices again and again for the same customers.")
+    scripts = baselines.SCRIPTS
+    default_script = "tit_for_tat"
+    shown_by = ("best_reply", "tit_for_tat")
+    starting_config = {"periods": 20}
+    oracles = frozenset({"nash", "collusive", "best_reply"})
+    reserved_words = "price firm rival profit cost quantity period note sold"
+    screen = views.SCREEN
+    asks = _("Period {period}: set your price.")
     move_types = (PriceMove, NoteMove)
 
     class Results(Row):

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
 from games.auctions import Units
 from games.english_auction import baselines, quiz, views
 from games.english_auction.state import Bid, Bidding, Call, EnglishAuctionCore
-from games.interface import Bars, Chance, Form, Json, MoveData, MoveWarning, Payoffs, Question, Role, Script, Turn, View
+from games.interface import Bars, Chance, Form, MoveData, MoveWarning, Payoffs, Question, Role, Turn, View
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.words import exact
 from games.words import gettext as _
@@ -23,16 +23,14 @@ from games.words import gettext as _
 class EnglishAuction(EnglishAuctionCore):
     """Bidders outbid each other in turn until only one is left."""
 
-    title: ClassVar[str] = _("English auction")
-    summary: ClassVar[str] = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
-    system: ClassVar[str] = "Economics Arena"
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "rational"
-    shown_by: ClassVar[tuple[str, ...]] = ("rational", "underbidder", "overbidder")
-    starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "bidder", "bid", "item", "value", "assets", "price", "auction", "drop", "out", "unit", "units", "minimum",
-    )  # fmt: skip
+    title = _("English auction")
+    summary = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
+    system = "Economics Arena"
+    scripts = baselines.SCRIPTS
+    default_script = "rational"
+    shown_by = ("rational", "underbidder", "overbidder")
+    starting_config = {"increment": 50}
+    reserved_words = "bidder bid item value assets price auction drop out unit units minimum"
     move_types = (Bid,)
 
     class Results(Row):

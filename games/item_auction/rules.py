@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
@@ -20,7 +20,6 @@ from games.interface import (
     Bars,
     Chance,
     Form,
-    Json,
     Move,
     MoveData,
     MoveWarning,
@@ -28,7 +27,6 @@ from games.interface import (
     Prospect,
     Question,
     Role,
-    Script,
     Turn,
     View,
 )
@@ -59,18 +57,18 @@ def _plan_of(names: tuple[str, ...]) -> type[Plan]:
 class ItemAuction(ItemAuctionCore):
     """Bidders with limited budgets compete for many items, one after another."""
 
-    title: ClassVar[str] = _("Auction of many items")
-    summary: ClassVar[str] = _("Bidders with limited budgets compete for many items, sold one after another.")
-    system: ClassVar[str] = "AucArena"
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "rule"
-    shown_by: ClassVar[tuple[str, ...]] = ("rule", "estimate", "greedy")
-    starting_config: ClassVar[Mapping[str, Json]] = {"people_plan": True}
-    seat_title: ClassVar[str] = "Bidder"
-    unseated_title: ClassVar[str] = _("a bidder")
-    rated_by: ClassVar[str] = "profit"
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold".split()
+    title = _("Auction of many items")
+    summary = _("Bidders with limited budgets compete for many items, sold one after another.")
+    system = "AucArena"
+    scripts = baselines.SCRIPTS
+    default_script = "rule"
+    shown_by = ("rule", "estimate", "greedy")
+    starting_config = {"people_plan": True}
+    seat_title = "Bidder"
+    unseated_title = _("a bidder")
+    rated_by = "profit"
+    reserved_words = (
+        "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold"
     )
 
     class Results(Row):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good
 from games.negotiation.state import NegotiationCore as Negotiation
 from games.negotiation.state import Rounds
+from games.scripts import by_name
 from games.words import gettext as _
 
 ACCEPT: MoveData = {"decision": "accept"}
@@ -175,4 +176,4 @@ def random(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveDat
     return rng.choice((ACCEPT, REJECT))
 
 
-SCRIPTS: Mapping[str, Script] = {"equilibrium": equilibrium, "haggler": haggler, "random": random}
+SCRIPTS = by_name(equilibrium, haggler, random)

@@ -10,12 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from games.glee import OfferScreen
-from games.interface import Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Script
+from games.interface import Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain
@@ -34,16 +33,16 @@ class Negotiation(NegotiationCore):
     """A seller and a buyer negotiate a price."""
 
     told = TOLD
-    title: ClassVar[str] = _("Negotiation")
-    summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "haggler"
-    screen: ClassVar[OfferScreen] = views.SCREEN
-    starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
+    title = _("Negotiation")
+    summary = _("A seller and a buyer take turns naming a price for one product.")
+    scripts = baselines.SCRIPTS
+    default_script = "haggler"
+    screen = views.SCREEN
+    starting_config = {"seller_factor": 0.8, "buyer_factor": 1.2}
     """A published cell with a surplus to share; the baseline of the analysis has none."""
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "accept reject walk away price product offer answer value worth "
-        "seller buyer sell buy trade deal round message money dollar".split()
+    reserved_words = (
+        "accept reject walk away price product offer answer value worth seller buyer sell buy trade deal round "
+        "message money dollar"
     )
 
     private = {SELLER: frozenset({"seller_factor"}), BUYER: frozenset({"buyer_factor"})}

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from random import Random
-from typing import Any, ClassVar
+from typing import Any
 
-from games.interface import Bars, Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Script, Turn, View
+from games.interface import Bars, Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Turn, View
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
 from games.persuasion.state import Market, PersuasionCore, Pitch, Purchase, Recommendation, Round
@@ -26,17 +26,15 @@ class Persuasion(PersuasionCore):
     """A seller advises a buyer on products whose quality only the seller knows."""
 
     told = TOLD
-    title: ClassVar[str] = _("Persuasion")
-    summary: ClassVar[str] = _(
-        "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
+    title = _("Persuasion")
+    summary = _("Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides.")
+    scripts = baselines.SCRIPTS
+    default_script = "bayesian"
+    shown_by = ("commitment", "trusting")
+    reserved_words = (
+        "yes no buy buyer seller sell product price quality high low round recommend recommendation message "
+        "market dollar"
     )
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "bayesian"
-    shown_by: ClassVar[tuple[str, ...]] = ("commitment", "trusting")
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
-        "recommend", "recommendation", "message", "market", "dollar",
-    )  # fmt: skip
 
     private = {SELLER: frozenset(), BUYER: frozenset({"high_value", "low_value"})}
 

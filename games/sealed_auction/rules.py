@@ -7,18 +7,18 @@ bid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
 from games.auctions import Units
-from games.interface import Bars, Chance, Form, Json, Payoffs, Question, Role, Script
+from games.interface import Bars, Chance, Form, Payoffs, Question, Role
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.sealed_auction import baselines, quiz, views
 from games.sealed_auction.state import Bid, SealedAuctionCore
 from games.sealed_auction.told import TOLD
-from games.sessions import RunScreen, Session
+from games.sessions import Session
 from games.words import gettext as _
 
 
@@ -26,17 +26,15 @@ class SealedAuction(SealedAuctionCore):
     """All bidders bid at once; the highest bid wins."""
 
     told = TOLD
-    title: ClassVar[str] = _("Sealed auction")
-    summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "truthful"
-    shown_by: ClassVar[tuple[str, ...]] = ("truthful", "shade", "overbidder", "underbidder", "rational")
-    starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
-    number_key: ClassVar[str] = "bid"
-    screen: ClassVar[RunScreen] = views.SCREEN
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "bidder", "bid", "item", "value", "assets", "price", "auction", "run", "unit", "units", "valid", "winner",
-    )  # fmt: skip
+    title = _("Sealed auction")
+    summary = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
+    scripts = baselines.SCRIPTS
+    default_script = "truthful"
+    shown_by = ("truthful", "shade", "overbidder", "underbidder", "rational")
+    starting_config = {"runs": 3, "history_depth": 3}
+    number_key = "bid"
+    screen = views.SCREEN
+    reserved_words = "bidder bid item value assets price auction run unit units valid winner"
     move_types = (Bid,)
 
     class Results(Row):

@@ -12,23 +12,9 @@ from dataclasses import replace
 from itertools import pairwise
 from random import Random
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
-from games.interface import (
-    Bars,
-    Chance,
-    Form,
-    Json,
-    Move,
-    MoveData,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Script,
-    Turn,
-    View,
-)
+from games.interface import Bars, Chance, Form, Move, MoveData, Payoffs, Prospect, Question, Role, Turn, View
 from games.results import Count, Ratio, RoundRecord, Row, Share, column
 from games.seats import number_of
 from games.social_dilemma import baselines, moves, quiz, views
@@ -45,18 +31,14 @@ class SocialDilemma(SocialDilemmaCore):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
 
     told = TOLD
-    title: ClassVar[str] = _("Social dilemma")
-    summary: ClassVar[str] = _(
-        "A conflict between private and common interest, under mechanisms that may sustain cooperation."
-    )
-    system: ClassVar[str] = "CoopEval"
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "tit_for_tat"
-    shown_by: ClassVar[tuple[str, ...]] = ("tit_for_tat", "random")
-    starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5}
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "action points round agent player mediator contract delegate sign approve proposal group".split()
-    )
+    title = _("Social dilemma")
+    summary = _("A conflict between private and common interest, under mechanisms that may sustain cooperation.")
+    system = "CoopEval"
+    scripts = baselines.SCRIPTS
+    default_script = "tit_for_tat"
+    shown_by = ("tit_for_tat", "random")
+    starting_config = {"mechanism": "repetition", "rounds": 5}
+    reserved_words = "action points round agent player mediator contract delegate sign approve proposal group"
 
     class Results(Row):
         rounds_played: Count = column("Rounds in which everybody acted.")
