@@ -67,7 +67,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     default_script: ClassVar[str] = "tit_for_tat"
     shown_by: ClassVar[tuple[str, ...]] = ("tit_for_tat", "random")
-    starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5}
+    starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5, "framing": "words"}
     reserved_words: ClassVar[tuple[str, ...]] = tuple(
         "action points round agent player mediator contract delegate sign approve proposal group".split()
     )
@@ -157,8 +157,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         """Return the name of an action, or of delegating, as shown to players; moves keep the original name."""
         if action == moves.DELEGATE:
             return _("delegate")
-        names = self.config.action_names
-        return action if names is None else names[int(action[1:])]
+        return self.config.labels(len(self.all_actions))[int(action[1:])]
 
     def _choice_label(self, choice: str) -> str:
         return _("Delegate to the mediator") if choice == moves.DELEGATE else self.label(choice)
