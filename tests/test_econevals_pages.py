@@ -124,6 +124,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     for period in range(PERIODS):
         fact = page.locator(".fact-question strong" if key == "patience" else ".fact-period strong")
         expect(fact).to_have_text(f"{period + 1} of 6" if key == "patience" else str(period + 1))
+        expect(page.locator("form.move button:focus")).to_have_count(0)  # it would suggest the last choice
         if period == 3:
             if key != "patience":
                 page.get_by_label("Note", exact=True).fill("dearer sold less")

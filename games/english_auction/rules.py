@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from games.auctions import AuctionConfig, PrivateValues, Units
+from games.auctions import AscendingConfig, AuctionConfig, PrivateValues, Units
 from games.english_auction import baselines, quiz, views
 from games.interface import (
     Bars,
@@ -39,7 +39,7 @@ ROUNDING = 1e-9
 """A bid may be below the minimum by this share of the assets, so that 0.3 is accepted if the minimum is 0.1 + 0.2."""
 
 
-class EnglishAuctionConfig(AboutOthersConfig, AuctionConfig):
+class EnglishAuctionConfig(AboutOthersConfig, AscendingConfig, AuctionConfig):
     """One treatment. Defaults: five bidders, from 0 in steps of 10."""
 
     start_price: float = Field(
@@ -47,9 +47,6 @@ class EnglishAuctionConfig(AboutOthersConfig, AuctionConfig):
     )
     increment: float = Field(
         10, gt=0, title="Increment", description="How much a bid must exceed the standing bid by, in units."
-    )
-    minimum_button: bool = Field(
-        False, title="Button for the lowest bid", description="Whether pages offer the lowest bid as a button."
     )
 
 

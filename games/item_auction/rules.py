@@ -17,10 +17,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from games.auctions import AscendingConfig
 from games.interface import (
     Bars,
     Chance,
-    Config,
     Form,
     Json,
     Move,
@@ -53,7 +53,7 @@ MAX_DISCOUNTS = 3
 """How often the start price of an item without bids is halved."""
 
 
-class ItemAuctionConfig(Config):
+class ItemAuctionConfig(AscendingConfig):
     """One treatment. Defaults: the paper's three bidders and ten items."""
 
     players: int = Field(3, ge=2, le=10, title="Bidders")
@@ -678,6 +678,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             "increment_percent": self.config.increment_percent,
             "first_seat_leads_ties": self.config.tie_break == "first_seat",
             "discount_unsold": self.config.discount_unsold,
+            "minimum_button": self.config.minimum_button,
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

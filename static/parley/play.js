@@ -85,9 +85,11 @@ function absorbSecondClick() {
   setTimeout(() => screen.classList.remove("fresh"), DOUBLE_CLICK);
 }
 
-// The submitted form, which had the focus, is gone: move the focus to the new screen.
+// The submitted form is gone, or asks something new: move the focus to the new screen, so that it does not suggest the
+// last choice again. A field in which the player types keeps it.
 function refocus() {
-  if (document.activeElement && document.activeElement !== document.body) return;
+  const focused = document.activeElement;
+  if (focused && focused !== document.body && !focused.matches("form.move:not([data-note]) :is(button, [type=radio], [type=checkbox])")) return;
   screen.focus({ preventScroll: true });
   if (screen.getBoundingClientRect().top < 0) screen.scrollIntoView();
 }
