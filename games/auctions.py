@@ -26,6 +26,14 @@ MIN_SHARE_WITHIN_ASSETS = 1e-6
 """Smallest share of drawn values that may be within the assets; values outside are redrawn."""
 
 
+class AscendingConfig(Config):
+    """What pages of ascending auctions offer."""
+
+    minimum_button: bool = Field(
+        False, title="Button for the lowest bid", description="Whether pages offer the lowest bid as a button."
+    )
+
+
 class AuctionConfig(Config):
     """The bidders, their assets, and what the item is worth to them."""
 

@@ -523,6 +523,15 @@ def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
     Args:
         without: keys of view blocks to leave out.
     """
+    return "\n".join(_seen_as_told(told, role, without) for told in _tellings(play))
+
+
+def _tellings(play: Play) -> list[Play]:
+    """Return the play as it is told with each kind of information that the game has."""
+    return [play.informed("explained"), *([play.informed("published")] if play.game.is_published() else [])]
+
+
+def _seen_as_told(play: Play, role: Role, without: Collection[str]) -> str:
     game = play.game
     tools = game.tools(play.state, role)
     return repr(
@@ -638,9 +647,17 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, secret: str, *, rev
             return
         if revealing and differed and _reveals(case, true, mover, move, next_true, role):
             return
-        notices = learnt(true, mover, move, next_true, role), learnt(shadow, mover, move, next_shadow, role)
+        notices = [
+            [learnt(*told, role) for told in _steps(before, mover, move, after)]
+            for before, after in ((true, next_true), (shadow, next_shadow))
+        ]
         require(notices[0] == notices[1], f"{role} gets different notices, but must not know: {secret}")
         true, shadow = next_true, next_shadow
+
+
+def _steps(before: Play, mover: Role, move: MoveData, after: Play) -> list[tuple[Play, Role, MoveData, Play]]:
+    """Return a step as it is told with each kind of information."""
+    return [(told, mover, move, then) for told, then in zip(_tellings(before), _tellings(after), strict=True)]
 
 
 def _reveals(case: Case, before: Play, mover: Role, move: MoveData, after: Play, role: Role) -> bool:

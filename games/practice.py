@@ -138,8 +138,10 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         practice, finished = self.active_practice_state(before), self.practice_state(after)
         if practice is None or finished is None:
             return super().notices(before, moves, after, role)
-        blocks = self.practice_game.notices(practice, moves, finished, role)
-        return (*blocks, Text("practice", _("That was practice and does not count."))) if blocks else ()
+        if not self.practice_game.over(finished):
+            return ()
+        outcome = self.practice_game.screen.outcome(self.practice_game, finished, role)
+        return (*outcome, Text("practice", _("That was practice and does not count.")))
 
 
 class Benchmark(WithPractice[C, S], Generic[C, S]):

@@ -155,6 +155,12 @@ def move_data(slug: str) -> list[dict[str, Any]]:
     return [event.data for event in events.order_by("number")]
 
 
+def seen_before_moves(slug: str) -> list[dict[str, int] | None]:
+    """Return what was in sight before each move of a participant in a study, in milliseconds by block."""
+    events = Event.objects.filter(match__seats__enrolment__placement__version__study__slug=slug, kind="move")
+    return list(events.order_by("number").values_list("sight", flat=True))
+
+
 def completion_code(slug: str) -> str:
     """Return the completion code of the study's only participant."""
     return Enrolment.objects.get(placement__version__study__slug=slug).completion_code

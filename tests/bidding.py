@@ -31,6 +31,7 @@ def launch_auction(
         "code_word": None,
         "ready": 0,
     }
+    fields["config"] = {"minimum_button": True, **fields.get("config", {})}
     return kit.launched(slug, game="item_auction", **{**parts, **fields}).slug
 
 

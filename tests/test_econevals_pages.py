@@ -93,6 +93,15 @@ CASES: dict[str, tuple[dict[str, Any], PeriodAction]] = {
 }
 
 
+LOOKED_AT = {
+    "procurement": "offers",
+    "scheduling": "situation",
+    "pricing": "products",
+    "task_allocation": "tasks",
+    "patience": "progress",
+    "duopoly": "situation",
+}
+"""The part of each environment's page that is in sight on a phone when the question appears."""
 QUICK = {"procurement", "duopoly"}
 """Environments in quick runs: the one with the most on its page, and the one with a rival."""
 
@@ -115,6 +124,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     for period in range(PERIODS):
         fact = page.locator(".fact-question strong" if key == "patience" else ".fact-period strong")
         expect(fact).to_have_text(f"{period + 1} of 6" if key == "patience" else str(period + 1))
+        expect(page.locator("form.move button:focus")).to_have_count(0)  # it would suggest the last choice
         if period == 3:
             if key != "patience":
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
@@ -128,6 +138,8 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     if key == "patience":
         play_period(page, PERIODS)
     walking.expect_over(page)
+    seen = stack.call("tests.actions.seen_before_moves", slug)
+    assert any(parts and parts.get(LOOKED_AT[key], 0) > 0 for parts in seen), seen
     photograph(page, f"{key}-over")
     check_page(page, f"{key}, over")
     check_large_text(page, f"{key}, over")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = Path(__file__).parent.parent / "games/bargaining/static/bargaining/split.js"
 FORM = """
-<div data-split data-unit="$AMOUNT" data-money="10000" data-worth="1" data-own="alice_gain">
+<div data-split data-unit="$AMOUNT" data-money="10000" data-stake="10000" data-own="alice_gain">
   <input type="range" min="0" max="10000" step="any" hidden>
   <input name="alice_gain"><input name="bob_gain">
   <p class="worth" hidden><output></output></p>

@@ -7,7 +7,7 @@ from games.bargaining.state import Proposal, Rounds
 from games.glee import OfferScreen, other
 from games.interface import Bar, Bars, Cell, Chart, Fact, Facts, Role, Said, Series, Text
 from games.words import gettext as _
-from games.words import money, percent
+from games.words import percent
 
 UNKNOWN_HORIZON = 12
 """Rounds in the chart when players do not know how many there are."""
@@ -61,7 +61,6 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     facts = [
         game.round_fact(number),
         Fact("money", _("Money to divide"), game.config.money, game.money(game.config.money)),
-        Fact("worth_now", _own_unit_label(game), own_worth, _unit_worth(game, own_worth)),
         Fact(
             "stake_now",
             _("All of it is now worth to you"),
@@ -77,33 +76,10 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     if game.knows_other():
         other_worth = game.worth(other(role), number)
         name = game.role_title(other(role))
-        facts.append(
-            Fact(
-                "other_worth_now",
-                _other_unit_label(game).format(name=name),
-                other_worth,
-                _unit_worth(game, other_worth),
-            )
-        )
+        stake = game.config.money * other_worth
+        label = _("All of it is now worth to {name}").format(name=name)
+        facts.append(Fact("other_stake_now", label, stake, game.money(stake)))
     return Facts("situation", _("Where you stand"), tuple(facts))
-
-
-def _own_unit_label(game: Bargaining) -> str:
-    return _("A point is now worth to you") if game.amounts == "points" else _("A dollar is now worth to you")
-
-
-def _other_unit_label(game: Bargaining) -> str:
-    return _("A point is now worth to {name}") if game.amounts == "points" else _("A dollar is now worth to {name}")
-
-
-def _unit_worth(game: Bargaining, worth: float) -> str:
-    """Return the worth of a point or a dollar, in four digits: 0.729 → "0.729", "72.9 cents"."""
-    if game.amounts == "points":
-        return f"{worth:.4g}" if worth >= 1e-8 else _("less than 0.00000001")
-    if worth == 1:
-        return money(1)
-    cents = f"{100 * worth:.4g}" if worth >= 1e-6 else _("less than 0.0001")
-    return _("{cents} cents").format(cents=cents)
 
 
 def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Facts:

@@ -13,5 +13,5 @@ EXAMPLES = Examples(
     ),
     reveals=closes_a_period,
     reveals_secrets=True,
-    discloses=frozenset({"situation"}),
+    discloses=frozenset({"situation", "advised"}),
 )

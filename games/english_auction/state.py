@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from games.auctions import AuctionConfig, PrivateValues
+from games.auctions import AscendingConfig, AuctionConfig, PrivateValues
 from games.interface import Move, Role
 from games.seats import AboutOthersConfig
 from games.words import gettext as _
@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 """A bid may be below the minimum by this share of the assets, so that 0.3 is accepted if the minimum is 0.1 + 0.2."""
 
 
-class EnglishAuctionConfig(AboutOthersConfig, AuctionConfig):
+class EnglishAuctionConfig(AboutOthersConfig, AscendingConfig, AuctionConfig):
     """One treatment. Defaults: five bidders, from 0 in steps of 10."""
 
     start_price: float = Field(
@@ -23,9 +23,6 @@ class EnglishAuctionConfig(AboutOthersConfig, AuctionConfig):
     )
     increment: float = Field(
         10, gt=0, title="Increment", description="How much a bid must exceed the standing bid by, in units."
-    )
-    minimum_button: bool = Field(
-        False, title="Button for the lowest bid", description="Whether pages offer the lowest bid as a button."
     )
 
 

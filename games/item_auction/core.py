@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import Config, Move, Role
+from games.auctions import AscendingConfig
+from games.interface import Move, Role
 from games.item_auction.items import PUBLISHED, Item
 from games.item_auction.state import Auction, Lot
 from games.seats import EqualSeats, number_of
@@ -29,7 +30,7 @@ Budget = Annotated[int, Field(ge=1)]
 Objective = Literal["profit", "items"]
 
 
-class ItemAuctionConfig(Config):
+class ItemAuctionConfig(AscendingConfig):
     """One treatment. Defaults: the paper's three bidders and ten items."""
 
     players: int = Field(3, ge=2, le=10, title="Bidders")

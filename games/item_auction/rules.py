@@ -522,6 +522,7 @@ class ItemAuction(ItemAuctionCore):
             "increment_percent": self.config.increment_percent,
             "first_seat_leads_ties": self.config.tie_break == "first_seat",
             "discount_unsold": self.config.discount_unsold,
+            "minimum_button": self.config.minimum_button,
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

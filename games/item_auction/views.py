@@ -26,7 +26,7 @@ def view(game: ItemAuction, state: Auction, role: Role) -> View:
     blocks.append(own_position(game, state, role))
     if state.lot is not None:
         blocks.append(_bids(game, state.lot, role))
-    if state.over:
+    if state.over and not (state.lot and state.lot.all_rounds):
         blocks.append(sale(game, state.over[-1], role))
     blocks.append(_items(game, state, role))
     blocks.append(standings(game, state, role))

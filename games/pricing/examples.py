@@ -23,5 +23,5 @@ EXAMPLES = Examples(
     reveals=closes_a_period,
     reveals_secrets=True,
     pairs=(Pair(AGENT, config_with_demand(2.5, 4.0), config_with_demand(2.9, 7.0, sigma=0.2, market=70, season=12)),),
-    discloses=frozenset({"situation"}),
+    discloses=frozenset({"situation", "advised"}),
 )

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic_core import PydanticCustomError
 
 from games.results import in_unit
+from games.words import gettext as _
 from games.words import quoted
 
 T = TypeVar("T")
@@ -258,3 +259,20 @@ PUBLISHED: Mapping[str, BaseGame] = {
     "stag_hunt": BaseGame((2, 2), _two_player((((5, 5), (0, 3)), ((3, 0), (3, 3)))), (0, 0), (1, 1), None),
     "matching_pennies": BaseGame((2, 2), _two_player((((1, -1), (-1, 1)), ((-1, 1), (1, -1)))), None, (0, 0), None),
 }
+
+
+def words(name: Name) -> tuple[str, ...]:
+    """Return what the actions of a published game mean, in their order; empty if it has no words for them."""
+    match name:
+        case "public_goods":
+            return _("put in"), _("keep")
+        case "trust":
+            return _("send"), _("keep")
+        case "travelers_dilemma":
+            return tuple(_("claim {points}").format(points=points) for points in range(2, 6))
+        case "stag_hunt":
+            return _("stag"), _("hare")
+        case "matching_pennies":
+            return _("heads"), _("tails")
+        case _other:
+            return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_uppercase
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -9,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from games.interface import Role, TwoSources
 from games.seats import numbered_roles
-from games.social_dilemma.base_games import PUBLISHED, BaseGame, CustomGame, Name
+from games.social_dilemma.base_games import PUBLISHED, BaseGame, CustomGame, Name, action_names, words
 
 Mechanism = Literal["none", "repetition", "reputation_first_order", "reputation_higher_order", "mediation", "contract"]
 REPEATED = ("repetition", "reputation_first_order", "reputation_higher_order")
@@ -30,10 +31,14 @@ class DilemmaConfig(TwoSources):
         description="Used if the base game is “custom”.",
         examples=[{"actions": [2, 2], "payoffs": {"0,0": [2, 2], "0,1": [0, 3], "1,0": [3, 0], "1,1": [1, 1]}}],
     )
-    action_names: Annotated[tuple[ActionName, ...], Field(min_length=2, max_length=10)] | None = Field(
-        None,
+    framing: Literal["numbers", "letters", "words"] = Field(
+        "numbers",
         title="Names of the actions",
-        description="Shown to players instead of A0, A1, …, in this order. Moves and data keep A0, A1, …",
+        description="Numbers: A0, A1, … Letters: A, B, … Words: what they mean in the base game, such as “put in” and "
+        "“keep”; letters if it has no words. Moves and data keep A0, A1, …",
+    )
+    action_names: Annotated[tuple[ActionName, ...], Field(min_length=2, max_length=10)] | None = Field(
+        None, title="Own names of the actions", description="Shown instead, in this order."
     )
     mechanism: Mechanism = Field("none", title="Mechanism", description="What may sustain cooperation.")
     answer_with: Literal["either", "percentages", "action"] = Field(
@@ -86,6 +91,15 @@ class DilemmaConfig(TwoSources):
         if self.mechanism in REPUTATION and self.schedule is not None:
             self._check_schedule(base.seats)
         return self
+
+    def labels(self, actions: int) -> tuple[str, ...]:
+        """Return what this many actions are called."""
+        if self.action_names is not None:
+            return self.action_names
+        if self.framing == "numbers":
+            return action_names(actions)
+        meanings = words(self.base_game) if self.framing == "words" else ()
+        return meanings or tuple(ascii_uppercase[:actions])
 
     def _check_names(self, actions: int) -> None:
         names = self.action_names

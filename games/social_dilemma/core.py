@@ -67,8 +67,7 @@ class SocialDilemmaCore(EqualSeats[DilemmaConfig, Dilemma]):
         """Return the name of an action, or of delegating, as shown to players; moves keep the original name."""
         if action == moves.DELEGATE:
             return _("delegate")
-        names = self.config.action_names
-        return action if names is None else names[int(action[1:])]
+        return self.config.labels(len(self.all_actions))[int(action[1:])]
 
     def labels(self, actions: Sequence[str]) -> tuple[str, ...]:
         return tuple(map(self.label, actions))

@@ -28,7 +28,7 @@ EXAMPLES = Examples(
         {"mechanism": "repetition", "rounds": 5, "stopping": "drawn", "stop_after": 3},
         {"mechanism": "reputation_first_order", "rounds": 4, "base_game": "public_goods", "population": 2},
         {"mechanism": "reputation_higher_order", "rounds": 5, "matching": "rotation", "stopping": "published"},
-        {"mechanism": "mediation", "base_game": "public_goods", "answer_with": "percentages"},
+        {"mechanism": "mediation", "base_game": "public_goods", "answer_with": "percentages", "framing": "words"},
         {"mechanism": "contract", "base_game": "stag_hunt", "answer_with": "action", "action_names": ["Stag", "Hare"]},
         {"mechanism": "contract", "base_game": "custom", "custom_game": CUSTOM, "contract_bound": 3},
         {"base_game": "matching_pennies", "mechanism": "repetition", "rounds": 3, "history_depth": 0},

@@ -37,7 +37,7 @@ class SocialDilemma(SocialDilemmaCore):
     scripts = baselines.SCRIPTS
     default_script = "tit_for_tat"
     shown_by = ("tit_for_tat", "random")
-    starting_config = {"mechanism": "repetition", "rounds": 5}
+    starting_config = {"mechanism": "repetition", "rounds": 5, "framing": "words"}
     reserved_words = "action points round agent player mediator contract delegate sign approve proposal group"
 
     class Results(Row):

@@ -241,7 +241,7 @@ def designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
         columns = [
             _("{number} delegate").format(number=key)
             if mediated
-            else _("Playing {action} earns").format(action=game.label(key))
+            else _("Playing “{action}” earns").format(action=game.label(key))
             for key in keys
         ]
         rows = tuple(
@@ -300,7 +300,7 @@ def clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: bool
         payment = _("gets {points} from the others").format(points=number(points))
     else:
         payment = _("pays {points} to the others").format(points=number(-points))
-    return Fact(f"clause_{key}", _("A player who plays {action}").format(action=game.label(key)), clause, payment)
+    return Fact(f"clause_{key}", _("A player who plays “{action}”").format(action=game.label(key)), clause, payment)
 
 
 def played(game: SocialDilemma, past_round: Round, seat: Role) -> str:

@@ -204,10 +204,8 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
             ),
             lookup(
                 "get_worker_ids",
-                _("The names of all workers, and their pay per unit of size."),
-                lambda: {
-                    "workers": [{"id": worker, "wage": plain(state.instance.wage)} for worker in state.instance.workers]
-                },
+                _("The names of all workers."),
+                lambda: {"workers": list(state.instance.workers)},
                 "workers",
             ),
             lookup(

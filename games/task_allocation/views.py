@@ -61,10 +61,10 @@ def _workers(game: TaskAllocation, state: Allocation) -> Table:
     """Return every worker's pay and revenue so far."""
     sizes, revenues = state.totals()
     rows = tuple(
-        (worker, shown(state.instance.wage), shown(state.instance.wage * sizes[worker]), shown(revenues[worker]))
+        (worker, shown(state.instance.wage * sizes[worker]), shown(revenues[worker]))
         for worker in state.instance.workers
     )
-    columns = (_("Worker"), _("Pay per unit of size"), _("Total pay"), _("Total revenue"))
+    columns = (_("Worker"), _("Total pay"), _("Total revenue"))
     return Table("workers", _("Your workers"), columns, rows)
 
 

@@ -23,8 +23,8 @@ _OWN_KEYS: Mapping[str, derived.Described] = {
     "events": derived.Described(
         "json",
         "The whole log in order: number, kind and data of each event, with the time, and for moves the turn: round, "
-        "phase, asked_at, shown_at, answered_at, seconds, refused. Names and identifiers in free text are replaced by "
-        "markers.",
+        "phase, asked_at, shown_at, answered_at, seconds, refused, sight. Names and identifiers in free text are "
+        "replaced by markers.",
         values="start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, end {payoffs, "
         "metrics}",
     ),

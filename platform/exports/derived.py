@@ -237,6 +237,12 @@ class DecisionRow:
         "Illegal attempts before it, by people or models; empty for imported matches.",
         unit="attempts",
     )
+    sight: str | None = column(
+        "json",
+        "Milliseconds that each part of the person's screen was in sight, at least half of it or half of the window, "
+        "before the move, by the key of the part; empty for agents. What models looked up: tool_calls.csv.",
+        unit="milliseconds",
+    )
     answered: bool = column(
         "boolean",
         "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
@@ -381,6 +387,7 @@ def decision_rows(line: Transcript) -> Iterator[DecisionRow]:
             turn["answered_at"],
             turn["seconds"],
             turn["refused"],
+            None if turn["sight"] is None else compact_json(turn["sight"]),
             by != "clock",
         )
 

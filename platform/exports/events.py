@@ -26,21 +26,23 @@ class LoggedEvent(NamedTuple):
     asked_at: datetime | None
     shown_at: datetime | None
     refused: int
+    sight: dict[str, int] | None
 
 
 def logs_of(matches: Iterable[int]) -> dict[int, list[LoggedEvent]]:
     """Return the complete logs of the matches with these keys; a match without events has no entry."""
-    as_text = {name: Cast(name, TextField()) for name in ("data", "at", "asked_at", "shown_at")}
+    as_text = {name: Cast(name, TextField()) for name in ("data", "at", "asked_at", "shown_at", "sight")}
     rows = (
         Event.objects.filter(match_id__in=list(matches))
         .order_by("match_id", "number")
         .values_list("match_id", "number", "kind", "refused", *as_text.values())
     )
     logs: dict[int, list[LoggedEvent]] = {}
-    for match, number, kind, refused, data, at, asked_at, shown_at in rows.iterator(chunk_size=2000):
+    for match, number, kind, refused, data, at, asked_at, shown_at, sight in rows.iterator(chunk_size=2000):
         if (log := logs.get(match)) is None:
             log = logs[match] = []
-        log.append(LoggedEvent(number, kind, json.loads(data), *map(_parsed_time, (at, asked_at, shown_at)), refused))
+        times = map(_parsed_time, (at, asked_at, shown_at))
+        log.append(LoggedEvent(number, kind, json.loads(data), *times, refused, json.loads(sight) if sight else None))
     return logs
 
 

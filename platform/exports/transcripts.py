@@ -103,6 +103,7 @@ def _events(match: PlayedMatch) -> list[dict[str, Any]]:
             "answered_at": cut(decision.answered_at, times),
             "seconds": decision.seconds,
             "refused": decision.refused,
+            "sight": decision.row.sight,
         }
 
     return [

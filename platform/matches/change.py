@@ -79,7 +79,15 @@ class Change:
         """Return how many moves this change makes."""
         return sum(row.kind == "move" for row in self._rows)
 
-    def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
+    def move(
+        self,
+        role: Role,
+        move: MoveData,
+        *,
+        by: str | None = None,
+        shown_at: datetime | None = None,
+        sight: dict[str, int] | None = None,
+    ) -> None:
         """Make a move in an open turn under the rules.
 
         A participant's own move means that they are back; an agent that took a participant's seat moves under its own
@@ -103,7 +111,7 @@ class Change:
             self._set_absence(role, made=absence.get("made", 0) + 1)
             if absence.get("returning"):
                 self._take_seat_back(role)
-        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None)
+        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, sight=sight)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
@@ -279,9 +287,10 @@ class Change:
         *,
         answered: OpenTurn | None = None,
         clock_of: OpenTurn | None = None,
+        sight: dict[str, int] | None = None,
     ) -> None:
         """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
-        self._rows += [_row(event, self.now, answered) for event in events]
+        self._rows += [_row(event, self.now, answered, sight) for event in events]
         self.play = next_play
         self.turns = {
             role: self.turns[role]
@@ -384,7 +393,7 @@ def extension_seconds(match: Match) -> float:
     return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
 
 
-def _row(event: GameEvent, now: datetime, answered: OpenTurn | None) -> Row:
+def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, sight: dict[str, int] | None) -> Row:
     turn = answered if event.kind in ("move", "abandoned") else None
     return Row(
         number=event.number,
@@ -395,4 +404,5 @@ def _row(event: GameEvent, now: datetime, answered: OpenTurn | None) -> Row:
         asked_at=turn.opened_at if turn else None,
         shown_at=turn.shown_at if turn else None,
         refused=turn.refused if turn else 0,
+        sight=sight if event.kind == "move" else None,
     )

@@ -30,7 +30,9 @@ CONFIRMED = "!sure"
 """Name of the control that confirms a move after a warning; its value may name a pressed button for "none"."""
 AGE = "!age"
 """How many milliseconds ago the participant made the move, if the page says so."""
-_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE})
+SIGHT = "!sight"
+"""How many milliseconds each block was in sight since the question was shown, as JSON, if the page says so."""
+_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE, SIGHT})
 NONE = "!none"
 """Suffix of the control that chooses "none" for a field."""
 NULL = "null"

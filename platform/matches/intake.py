@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from pydantic import Field, TypeAdapter, ValidationError
 
 from games.errors import Refused
 from games.interface import Form, Game, MoveData, MoveWarning, Role
@@ -19,6 +20,11 @@ from matches.models import Event, Match, Seat
 
 MAX_AGE = timedelta(days=1)
 """Pages that claim to have kept a move for longer are not believed."""
+
+
+_Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+_Milliseconds = Annotated[int, Field(ge=0, le=MAX_AGE // timedelta(milliseconds=1))]
+_SIGHT = TypeAdapter(Annotated[dict[_Key, _Milliseconds], Field(max_length=40)])
 
 
 def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = None) -> dict[str, Any]:
@@ -50,6 +56,7 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
             move=read_move,
             shown_at=shown_at,
             made_at=_time_made(posted.get(forms.AGE, "")),
+            sight=_time_in_sight(posted.get(forms.SIGHT, "")),
         )
     except _NeedsConfirmation as needed:
         return {"type": "warning", "form": needed.form, "words": str(needed), "button": needed.button}
@@ -65,6 +72,14 @@ def _time_made(age: str) -> datetime:
     """Return when the participant made a move that is this many milliseconds old; now if the page does not say."""
     milliseconds = int(age[:12]) if age.isascii() and age.isdecimal() else 0
     return timezone.now() - min(timedelta(milliseconds=milliseconds), MAX_AGE)
+
+
+def _time_in_sight(posted: str) -> dict[str, int] | None:
+    """Return the milliseconds that each block was in sight, by its key; None if the page does not say, or nonsense."""
+    try:
+        return _SIGHT.validate_json(posted) or None
+    except ValidationError:
+        return None
 
 
 def _outcome_of_second_answer(seat: Seat, answering: int, posted: Mapping[str, str]) -> dict[str, Any] | None:

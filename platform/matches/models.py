@@ -336,9 +336,11 @@ class Event(models.Model):
     at = models.DateTimeField(default=timezone.now)
     asked_at = models.DateTimeField(null=True, help_text=_("moves: when the turn opened"))
     shown_at = models.DateTimeField(null=True, help_text=_("participants' moves: when the question was shown"))
-
     refused = models.PositiveSmallIntegerField(
         default=0, help_text=_("participants' moves: earlier attempts in the turn that the rules refused")
+    )
+    sight = models.JSONField(
+        null=True, help_text=_("participants' moves: milliseconds that each block of the page was in sight before it")
     )
 
     class Meta:

@@ -188,6 +188,7 @@ def submit_move(
     shown_at: datetime | None = None,
     keeps_moving: bool = False,
     made_at: datetime | None = None,
+    sight: dict[str, int] | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -199,6 +200,7 @@ def submit_move(
         keeps_moving: `move` is a function that also answers the role's immediately following turns.
         made_at: of a move from a participant's page, when they made it according to the page (now, if it does not
             say); None: the move is not from a page.
+        sight: milliseconds that each block of the page was in sight before the move, by its key, if known.
 
     Raises:
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
@@ -209,7 +211,7 @@ def submit_move(
     _refuse_stale(play, role, answering)
     if made_at is not None:
         _refuse_late(change, role, made_at)
-    change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at)
+    change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at, sight=sight)
     while keeps_moving and callable(move) and role in change.play.waiting_for():
         change.move(role, move(change.play), by=by)
     if change.match.driven:

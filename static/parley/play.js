@@ -66,6 +66,7 @@ function show(frame) {
     if (!pending && after) submitNext();
     startCountdowns();
     document.dispatchEvent(new CustomEvent("parley:screen"));
+    if (!same) sight.begin();
     if (!same || over) announce(news());
   }
   awaits = frame.awaits;
@@ -84,9 +85,11 @@ function absorbSecondClick() {
   setTimeout(() => screen.classList.remove("fresh"), DOUBLE_CLICK);
 }
 
-// The submitted form, which had the focus, is gone: move the focus to the new screen.
+// The submitted form is gone, or asks something new: move the focus to the new screen, so that it does not suggest the
+// last choice again. A field in which the player types keeps it.
 function refocus() {
-  if (document.activeElement && document.activeElement !== document.body) return;
+  const focused = document.activeElement;
+  if (focused && focused !== document.body && !focused.matches("form.move:not([data-note]) :is(button, [type=radio], [type=checkbox])")) return;
   screen.focus({ preventScroll: true });
   if (screen.getBoundingClientRect().top < 0) screen.scrollIntoView();
 }
@@ -285,6 +288,7 @@ document.addEventListener("submit", (event) => {
   }
   const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
   pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
+  pending["!sight"] = sight.taken();
   submitted = form.dataset.move;
   madeAt = Date.now();
   hideWarning(form);

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from games.errors import BadConfig, Refused
 from games.play import configure, start, submit
-from games.social_dilemma.base_games import PUBLISHED
+from games.social_dilemma.base_games import PUBLISHED, words
 from games.social_dilemma.designs import played_profile, quality_of_contract, standard_contract, with_payments
 from games.social_dilemma.rules import SocialDilemma
 
@@ -351,3 +351,26 @@ def test_metrics_are_empty_without_cooperative_actions_or_references():
     empty = "normalised_score cooperation_rate coop_after_coop coop_after_other design_nash design_dominant".split()
     assert all(metrics[key] is None for key in empty)
     assert metrics["contract_active"] is True
+
+
+@pytest.mark.parametrize(
+    ("config", "labels"),
+    [
+        ({}, ("A0", "A1")),
+        ({"framing": "letters"}, ("A", "B")),
+        ({"framing": "words"}, ("A", "B")),
+        ({"framing": "words", "base_game": "public_goods"}, ("put in", "keep")),
+        ({"framing": "words", "base_game": "trust"}, ("send", "keep")),
+        ({"framing": "words", "base_game": "travelers_dilemma"}, ("claim 2", "claim 3", "claim 4", "claim 5")),
+        ({"framing": "words", "base_game": "trust", "action_names": ["green", "blue"]}, ("green", "blue")),
+    ],
+)
+def test_framing_names_the_actions(config, labels):
+    game = dilemma(**config)
+    assert game.labels(game.actions("p1")) == labels
+    assert all(label in game.instructions("p1") for label in labels)
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLISHED if words(name)])
+def test_every_action_of_a_published_game_has_a_word(name):
+    assert len(words(name)) == max(PUBLISHED[name].actions)

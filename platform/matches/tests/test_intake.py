@@ -138,3 +138,20 @@ def test_answer_of_the_clock_is_not_the_participants():
     p1_seat = seat()
     services.submit_move(match_id=p1_seat.match_id, role="p1", answering=1, move={"answer": 50}, by="clock")
     assert "moved on" in intake.handle_move(p1_seat, posted_fields(answer="50"))["reason"]
+
+
+@pytest.mark.parametrize(
+    ("posted", "kept"),
+    [
+        ('{"situation": 1200, "history": 0}', {"situation": 1200, "history": 0}),
+        ("", None),
+        ("{}", None),
+        ("not JSON", None),
+        ('{"situation": -1}', None),
+        ('{"<b>": 5}', None),
+        ('{"situation": 1e12}', None),
+    ],
+)
+def test_time_in_sight_is_recorded_with_the_move(posted, kept):
+    assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.SIGHT: posted}))["type"] == "taken"
+    assert Event.objects.get(kind="move").sight == kept

@@ -31,11 +31,11 @@ def test_optional_forms_are_rendered_on_request():
         assert "plan" in [form.name for form in play.forms("clerk")]
 
 
-def with_template(folder, name: str, body: str):
-    """Override the settings so that the toy game uses this template."""
+def with_template(folder, game: str, name: str, body: str):
+    """Override the settings so that a toy game uses this template."""
     from django.conf import settings
 
-    path = folder / "everything" / name
+    path = folder / game / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(body)
     engine = {**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], str(folder)]}
@@ -51,6 +51,18 @@ def with_template(folder, name: str, body: str):
     ],
 )
 def test_broken_pages_are_reported(tmp_path, name, body, problem):
-    with with_template(tmp_path, name, body):
+    with with_template(tmp_path, "everything", name, body):
         problems = game_pages.problems(Case(Everything, {}, 1))
     assert problems and problem in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("Nothing happens here.", "does not show"),
+        ("{% for note in view.notes.lines %}{{ note.words }}{% endfor %}", "does not mark"),
+    ],
+)
+def test_facts_that_only_models_read_are_reported(tmp_path, body, problem):
+    with with_template(tmp_path, "well", "screen.html", body):
+        assert any(problem in found for found in game_pages.problems(Case(Well, {}, 1)))

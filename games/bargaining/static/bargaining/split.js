@@ -23,7 +23,7 @@
   function tell(box, own) {
     const { worth } = parts(box);
     worth.hidden = !Number.isFinite(own);
-    const now = own * Number(box.dataset.worth);
+    const now = own * Number(box.dataset.stake) / Number(box.dataset.money);
     promise(box, now);
     if (worth.hidden) return;
     worth.querySelector("output").textContent = shown(box, now);
