@@ -162,6 +162,6 @@ class PrivateValues(EqualSeats[C, S]):
         """Return two examples: ending with the assets, and with a tenth more."""
         words = _("if you end with {amount}")
         return tuple(
-            Prospect(words.format(amount=units(payoff)), payoff, self.bonus_share(role, payoff))
+            self.prospect(words.format(amount=units(payoff)), role, payoff)
             for payoff in (self.config.assets, 1.1 * self.config.assets)
         )

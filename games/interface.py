@@ -334,6 +334,11 @@ class Question:
     options: tuple[str, ...]
     answer: str
 
+    @classmethod
+    def with_answer(cls, key: str, prompt: str, answer: str, *wrong: str) -> Self:
+        """Return a question whose first option is the answer."""
+        return cls(key, prompt, (answer, *wrong), answer)
+
 
 # ---- chance ------------------------------------------------------------------------------------
 

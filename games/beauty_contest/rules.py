@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Annotated, Any
 
 from games.beauty_contest import baselines, quiz, views
 from games.beauty_contest.state import Answer, BeautyContestCore, mean
 from games.beauty_contest.told import TOLD
-from games.interface import Bars, Form, Payoffs, Prospect, Question, Role
+from games.interface import Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Price, Ratio, Row, Seat, column, in_unit
 from games.sessions import Session
 from games.words import gettext as _
@@ -35,6 +34,7 @@ class BeautyContest(BeautyContestCore):
     starting_config = {"runs": 3, "history_depth": 3}
     seat_title = _("Player")
     number_key = "answer"
+    asks = _("Choose your number")
     screen = views.SCREEN
     reserved_words = "player number mean target prize fraction run limit answer valid dollar"
     move_types = (Answer,)
@@ -71,18 +71,9 @@ class BeautyContest(BeautyContestCore):
 
     # ---- the rules -----------------------------------------------------------------------------------
 
-    def form(self) -> Form:
-        return self._form
-
-    @cached_property
-    def _form(self) -> Form:
-        limits = self.limits_text()
-        return Form("answer", _("Choose your number"), Answer, help=limits, limits=limits)
-
     # ---- the result ----------------------------------------------------------------------------------
 
-    def result_bars(self, state: Session, role: Role) -> Bars:
-        return views.result_bars(self, state, role)
+    result_bars = views.result_bars
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the prize won."""
@@ -139,26 +130,18 @@ class BeautyContest(BeautyContestCore):
         prize = self.config.prize
         win = _("if you win {amount}") if self.config.runs == 1 else _("if you win {amount} in every run")
         return (
-            Prospect(_("if you win nothing"), 0.0, self.bonus_share(role, 0.0)),
-            Prospect(win.format(amount=self.money(prize)), prize, self.bonus_share(role, prize)),
+            self.prospect(_("if you win nothing"), role, 0.0),
+            self.prospect(win.format(amount=self.money(prize)), role, prize),
         )
 
     # ---- texts and views -------------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return False: players send no words to each other."""
-        return False
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
-            "you": self.role_title(role),
-            "players": self.config.players,
+            **super().text_variables(role),
             "upper": self.config.upper,
             "fraction": self.fraction_in_words(),
             "prize": self.config.prize,
-            "runs": self.config.runs,
-            "history_depth": min(self.config.history_depth, self.config.runs - 1),
-            "told_of_others": self.config.about_others(),
             "others_known": self.config.told_of_others != "nothing",
         }
 

@@ -14,7 +14,7 @@ from typing import Any
 from games.auctions import Units
 from games.english_auction import baselines, quiz, views
 from games.english_auction.state import Bid, Bidding, Call, EnglishAuctionCore
-from games.interface import Bars, Chance, Form, MoveData, MoveWarning, Payoffs, Question, Role, Turn, View
+from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Question, Role, Turn, View
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.words import exact
 from games.words import gettext as _
@@ -198,14 +198,9 @@ class EnglishAuction(EnglishAuctionCore):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions()
 
-    def result_bars(self, state: Bidding, role: Role) -> Bars:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Bidding, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def public_view(self, state: Bidding) -> View:
-        return views.public_view(self, state)
+    view = views.view
+    public_view = views.public_view
+    result_bars = views.result_bars
 
     def notices(self, before: Bidding, moves: Mapping[Role, Any], after: Bidding, role: Role) -> View:
         return views.notices(self, after, role)

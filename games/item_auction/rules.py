@@ -16,20 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from games.interface import (
-    Bars,
-    Chance,
-    Form,
-    Move,
-    MoveData,
-    MoveWarning,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Turn,
-    View,
-)
+from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn
 from games.item_auction import baselines, measures, quiz, views
 from games.item_auction.core import PRIORITIES, Belief, Bid, ItemAuctionCore, Plan, Priority
 from games.item_auction.state import Auction, Beliefs, Lot, Plans, Round
@@ -492,21 +479,16 @@ class ItemAuction(ItemAuctionCore):
         """Return what the role has earned so far."""
         if state.lot is None:
             return ()
-        payoff = self.payoffs(state)[role]
-        return (Prospect(_("If you buy nothing more"), payoff, self.bonus_share(role, payoff)),)
+        return (self.prospect(_("If you buy nothing more"), role, self.payoffs(state)[role]),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return two examples: buying nothing, and an equal share of the items, or of their start prices as profit."""
-        buying_nothing = Prospect(_("if you buy nothing"), 0.0, self.bonus_share(role, 0.0))
         if self.objective(role) == "items":
-            share = len(self.config.items) / self.config.players
-            return (
-                buying_nothing,
-                Prospect(_("if you buy an equal share of the items"), share, self.bonus_share(role, share)),
-            )
-        profit = sum(item.start_price for item in self.config.items) // self.config.players
-        condition = _("if your total profit is {amount}").format(amount=self.money(profit))
-        return (buying_nothing, Prospect(condition, float(profit), self.bonus_share(role, profit)))
+            words, payoff = _("if you buy an equal share of the items"), len(self.config.items) / self.config.players
+        else:
+            payoff = float(sum(item.start_price for item in self.config.items) // self.config.players)
+            words = _("if your total profit is {amount}").format(amount=self.money(payoff))
+        return self.prospect(_("if you buy nothing"), role, 0.0), self.prospect(words, role, payoff)
 
     def players_write(self) -> bool:
         """Return False: players send no words to each other."""
@@ -528,17 +510,10 @@ class ItemAuction(ItemAuctionCore):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.budget(role), self.money)
 
-    def result_bars(self, state: Auction, role: Role) -> Bars:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Auction, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def public_view(self, state: Auction) -> View:
-        return views.public_view(self, state)
-
-    def notices(self, before: Auction, moves: Mapping[Role, Any], after: Auction, role: Role) -> View:
-        return views.notices(self, before, moves, after, role)
+    view = views.view
+    public_view = views.public_view
+    notices = views.notices
+    result_bars = views.result_bars
 
 
 def _bids(lot: Lot, role: Role) -> int:

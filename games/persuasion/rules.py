@@ -13,7 +13,7 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from games.interface import Bars, Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Turn, View
+from games.interface import Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Turn
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
 from games.persuasion.state import Market, PersuasionCore, Pitch, Purchase, Recommendation, Round
@@ -220,11 +220,6 @@ class Persuasion(PersuasionCore):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.price, self.money)
 
-    def result_bars(self, state: Market, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Market, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def notices(self, before: Market, moves: Mapping[Role, Any], after: Market, role: Role) -> View:
-        return views.notices(self, before, moves, after, role)
+    view = views.view
+    notices = views.notices
+    result_bars = views.result_bars

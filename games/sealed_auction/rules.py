@@ -8,12 +8,11 @@ bid.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from statistics import fmean
 from typing import Any
 
 from games.auctions import Units
-from games.interface import Bars, Chance, Form, Payoffs, Question, Role
+from games.interface import Chance, Payoffs, Question, Role
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.sealed_auction import baselines, quiz, views
 from games.sealed_auction.state import Bid, SealedAuctionCore
@@ -33,6 +32,7 @@ class SealedAuction(SealedAuctionCore):
     shown_by = ("truthful", "shade", "overbidder", "underbidder", "rational")
     starting_config = {"runs": 3, "history_depth": 3}
     number_key = "bid"
+    asks = _("Place your bid")
     screen = views.SCREEN
     reserved_words = "bidder bid item value assets price auction run unit units valid winner"
     move_types = (Bid,)
@@ -73,14 +73,6 @@ class SealedAuction(SealedAuctionCore):
 
     # ---- the rules -----------------------------------------------------------------------------------
 
-    def form(self) -> Form:
-        return self._form
-
-    @cached_property
-    def _form(self) -> Form:
-        limits = self.limits_text()
-        return Form("bid", _("Place your bid"), Bid, help=limits, limits=limits)
-
     def secrets(self, role: Role) -> frozenset[str]:
         """Hide the others' listed values, unless the history shows them."""
         return frozenset() if self.reveals_values else super().secrets(role)
@@ -90,8 +82,7 @@ class SealedAuction(SealedAuctionCore):
 
     # ---- the result ----------------------------------------------------------------------------------
 
-    def result_bars(self, state: Session, role: Role) -> Bars:
-        return views.result_bars(self, state, role)
+    result_bars = views.result_bars
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the final assets."""
@@ -160,22 +151,14 @@ class SealedAuction(SealedAuctionCore):
 
     # ---- texts and views -------------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return False: players send no words to each other."""
-        return False
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         config = self.config
         return {
-            "you": self.role_title(role),
-            "players": config.players,
+            **super().text_variables(role),
             "assets": config.assets,
             "second_price": config.price_rule == "second",
             "foul_fee": config.foul_fee,
-            "runs": config.runs,
-            "history_depth": min(config.history_depth, config.runs - 1),
             "values_revealed": self.reveals_values,
-            "told_of_others": config.about_others(),
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

@@ -14,7 +14,7 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-from games.interface import Bars, Chance, Form, Move, MoveData, Payoffs, Prospect, Question, Role, Turn, View
+from games.interface import Chance, Form, Move, MoveData, Payoffs, Prospect, Role, Turn, View
 from games.results import Count, Ratio, RoundRecord, Row, Share, column
 from games.seats import number_of
 from games.social_dilemma import baselines, moves, quiz, views
@@ -330,10 +330,7 @@ class SocialDilemma(SocialDilemmaCore):
         """Return the smallest and the largest payoff of the base game."""
         low, high = self.base.range(self.position(role))
         words = _("if your result is {amount}")
-        return tuple(
-            Prospect(words.format(amount=points(amount)), amount, self.bonus_share(role, amount))
-            for amount in sorted({low, high})
-        )
+        return tuple(self.prospect(words.format(amount=points(amount)), role, amount) for amount in sorted({low, high}))
 
     def stage(self, state: Dilemma) -> tuple[int | None, str | None]:
         return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
@@ -394,14 +391,9 @@ class SocialDilemma(SocialDilemmaCore):
             "mixing": self.config.answer_with,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self, role)
-
-    def result_bars(self, state: Dilemma, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Dilemma, role: Role) -> View:
-        return views.view(self, state, role)
+    quiz = quiz.questions
+    view = views.view
+    result_bars = views.result_bars
 
     def notices(self, before: Dilemma, moves: Mapping[Role, Any], after: Dilemma, role: Role) -> View:
         return views.notices(self, before, after, role)
