@@ -34,10 +34,16 @@ Information = Literal["published", "explained"]
 # ---- parameters and moves -------------------------------------------------------------------
 
 
-class Config(BaseModel):
+class PlainData(BaseModel):
+    """Data read strictly: unknown keys, booleans as numbers, NaN and infinity are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Config(PlainData):
     """A configuration: one value per parameter. Field titles and descriptions make up the researcher's form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(validate_default=True)
 
 
 class TwoSources(Config):
@@ -48,10 +54,8 @@ class TwoSources(Config):
     )
 
 
-class Move(BaseModel):
-    """A filled-in form, as plain data. Unknown keys, booleans as numbers, NaN and infinity are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+class Move(PlainData):
+    """A filled-in form."""
 
 
 MoveData = Mapping[str, Json]
