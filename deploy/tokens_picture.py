@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from analysis import tokens
+from games import tokens
 
 SIZE = {"width": 1280, "height": 560}
 COLOURS = ("ink", "muted", "paper", "card", "line", "accent", "accent-ink", "words")

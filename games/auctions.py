@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from random import Random
 from statistics import NormalDist
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -109,8 +109,8 @@ S = TypeVar("S")
 class PrivateValues(EqualSeats[C, S]):
     """An auction of one item whose state holds what it is worth to each seat: `values`, in seat order."""
 
-    seat_title: ClassVar[str] = _("Bidder")
-    unseated_title: ClassVar[str] = _("a bidder")
+    seat_title = _("Bidder")
+    unseated_title = _("a bidder")
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Hide the others' listed values."""
@@ -162,6 +162,6 @@ class PrivateValues(EqualSeats[C, S]):
         """Return two examples: ending with the assets, and with a tenth more."""
         words = _("if you end with {amount}")
         return tuple(
-            Prospect(words.format(amount=units(payoff)), payoff, self.bonus_share(role, payoff))
+            self.prospect(words.format(amount=units(payoff)), role, payoff)
             for payoff in (self.config.assets, 1.1 * self.config.assets)
         )

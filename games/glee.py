@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from random import Random
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+from pydantic import Field
 
 from games.interface import (
     OBSERVER,
@@ -23,6 +26,8 @@ from games.interface import (
     Form,
     Game,
     MoveData,
+    Prospect,
+    Question,
     Role,
     Said,
     Table,
@@ -33,6 +38,11 @@ from games.interface import (
 from games.words import gettext as _
 
 ALICE, BOB = "alice", "bob"
+KnownRounds = Annotated[int, Field(ge=1)] | None
+ABOUT_ROUNDS = "Known to both players. Empty: players are not told that the game ends, and it stops at the cap."
+"""What the parameter `rounds` means, which is None if players do not know the number."""
+ABOUT_MESSAGES = "Whether an offer may carry a message of up to 2,000 characters."
+ABOUT_MESSAGE = "An optional message to the other player."
 
 
 def other(role: Role) -> Role:
@@ -47,14 +57,24 @@ S = TypeVar("S")
 class AliceAndBob(Game[C, S], Generic[C, S]):
     """A game of rounds between two players; the configuration's `rounds` is None if they do not know how many."""
 
-    system: ClassVar[str] = "GLEE"
+    system = "GLEE"
     length_in_rounds: ClassVar[str] = _("{rounds} rounds")
+    private: ClassVar[Mapping[Role, frozenset[str]]]
+    """By role: the parameters that only this player knows, unless information is complete."""
 
     def roles(self) -> tuple[Role, ...]:
         return (ALICE, BOB)
 
     def role_title(self, role: Role) -> str:
         return {ALICE: _("Alice"), BOB: _("Bob")}[role]
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """Return the cap and, if information is not complete, what only the other player knows."""
+        complete: bool = self.config.complete_information  # type: ignore[attr-defined]
+        return frozenset({"cap"}) if complete else self.private[other(role)] | {"cap"}
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        return {"you": self.role_title(role), "other": self.role_title(other(role)), "rounds": self.known_rounds}
 
     @property
     def known_rounds(self) -> int | None:
@@ -150,8 +170,13 @@ class OfferScreen:
 class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
     """A game in which a player proposes and the other one answers, until they agree, one leaves, or rounds run out."""
 
-    length_in_rounds: ClassVar[str] = _("up to {rounds} rounds")
+    length_in_rounds = _("up to {rounds} rounds")
     screen: ClassVar[OfferScreen]
+
+    @property
+    def may_walk_away(self) -> bool:
+        """Whether an answer may also be to end the game."""
+        return False
 
     @cached_property
     def offer_forms(self) -> Mapping[Role, Form]:
@@ -166,6 +191,14 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
     def proposal(self, role: Role, move: Any) -> Any:
         """Return the proposal that a move makes."""
         raise NotImplementedError
+
+    def first_proposal(self, role: Role) -> MoveData:
+        """Return the proposal of a player who does not make one."""
+        raise NotImplementedError
+
+    def default(self, state: Any, role: Role) -> MoveData:
+        """Return a rejection, or a proposal."""
+        return {"decision": "reject"} if state.on_table else self.first_proposal(role)
 
     def progress(self, state: Any) -> tuple[float, float]:
         """Return the moves made, of two in each of the most rounds: an offer and its answer."""
@@ -191,9 +224,25 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
 
     def apply(self, state: Any, moves: Mapping[Role, Any], chance: Chance) -> Any:
         ((role, move),) = moves.items()
-        if offer := state.on_table:
-            return replace(state, proposals=(*state.proposals[:-1], replace(offer, answer=move.decision)))
+        if state.on_table:
+            return self._answered(state, move.decision)
         return replace(state, proposals=(*state.proposals, self.proposal(role, move)))
+
+    def _answered(self, state: Any, answer: str) -> Any:
+        """Return the state after this answer to the proposal on the table."""
+        return replace(state, proposals=(*state.proposals[:-1], replace(state.on_table, answer=answer)))
+
+    def prospects(self, state: Any, role: Role) -> tuple[Prospect, ...]:
+        """Return what accepting a proposal and ending the game otherwise would earn."""
+        if state.on_table is None or state.on_table.by == role:
+            return ()
+        answers = {"accept": _("If you accept"), "reject": _("If you reject"), "walk_away": _("If you walk away")}
+        return tuple(
+            self.prospect(words, role, self.payoffs(self._answered(state, answer))[role], answer)
+            for answer, words in answers.items()
+            if answer == "accept"
+            or (self.ends_with(len(state.proposals)) if answer == "reject" else self.may_walk_away)
+        )
 
     def ends(self, state: Any, role: Role, move: Any) -> bool:
         """Return whether it accepts, walks away, or rejects an offer that both players know to be the last."""
@@ -209,6 +258,19 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         return how or ("cap" if self.known_rounds is None else "last round")
 
     # ---- what players see --------------------------------------------------------------------------
+
+    @property
+    def messages_allowed(self) -> bool:
+        """Whether proposals may have messages."""
+        allowed: bool = self.config.messages_allowed  # type: ignore[attr-defined]
+        return allowed
+
+    def players_write(self) -> bool:
+        return self.messages_allowed
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        begins = {"messages_allowed": self.messages_allowed, "you_begin": role == ALICE}
+        return {**super().text_variables(role), **begins}
 
     def view(self, state: Any, role: Role) -> View:
         screen, over = self.screen, self.turn(state) is None
@@ -241,20 +303,44 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
     def _history(self, state: Any, role: Role) -> Table:
         """Return the finished rounds, and the role's own offer if it awaits an answer."""
         answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
-        with_messages: bool = self.config.messages_allowed  # type: ignore[attr-defined]
 
         def row(number: int, proposal: Any) -> tuple[Cell, ...]:
             proposer = _("You") if proposal.by == role else self.role_title(proposal.by)
             cells = (number, proposer, *self.screen.cells(self, proposal, number, role), answers[proposal.answer])
             message = Said(self.role_title(proposal.by), proposal.message) if proposal.message else None
-            return (*cells, message) if with_messages else cells
+            return (*cells, message) if self.messages_allowed else cells
 
         proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
         columns = (
             _("Round"),
             *self.screen.columns(self, role),
             _("Answer"),
-            *([_("Message")] if with_messages else []),
+            *([_("Message")] if self.messages_allowed else []),
         )
         rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
         return Table("history", _(self.screen.history_title), columns, rows)
+
+
+# ---- the question after the game ---------------------------------------------------------------
+
+MULTIPLES = (0.25, 0.5, 2.0, 4.0)
+"""Wrong answers, as multiples of the correct one (GLEE, Appendix E)."""
+
+
+def amount_question(
+    key: str, prompt: str, amount: float, shown: Callable[[float], str], spare: Sequence[float], *, seed: str
+) -> Question:
+    """Return a question with four amounts as options that depend only on the correct one.
+
+    Args:
+        shown: how an amount is written.
+        spare: multiples for amounts so small that the usual ones look the same.
+        seed: of the multiple that is left out. It differs from amount to amount; otherwise the correct answer would
+            have a fixed position.
+    """
+    multiples = Random(f"{seed}/{amount!r}").sample(MULTIPLES, len(MULTIPLES))
+    options = {shown(amount): amount}
+    for multiple in (*multiples, *spare):
+        if len(options) < 4:
+            options.setdefault(shown(amount * multiple), amount * multiple)
+    return Question(key, prompt, tuple(sorted(options, key=lambda option: options[option])), shown(amount))

@@ -334,6 +334,11 @@ class Question:
     options: tuple[str, ...]
     answer: str
 
+    @classmethod
+    def with_answer(cls, key: str, prompt: str, answer: str, *wrong: str) -> Self:
+        """Return a question whose first option is the answer."""
+        return cls(key, prompt, (answer, *wrong), answer)
+
 
 # ---- chance ------------------------------------------------------------------------------------
 
@@ -415,8 +420,8 @@ class Game(ABC, Generic[C, S]):
     """
     starting_config: ClassVar[Mapping[str, Json]] = {}
     """Parameters of new studies and demonstrations that differ from the configuration's defaults."""
-    reserved_words: ClassVar[tuple[str, ...]] = ()
-    """Words of the game that nobody may choose as a name, since names are removed from exported text."""
+    reserved_words: ClassVar[str] = ""
+    """Words of the game, separated by spaces, that nobody may choose as a name: exports remove names from texts."""
     rated_by: ClassVar[str] = ""
     """The seat metric that collections use to rate agents against each other; empty: agents are not rated."""
     oracles: ClassVar[frozenset[str]] = frozenset()
@@ -649,6 +654,10 @@ class Game(ABC, Generic[C, S]):
         Nothing that the role may not know; empty if undefined.
         """
         return ()
+
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+        """Return a possible result with its share."""
+        return Prospect(words, payoff, self.bonus_share(role, payoff), key)
 
     def pays_alike(self) -> bool:
         """Return whether every result pays the same; if so, the consent page and the instructions say so."""

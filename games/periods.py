@@ -217,7 +217,7 @@ class Screen:
 class PeriodGame(Game[C, S], Generic[C, S]):
     """An environment of periods with notes, read-only tools, and a tool that submits."""
 
-    system: ClassVar[str] = "EconEvals"
+    system = "EconEvals"
     screen: ClassVar[Screen]
     first_period: int = 1
     """Number of the first period as it is shown: 1 on pages; tools, and texts beside them, count from 0."""

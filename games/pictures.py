@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
-from analysis import tokens
+from games import tokens
 
 FOLDER = Path(__file__).parent
 MAX_BYTES = 4096

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from random import Random
@@ -327,30 +328,31 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
     Raises:
         Refused: the move is not allowed now; nothing has changed.
     """
-    form, checked = check(play, role, move)
-    data = plain_move(checked)
+    return _apply(play, role, *check(play, role, move), by=by)
+
+
+def _apply(play: Play, role: Role, form: Form, move: Move, *, by: str | None = None) -> tuple[Play, tuple[Event, ...]]:
+    """Seal a move or, if it closes the turn or leaves it open, apply what was moved."""
+    data, turn = plain_move(move), play.turn
     logged: list[tuple[str, dict[str, Json]]] = [("move", {"role": role, "move": data, **({"by": by} if by else {})})]
-    turn = play.turn
     assert turn is not None
-    if form.ends_turn:
-        sealed = {**play.sealed, role: data}
-        if turn.closes == "all" and len(sealed) < len(turn.forms):
-            events = _numbered_events(play.last, logged)
-            return replace(play, sealed=sealed, last=events[-1].number), events
-        moves: dict[Role, Move] = {
-            mover: filled_in(form_for(turn.forms[mover], sealed_move), sealed_move)
-            for mover, sealed_move in sealed.items()
-            if mover != role
-        }
-        moves[role] = checked
-    else:
-        moves = {role: checked}
+    if form.ends_turn and turn.closes == "all" and len(play.sealed) + 1 < len(turn.forms):
+        events = _numbered_events(play.last, logged)
+        return replace(play, sealed={**play.sealed, role: data}, last=events[-1].number), events
     step = play.step + 1
     chance = SeededChance(play.seed, step, play.redraw_unknown_to)
+    moves = {**(_sealed_moves(play) if form.ends_turn else {}), role: move}
     state = play.game.apply(play.state, moves, chance)
     if not form.ends_turn:
         return _keep_turn_open(play, role, state, step, logged, chance)
     return _close_turn(play, state, step, logged, chance)
+
+
+def _sealed_moves(play: Play) -> dict[Role, Move]:
+    """Return the sealed moves of the current turn, parsed."""
+    assert play.turn is not None
+    forms = play.turn.forms
+    return {role: filled_in(form_for(forms[role], data), data) for role, data in play.sealed.items()}
 
 
 def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
@@ -530,15 +532,7 @@ def replay_moves(
 
 
 _OVER_A_LIMIT = frozenset(
-    {
-        "greater_than",
-        "greater_than_equal",
-        "less_than",
-        "less_than_equal",
-        "string_too_long",
-        "too_long",
-        "messages_off",
-    }
+    "greater_than greater_than_equal less_than less_than_equal string_too_long too_long messages_off".split()
 )
 """Validation errors of fields that can still be read."""
 
@@ -590,10 +584,7 @@ def _submit_beyond_limits(play: Play, role: Role, move: MoveData) -> tuple[Play,
         checked = form.model.model_construct(**move)
     except (TypeError, ValueError, RecursionError):
         raise Refused(_("The move could not be read.")) from None
-    step = play.step + 1
-    chance = SeededChance(play.seed, step, play.redraw_unknown_to)
-    state = play.game.apply(play.state, {role: checked}, chance)
-    return _close_turn(play, state, step, [("move", {"role": role, "move": plain_move(checked)})], chance)
+    return _apply(play, role, form, checked)
 
 
 def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
@@ -694,10 +685,8 @@ def learnt(before: Play, mover: Role, move: MoveData, after: Play, role: Role) -
 def applied_moves(before: Play, mover: Role, move: MoveData) -> dict[Role, Move]:
     """Return the parsed moves of the step that a legal `move` of `mover` leads to."""
     assert before.turn is not None
-    forms = before.turn.forms
-    ended = form_for(forms[mover], move).ends_turn
-    moves = {**before.sealed, mover: move} if ended else {mover: move}
-    return {role: filled_in(form_for(forms[role], data), data) for role, data in moves.items()}
+    form = form_for(before.turn.forms[mover], move)
+    return {**(_sealed_moves(before) if form.ends_turn else {}), mover: filled_in(form, move)}
 
 
 # ---- snapshots ---------------------------------------------------------------------------------
@@ -708,35 +697,20 @@ def _states(game: type[Game[Any, Any]]) -> TypeAdapter[Any]:
     return TypeAdapter(game.State)
 
 
+_SAVED = ("seed", "step", "sealed", "opened", "kept_open", "last", "abandoned")
+"""The plain attributes of a play that a snapshot holds."""
+
+
 def snapshot(play: Play) -> dict[str, Json]:
     """Return a play as plain data, derived from the log and disposable."""
-    return {
-        "seed": play.seed,
-        "state": _states(type(play.game)).dump_python(play.state, mode="json"),
-        "step": play.step,
-        "sealed": dict(play.sealed),
-        "opened": dict(play.opened),
-        "kept_open": dict(play.kept_open),
-        "last": play.last,
-        "abandoned": play.abandoned,
-    }
+    state = _states(type(play.game)).dump_python(play.state, mode="json")
+    return {"state": state, **{name: copy(getattr(play, name)) for name in _SAVED}}
 
 
 def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
     """Return the play that `snapshot` saved."""
     state = _states(type(game)).validate_python(saved["state"])
-    return Play(
-        game=game,
-        seed=saved["seed"],
-        state=state,
-        turn=turn_in(game, state),
-        step=saved["step"],
-        sealed=saved["sealed"],
-        opened=saved["opened"],
-        kept_open=saved.get("kept_open", {}),
-        last=saved["last"],
-        abandoned=saved["abandoned"],
-    )
+    return Play(game, state=state, turn=turn_in(game, state), **{name: saved[name] for name in _SAVED})
 
 
 # ---- scripts -----------------------------------------------------------------------------------

@@ -13,20 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from games.interface import (
-    Block,
-    Chance,
-    Json,
-    MoveData,
-    Payoffs,
-    Prospect,
-    Role,
-    Script,
-    Text,
-    Tool,
-    Turn,
-    View,
-)
+from games.interface import Block, Chance, Json, MoveData, Payoffs, Prospect, Role, Script, Text, Tool, Turn, View
 from games.periods import AGENT, C, PeriodGame, S
 from games.words import gettext as _
 
@@ -189,8 +176,8 @@ def closes_a_period(game: Any, before: Any, moves: Mapping[Role, Any], after: An
     return closed or game.period(after) > game.period(before)
 
 
-def also_in_practice(scripts: Mapping[str, Script]) -> dict[str, Script]:
-    """Wrap scripts so that they play a practice period like any other."""
+def also_in_practice(*scripts: Script) -> dict[str, Script]:
+    """Return scripts by the names of their functions; they play a practice period like any other."""
 
     def playing(script: Script) -> Script:
         def play(game: Any, state: Any, role: Role, rng: Random) -> MoveData:
@@ -201,4 +188,4 @@ def also_in_practice(scripts: Mapping[str, Script]) -> dict[str, Script]:
 
         return play
 
-    return {name: playing(script) for name, script in scripts.items()}
+    return {script.__name__: playing(script) for script in scripts}

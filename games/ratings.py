@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from analysis.toolbox.ratings import plackett_luce
-
 Seats = Sequence[tuple[str, float]]
 """One match: (agent's label, score) of every seat; the higher score is better, equal scores are a draw."""
+Scores = Mapping[str, float]
+"""One match: the score of every player."""
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,22 @@ def scores_of(metrics: Mapping[str, Any], labels: Mapping[str, str], measure: st
         measure: the seat metric that is the score.
     """
     return [(label, float(metrics[f"{role}_{measure}"])) for role, label in labels.items()]
+
+
+def plackett_luce(matches: Sequence[Scores]) -> dict[str, dict[str, Any]]:
+    """Return ratings by openskill's Plackett–Luce model, updated match by match; equal scores are draws.
+
+    Returns:
+        mu and sigma by player.
+    """
+    from openskill.models import PlackettLuce
+
+    model = PlackettLuce()
+    ratings = {player: model.rating(name=player) for match in matches for player in match}
+    for match in matches:
+        players = list(match)
+        if len(players) < 2:
+            continue
+        rated = model.rate([[ratings[player]] for player in players], scores=[match[player] for player in players])
+        ratings |= {player: team[0] for player, team in zip(players, rated, strict=True)}
+    return {player: {"mu": float(rating.mu), "sigma": float(rating.sigma)} for player, rating in ratings.items()}

@@ -1,4 +1,4 @@
-"""A script for any game: a random legal move, generated from the forms' schemas.
+"""Scripts by name, and one for any game: a random legal move, generated from the forms' schemas.
 
 `scripts = {"random": random_move}` is all that a small game needs; games where random moves are rarely legal
 define their own.
@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from games.interface import Form, Game, Json, Move, MoveData, Role
+from games.interface import Form, Game, Json, Move, MoveData, Role, Script
 
 TRIES = 40
 """Random moves tried before the game's default move is played."""
@@ -23,6 +23,11 @@ MANY_NOTES = 20
 UNLIMITED_RANGE = 100.0
 """Range of numbers without limits in the form."""
 _WORDS = ("yes", "no", "perhaps", "fair", "high", "low", "we", "you", "more", "less")
+
+
+def by_name(*scripts: Script, **named: Script) -> dict[str, Script]:
+    """Return scripts by the names of their functions, then those that are given a name."""
+    return {script.__name__: script for script in scripts} | named
 
 
 def random_move(game: Game[Any, Any], state: Any, role: Role, rng: Random) -> MoveData:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, WithJsonSchema
@@ -105,18 +106,26 @@ class RunScreen:
 class SealedNumbers(EqualSeats[C, Session]):
     """A game of runs in which every seat chooses one number from 0 to `limit`."""
 
-    system: ClassVar[str] = "Economics Arena"
+    system = "Economics Arena"
     number_key: ClassVar[str]
-    """The key of the number in a move."""
+    """The key of the number in a move, and the name of its form."""
+    asks: ClassVar[str]
+    """The title of that form."""
     screen: ClassVar[RunScreen]
 
     def limit(self) -> float:
         """Return the largest number that is not a foul."""
         raise NotImplementedError
 
+    @cached_property
     def form(self) -> Form:
-        """Return the form for each seat in every run."""
-        raise NotImplementedError
+        """The form for each seat in every run."""
+        limits, (model,) = self.limits_text(), self.move_types
+        return Form(self.number_key, _(self.asks), model, help=limits, limits=limits)
+
+    def players_write(self) -> bool:
+        """Return False: players send no words to each other."""
+        return False
 
     def remembers(self, role: Role) -> bool:
         """Return False: a conversation would show more runs than the history allows."""
@@ -152,7 +161,7 @@ class SealedNumbers(EqualSeats[C, Session]):
     def turn(self, state: Session) -> Turn | None:
         if self.over(state):
             return None
-        return Turn(dict.fromkeys(self.roles(), (self.form(),)))
+        return Turn(dict.fromkeys(self.roles(), (self.form,)))
 
     def over(self, state: Session) -> bool:
         """Return whether all runs have been played."""
@@ -196,6 +205,15 @@ class SealedNumbers(EqualSeats[C, Session]):
         return sum(not self.valid(number) for number in self.own_numbers(state, role))
 
     # ---- what players see --------------------------------------------------------------------------
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        return {
+            "you": self.role_title(role),
+            "players": self.seats(),
+            "runs": self.config.runs,
+            "history_depth": min(self.config.history_depth, self.config.runs - 1),
+            "told_of_others": self.config.about_others(),
+        }
 
     def progress(self, state: Session) -> tuple[float, float]:
         """Return the runs played, of all."""

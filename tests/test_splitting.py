@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from games.bargaining.rules import Offer
+from games.bargaining.state import Offer
 from matches.forms import read
 
 pytestmark = pytest.mark.browser

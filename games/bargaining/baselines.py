@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
 
-from analysis.measures.glee import proposer_share
+from games.bargaining.equilibrium import proposer_share
+from games.bargaining.state import BargainingCore as Bargaining
+from games.bargaining.state import Rounds
 from games.glee import other
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
+from games.scripts import by_name
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.bargaining.rules import Bargaining, Rounds
 
 INDIFFERENCE_TOLERANCE = 1e-9
 """Shares closer than this count as equal: an indifferent player accepts."""
@@ -105,4 +104,4 @@ def random(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData
     return _offer(game, role, round(rng.random() * game.config.money, 2))
 
 
-SCRIPTS: Mapping[str, Script] = {"equilibrium": equilibrium, "haggler": haggler, "fair": fair, "random": random}
+SCRIPTS = by_name(equilibrium, haggler, fair, random)

@@ -8,16 +8,16 @@ share p pays M·δA^(t-1)·p and M·δB^(t-1)·(1-p); without agreement both get
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
 from pydantic import Field, create_model
 
 from games.bargaining import baselines, quiz, views
+from games.bargaining.state import Answer, BargainingCore, Offer, Proposal, Rounds, SilentOffer, Split
 from games.bargaining.told import TOLD
-from games.glee import ALICE, BOB, AlternatingOffers, Offers, OfferScreen, other
-from games.interface import Config, Form, Message, Move, MoveData, NoMessage, Payoffs, Prospect, Question, Role, Script
+from games.glee import ALICE, BOB, other
+from games.interface import Form, Move, MoveData, Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Row, Share, column
 from games.words import Amounts, in_amounts
 from games.words import gettext as _
@@ -25,88 +25,14 @@ from games.words import gettext as _
 SUM_TOLERANCE = 1e-6
 """Tolerance for the sum of an offer's two parts, as a share of the money."""
 
-Factor = Annotated[float, Field(gt=0, le=1)]
-
-
-class BargainingConfig(Config):
-    """One treatment. Defaults: the baselines of GLEE's statistical analysis."""
-
-    money: float = Field(10_000, gt=0, title="Money to divide", description="In the game's own unit.")
-    delta_alice: Factor = Field(
-        0.9,
-        title="Alice's discount factor",
-        description="Share of its value that a payoff keeps for her per round: at 0.9 it loses 10%, at 1 nothing.",
-    )
-    delta_bob: Factor = Field(
-        0.9, title="Bob's discount factor", description="Share of its value that a payoff keeps for him per round."
-    )
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
-        12,
-        title="Rounds",
-        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
-    )
-    complete_information: bool = Field(
-        True, title="Complete information", description="Whether each player knows the other's discount factor."
-    )
-    messages_allowed: bool = Field(
-        True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
-    )
-    cap: int = Field(
-        99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends without agreement."
-    )
-
-
-class _Split(Move):
-    alice_gain: float = Field(ge=0, title="Alice gets", description="Before any loss of value.")
-    bob_gain: float = Field(ge=0, title="Bob gets", description="Before any loss of value.")
-
-
-class Offer(_Split):
-    """A proposed split with an optional message."""
-
-    message: Message = Field(None, title="Message", description="An optional message to the other player.")
-
-
-class SilentOffer(_Split):
-    """A proposed split in a game without messages."""
-
-    message: NoMessage = None
-
 
 @lru_cache(maxsize=256)
-def _own_part(money: float, amounts: Amounts, full: type[_Split]) -> type[Move]:
+def _own_part(money: float, amounts: Amounts, full: type[Split]) -> type[Move]:
     """Return the short form of an offer: the part of `whole` that the proposer keeps, and the `full` form's message."""
     description = f"Your part of {_with_all_digits(money, amounts)}; the rest goes to the other player."
     own_gain = Field(ge=0, le=money, title="You get", description=description)
     message: Any = full.model_fields["message"]
     return create_model("OwnPart", __base__=Move, your_gain=(float, own_gain), message=(message.annotation, message))
-
-
-class Answer(Move):
-    """The answer to an offer."""
-
-    decision: Literal["accept", "reject"] = Field(title="Your answer")
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """One round: who offered what, in undiscounted money, and the answer."""
-
-    by: Role
-    alice_gain: float
-    bob_gain: float
-    message: str | None = None
-    answer: Literal["accept", "reject"] | None = None
-
-    def gain(self, role: Role) -> float:
-        return self.alice_gain if role == ALICE else self.bob_gain
-
-
-@dataclass(frozen=True)
-class Rounds(Offers[Proposal]):
-    """All rounds so far, oldest first; the last one may still be unanswered."""
-
-    proposals: tuple[Proposal, ...] = ()
 
 
 def _with_all_digits(amount: float, amounts: Amounts) -> str:
@@ -117,17 +43,18 @@ def _with_all_digits(amount: float, amounts: Amounts) -> str:
     return _("{number} points").format(number=digits) if amounts == "points" else f"${digits}"
 
 
-class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
+class Bargaining(BargainingCore):
     """Two players divide money that loses value with every round."""
 
     told = TOLD
-    title: ClassVar[str] = _("Bargaining")
-    summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "haggler"
-    screen: ClassVar[OfferScreen] = views.SCREEN
-    shown_by: ClassVar[tuple[str, ...]] = ("haggler", "fair")
-    reserved_words: ClassVar[tuple[str, ...]] = tuple("accept reject offer answer round split money dollar".split())
+    title = _("Bargaining")
+    summary = _("Two players take turns proposing how to divide money that loses value every round.")
+    scripts = baselines.SCRIPTS
+    default_script = "haggler"
+    screen = views.SCREEN
+    shown_by = ("haggler", "fair")
+    reserved_words = "accept reject offer answer round split money dollar"
+    private = {ALICE: frozenset({"delta_alice"}), BOB: frozenset({"delta_bob"})}
 
     class Results(Row):
         agreement: bool = column("Whether an offer was accepted.")
@@ -143,26 +70,6 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
         )
         alice_self_gain: Share = column("Alice's payoff divided by the money.")
         bob_self_gain: Share = column("Bob's payoff divided by the money.")
-
-    # ---- parameters --------------------------------------------------------------------------------
-
-    def delta(self, role: Role) -> float:
-        """Return the role's discount factor per round."""
-        return self.config.delta_alice if role == ALICE else self.config.delta_bob
-
-    def worth(self, role: Role, number: int) -> float:
-        """Return what a unit of money agreed on in round `number` is worth to the role: δ^(t-1)."""
-        return self.delta(role) ** (number - 1)
-
-    def knows_other(self) -> bool:
-        """Return whether players know that money loses value at a different rate for the other player."""
-        return self.config.complete_information and self.config.delta_alice != self.config.delta_bob
-
-    def secrets(self, role: Role) -> frozenset[str]:
-        hidden = {"cap"}
-        if not self.config.complete_information:
-            hidden.add("delta_bob" if role == ALICE else "delta_alice")
-        return frozenset(hidden)
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -188,21 +95,12 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
             labels={f"{role}_gain": _("You get")},
         )
 
-    def split(self, role: Role, own_part: float, message: str | None) -> MoveData:
-        """Return an offer that keeps `own_part` of the money; the parts add up exactly, in cents if possible."""
-        money = self.config.money
-        other_part = money - own_part
-        if own_part + round(other_part, 2) == money:
-            other_part = round(other_part, 2)
-        gains = (own_part, other_part) if role == ALICE else (other_part, own_part)
-        return {"alice_gain": gains[0], "bob_gain": gains[1], **({"message": message} if message else {})}
-
     @cached_property
     def answer_form(self) -> Form:
         return Form("answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with this split."))
 
     def refuse(self, state: Rounds, role: Role, move: Any) -> str | None:
-        if not isinstance(move, _Split):
+        if not isinstance(move, Split):
             return None
         total = move.alice_gain + move.bob_gain
         if abs(total - self.config.money) <= SUM_TOLERANCE * self.config.money:
@@ -214,10 +112,8 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
     def proposal(self, role: Role, move: Any) -> Proposal:
         return Proposal(role, move.alice_gain, move.bob_gain, move.message)
 
-    def default(self, state: Rounds, role: Role) -> MoveData:
-        """Return a rejection of an offer, or a proposal of equal halves."""
-        if state.on_table:
-            return {"decision": "reject"}
+    def first_proposal(self, role: Role) -> MoveData:
+        """Return equal halves."""
         half = self.config.money / 2
         return {"alice_gain": half, "bob_gain": half}
 
@@ -244,23 +140,11 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
             bob_self_gain=payoffs[BOB] / self.config.money,
         )
 
-    def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
-        offer, number = state.on_table, len(state.proposals)
-        if offer is None or offer.by == role:
-            return ()
-        gain = offer.gain(role) * self.worth(role, number)
-        accepting = Prospect(_("If you accept"), gain, self.bonus_share(role, gain), "accept")
-        if number != self.config.rounds:
-            return (accepting,)
-        return (accepting, Prospect(_("If you reject"), 0.0, 0.0, "reject"))
-
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        half = self.config.money / 2
+        words = _("if you earn {amount}")
         return tuple(
-            Prospect(
-                _("if you earn {amount}").format(amount=self.money(earned)), earned, self.bonus_share(role, earned)
-            )
-            for earned in (half, self.config.money)
+            self.prospect(words.format(amount=self.money(earned)), role, earned)
+            for earned in (self.config.money / 2, self.config.money)
         )
 
     def bonus_share(self, role: Role, payoff: float) -> float:
@@ -269,20 +153,12 @@ class Bargaining(AlternatingOffers[BargainingConfig, Rounds]):
 
     # ---- what players see --------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return whether offers may have messages."""
-        return self.config.messages_allowed
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
-            "you": self.role_title(role),
-            "other": self.role_title(other(role)),
+            **super().text_variables(role),
             "money": self.config.money,
             "your_loss": 1 - self.delta(role),
             "other_loss": 1 - self.delta(other(role)) if self.config.complete_information else None,
-            "rounds": self.config.rounds,
-            "messages_allowed": self.config.messages_allowed,
-            "you_begin": role == ALICE,
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from games.bargaining.state import BargainingCore as Bargaining
+from games.bargaining.state import Rounds
 from games.glee import other
 from games.interface import Block, Role, Said, Talk, Text, Told, View
 from games.words import gettext as _
 from games.words import percent
-
-if TYPE_CHECKING:
-    from games.bargaining.rules import Bargaining, Rounds
 
 
 def view(game: Bargaining, state: Rounds, role: Role) -> View:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from games.bargaining.state import BargainingCore as Bargaining
+from games.bargaining.state import Proposal, Rounds
 from games.glee import OfferScreen, other
 from games.interface import Bar, Bars, Cell, Chart, Fact, Facts, Role, Said, Series, Text
 from games.words import gettext as _
 from games.words import percent
-
-if TYPE_CHECKING:
-    from games.bargaining.rules import Bargaining, Proposal, Rounds
 
 UNKNOWN_HORIZON = 12
 """Rounds in the chart when players do not know how many there are."""

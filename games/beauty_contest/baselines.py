@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
+from games.beauty_contest.state import BeautyContestCore as BeautyContest
 from games.interface import MoveData, Role, Script
+from games.scripts import by_name
 from games.sessions import Session
-
-if TYPE_CHECKING:
-    from games.beauty_contest.rules import BeautyContest
 
 
 def random(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
@@ -50,14 +47,5 @@ def no_answer(game: BeautyContest, state: Session, role: Role, rng: Random) -> M
     return {"answer": None}
 
 
-SCRIPTS: Mapping[str, Script] = {
-    "random": random,
-    "rational": rational,
-    "level_1": level(1),
-    "level_2": level(2),
-    "level_3": level(3),
-    "level_4": level(4),
-    "adaptive": adaptive,
-    "fouler": fouler,
-    "no_answer": no_answer,
-}
+LEVELS = {f"level_{k}": level(k) for k in (1, 2, 3, 4)}
+SCRIPTS = by_name(random, rational, **LEVELS, adaptive=adaptive, fouler=fouler, no_answer=no_answer)

@@ -8,67 +8,35 @@ same seats play again and may see the most recent ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from games.beauty_contest import baselines, quiz, views
+from games.beauty_contest.state import Answer, BeautyContestCore, mean
 from games.beauty_contest.told import TOLD
-from games.interface import Bars, Config, Form, Json, Move, Payoffs, Prospect, Question, Role, Script
+from games.interface import Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Price, Ratio, Row, Seat, column, in_unit
-from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
-from games.words import exact
+from games.sessions import Session
 from games.words import gettext as _
-
-TIE = 1e-9
-"""Distances that differ by less than this share of the upper limit count as equal."""
-
 
 OnScale = Annotated[float, in_unit("the numbers' scale", 0)]
 
 
-class _ContestConfig(Config):
-    players: int = Field(5, ge=2, le=20, title="Players", description="Number of seats, from 2 to 20.")
-    upper: float = Field(100, gt=0, title="Upper limit", description="The largest number allowed; above 0.")
-    fraction: float = Field(
-        2 / 3, gt=0, lt=1, title="Fraction", description="The target is this fraction of the mean; between 0 and 1."
-    )
-    prize: float = Field(
-        1, gt=0, title="Prize", description="Won in each run and shared by the closest, in the game's own unit."
-    )
-
-
-class BeautyContestConfig(RunsConfig, _ContestConfig):
-    """One treatment. Defaults: five seats, two thirds, one run; the paper names no prize."""
-
-
-class Answer(Move):
-    """A number from 0 to the upper limit."""
-
-    answer: Number = Field(title="Your number")
-
-
-class BeautyContest(SealedNumbers[BeautyContestConfig]):
+class BeautyContest(BeautyContestCore):
     """All players choose a number; those closest to a fraction of the mean win."""
 
     told = TOLD
-    title: ClassVar[str] = _("Beauty contest")
-    summary: ClassVar[str] = _(
-        "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
-    )
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "level_2"
-    shown_by: ClassVar[tuple[str, ...]] = ("level_1", "level_2", "level_3", "adaptive", "random")
-    starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
-    seat_title: ClassVar[str] = _("Player")
-    number_key: ClassVar[str] = "answer"
-    screen: ClassVar[RunScreen] = views.SCREEN
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "player", "number", "mean", "target", "prize", "fraction", "run", "limit", "answer", "valid", "dollar",
-    )  # fmt: skip
+    title = _("Beauty contest")
+    summary = _("All players choose a number at once; the one closest to a fraction of the mean wins the prize.")
+    scripts = baselines.SCRIPTS
+    default_script = "level_2"
+    shown_by = ("level_1", "level_2", "level_3", "adaptive", "random")
+    starting_config = {"runs": 3, "history_depth": 3}
+    seat_title = _("Player")
+    number_key = "answer"
+    asks = _("Choose your number")
+    screen = views.SCREEN
+    reserved_words = "player number mean target prize fraction run limit answer valid dollar"
     move_types = (Answer,)
 
     class Results(Row):
@@ -103,42 +71,9 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
 
     # ---- the rules -----------------------------------------------------------------------------------
 
-    def limit(self) -> float:
-        return self.config.upper
-
-    def form(self) -> Form:
-        return self._form
-
-    @cached_property
-    def _form(self) -> Form:
-        limits = self.limits_text()
-        return Form("answer", _("Choose your number"), Answer, help=limits, limits=limits)
-
-    def mean(self, run: Sequence[float | None]) -> float | None:
-        """Return the mean of a run's valid numbers; None if there are none."""
-        return mean([number for number in run if number is not None and self.valid(number)])
-
-    def target(self, run: Sequence[float | None]) -> float | None:
-        """Return the fraction times the mean of the valid numbers; None if there are none."""
-        average = self.mean(run)
-        return None if average is None else self.config.fraction * average
-
-    def winners(self, run: Sequence[float | None]) -> tuple[Role, ...]:
-        """Return the seats closest to the target, in order; empty if there is no target."""
-        roles = self.roles()
-        config = self.config
-        closest = _closest_seats(tuple(run), config.upper, config.fraction, every_number=config.source == "program")
-        return tuple(roles[seat] for seat in closest)
-
-    def won(self, run: Sequence[float | None], role: Role) -> float:
-        """Return what a seat won in this run, in the game's own unit."""
-        winners = self.winners(run)
-        return self.config.prize / len(winners) if role in winners else 0.0
-
     # ---- the result ----------------------------------------------------------------------------------
 
-    def result_bars(self, state: Session, role: Role) -> Bars:
-        return views.result_bars(self, state, role)
+    result_bars = views.result_bars
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the prize won."""
@@ -195,57 +130,20 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         prize = self.config.prize
         win = _("if you win {amount}") if self.config.runs == 1 else _("if you win {amount} in every run")
         return (
-            Prospect(_("if you win nothing"), 0.0, self.bonus_share(role, 0.0)),
-            Prospect(win.format(amount=self.money(prize)), prize, self.bonus_share(role, prize)),
+            self.prospect(_("if you win nothing"), role, 0.0),
+            self.prospect(win.format(amount=self.money(prize)), role, prize),
         )
 
     # ---- texts and views -------------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return False: players send no words to each other."""
-        return False
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
-            "you": self.role_title(role),
-            "players": self.config.players,
+            **super().text_variables(role),
             "upper": self.config.upper,
             "fraction": self.fraction_in_words(),
             "prize": self.config.prize,
-            "runs": self.config.runs,
-            "history_depth": min(self.config.history_depth, self.config.runs - 1),
-            "told_of_others": self.config.about_others(),
             "others_known": self.config.told_of_others != "nothing",
         }
 
-    def fraction_in_words(self) -> str:
-        """Return the fraction as people write it: 2/3 rather than 0.666…"""
-        fraction = Fraction(self.config.fraction).limit_denominator(20)
-        return str(fraction) if float(fraction) == self.config.fraction else exact(self.config.fraction)
-
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.fraction, self.fraction_in_words(), self.config.upper)
-
-
-@lru_cache(maxsize=1024)
-def _closest_seats(
-    run: tuple[float | None, ...], upper: float, fraction: float, *, every_number: bool
-) -> tuple[int, ...]:
-    """Return the winners' indices; cached, since every seat and page needs them.
-
-    Args:
-        every_number: numbers outside the limits count towards the mean, but cannot win.
-    """
-    valid = {seat: number for seat, number in enumerate(run) if number is not None and 0 <= number <= upper}
-    counted = [number for number in run if number is not None] if every_number else list(valid.values())
-    average = mean(counted)
-    if average is None or not valid:
-        return ()
-    distances = {seat: abs(number - fraction * average) for seat, number in valid.items()}
-    closest = min(distances.values()) + TIE * upper
-    return tuple(seat for seat, distance in distances.items() if distance <= closest)
-
-
-def mean(numbers: Sequence[float]) -> float | None:
-    """Return the mean, without overflow; None for no numbers."""
-    return math.fsum(number / len(numbers) for number in numbers) if numbers else None

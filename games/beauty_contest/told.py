@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from games.beauty_contest.state import BeautyContestCore as BeautyContest
 from games.interface import Role, Text, Told, View
+from games.sessions import Session
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.beauty_contest.rules import BeautyContest
-    from games.sessions import Session
 
 
 def view(game: BeautyContest, state: Session, role: Role) -> View:

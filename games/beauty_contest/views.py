@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from games.beauty_contest.state import BeautyContestCore as BeautyContest
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Text
 from games.sessions import RunScreen, Session
 from games.words import exact, rounded
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.beauty_contest.rules import BeautyContest
 
 
 def _status(game: BeautyContest, state: Session) -> Text:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
-from games.interface import MoveData, Role, Script
+from games.duopoly.state import DuopolyCore as Duopoly
+from games.duopoly.state import History
+from games.interface import MoveData, Role
 from games.practice import also_in_practice
-
-if TYPE_CHECKING:
-    from games.duopoly.rules import Duopoly, History
 
 
 def _price_move(price: float | None, game: Duopoly) -> MoveData:
@@ -49,12 +46,4 @@ def random(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
     return {"price": rng.uniform(0, game.shown_advice)}
 
 
-SCRIPTS: Mapping[str, Script] = also_in_practice(
-    {
-        "nash": nash,
-        "collusive": collusive,
-        "best_reply": best_reply,
-        "tit_for_tat": tit_for_tat,
-        "random": random,
-    }
-)
+SCRIPTS = also_in_practice(nash, collusive, best_reply, tit_for_tat, random)

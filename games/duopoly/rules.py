@@ -7,98 +7,38 @@ settle between competition (Nash, 0) and collusion (1). A single firm shows whet
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from statistics import fmean
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from typing import Any
 
 from games.duopoly import baselines, quiz, views
-from games.duopoly.market import Market, References, references
-from games.interface import (
-    Chance,
-    Form,
-    Json,
-    Move,
-    MoveData,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Script,
-    Tool,
-    TwoSources,
-)
-from games.periods import NoteMove, Periods, PeriodsConfig, Quantity, Screen, lookup, plain
-from games.practice import WithPractice
+from games.duopoly.state import FIRMS, FORM, DuopolyCore, History, PriceMove
+from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
+from games.periods import NoteMove, Quantity, lookup, plain
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
 
-FIRMS: tuple[Role, Role] = ("firm_1", "firm_2")
 PRODUCT = "Product_1"
-HIGHEST_PRICE = 1_000_000
 LAST_FOR_LITMUS = 50
 LAST_FOR_CONVERGED: Mapping[str, int] = {"paper": 100, "program": 101}
 CONVERGENCE_TOLERANCE = 0.05
 """Largest distance from the monopoly price that counts as having found it: relative (paper) or absolute (program)."""
 
 
-class DuopolyConfig(PeriodsConfig, TwoSources):
-    """One treatment. Defaults: the paper's market."""
-
-    periods: int = Field(300, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
-    alpha: float = Field(1.0, gt=0, title="Currency", description="α: multiplies all prices and costs.")
-    quality: float = Field(2.0, title="Quality", description="a: how much customers value the products.")
-    outside: float = Field(0.0, title="Outside option", description="a₀: how much customers value buying nothing.")
-    cost: float = Field(1.0, gt=0, title="Cost", description="c: cost per unit, before the currency factor.")
-    mu: float = Field(0.25, gt=0, title="Differentiation", description="μ: the larger, the less prices matter.")
-    market: float = Field(100.0, gt=0, title="Market size", description="β: number of customers.")
-    rival: bool = Field(True, title="Rival", description="Whether there is a second firm.")
-    advice: Annotated[float, Field(gt=0)] | None = Field(
-        1.5,
-        title="Advice",
-        description="Prices above this multiple of the collusive price are not recommended. Empty: no advice.",
-    )
-
-    @model_validator(mode="after")
-    def _practice_only_without_rival(self) -> DuopolyConfig:
-        if self.practice and self.rival:
-            raise PydanticCustomError("practice", "Practice period: only possible without a rival.")
-        return self
-
-
-class PriceMove(Move):
-    """The price of this period."""
-
-    price: float = Field(ge=0, le=HIGHEST_PRICE, title="Your price")
-
-
-FORM = Form("price", _("Set your price"), PriceMove, help=_("This closes the period."), tool="set_prices")
-
-
-@dataclass(frozen=True, kw_only=True)
-class History(Periods):
-    """Every firm's price, period by period."""
-
-    prices: tuple[Mapping[Role, float], ...] = ()
-
-
-class Duopoly(WithPractice[DuopolyConfig, History]):
+class Duopoly(DuopolyCore):
     """Firms compete or learn to collude."""
 
-    title: ClassVar[str] = _("Duopoly")
-    unseated_title: ClassVar[str] = _("a firm")
-    summary: ClassVar[str] = _("Two firms set their prices again and again for the same customers.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "tit_for_tat"
-    shown_by: ClassVar[tuple[str, ...]] = ("best_reply", "tit_for_tat")
-    starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
-    oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
-    reserved_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
-    screen: ClassVar[Screen] = views.SCREEN
-    asks: ClassVar[str] = _("Period {period}: set your price.")
+    title = _("Duopoly")
+    unseated_title = _("a firm")
+    summary = _("Two firms set their prices again and again for the same customers.")
+    scripts = baselines.SCRIPTS
+    default_script = "tit_for_tat"
+    shown_by = ("best_reply", "tit_for_tat")
+    starting_config = {"periods": 20}
+    oracles = frozenset({"nash", "collusive", "best_reply"})
+    reserved_words = "price firm rival profit cost quantity period note sold"
+    screen = views.SCREEN
+    asks = _("Period {period}: set your price.")
     move_types = (PriceMove, NoteMove)
 
     class Results(Row):
@@ -116,25 +56,6 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         payoff: Money = column("Its profit.")
 
     # ---- parameters --------------------------------------------------------------------------------
-
-    @cached_property
-    def market(self) -> Market:
-        config = self.config
-        return Market(config.alpha, config.quality, config.outside, config.cost, config.mu, config.market)
-
-    @property
-    def references(self) -> References:
-        """The reference prices."""
-        return references(self.market, self.config.rival)
-
-    @property
-    def shown_advice(self) -> float:
-        """The highest recommended price, in cents; the highest reference price if the configuration has no advice."""
-        factor = 1.0 if self.config.advice is None else self.config.advice
-        return round(factor * self.references.highest, 2)
-
-    def roles(self) -> tuple[Role, ...]:
-        return FIRMS if self.config.rival else FIRMS[:1]
 
     def kind(self, role: Role) -> str:
         """Return the same kind for both firms."""
@@ -174,18 +95,6 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
         return {"price": self.shown_advice / 2}
 
     # ---- the result --------------------------------------------------------------------------------
-
-    def outcome(self, state: History, t: int) -> dict[Role, tuple[float, float, float]]:
-        """Return (price, quantity, profit) of each firm in a period."""
-        prices = [state.prices[t][role] for role in self.roles()]
-        return {
-            role: row
-            for role, row in zip(
-                self.roles(),
-                zip(prices, self.market.quantities(prices), self.market.profits(prices), strict=True),
-                strict=True,
-            )
-        }
 
     def payoffs(self, state: History) -> Payoffs:
         """Return each firm's total profit."""

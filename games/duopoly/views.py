@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from statistics import fmean
-from typing import TYPE_CHECKING
 
+from games.duopoly.state import DuopolyCore as Duopoly
+from games.duopoly.state import History
 from games.interface import Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
 from games.periods import Screen, shown, two_decimals
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.duopoly.rules import Duopoly, History
 
 
 def _data(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:

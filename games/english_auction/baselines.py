@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
+from games.english_auction.state import Bidding
+from games.english_auction.state import EnglishAuctionCore as EnglishAuction
 from games.interface import MoveData, Role, Script
-
-if TYPE_CHECKING:
-    from games.english_auction.rules import Bidding, EnglishAuction
+from games.scripts import by_name
 
 
 def random(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> MoveData:
@@ -32,10 +30,4 @@ def drop_out(game: EnglishAuction, state: Bidding, role: Role, rng: Random) -> M
     return {"bid": None}
 
 
-SCRIPTS: Mapping[str, Script] = {
-    "random": random,
-    "rational": stay_in(1.0),
-    "overbidder": stay_in(1.2),
-    "underbidder": stay_in(0.8),
-    "drop_out": drop_out,
-}
+SCRIPTS = by_name(random, rational=stay_in(1.0), overbidder=stay_in(1.2), underbidder=stay_in(0.8), drop_out=drop_out)

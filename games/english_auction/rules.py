@@ -7,109 +7,30 @@ then round the table, skipping the leader and everybody who dropped out. The auc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import Field
-
-from games.auctions import AscendingConfig, AuctionConfig, PrivateValues, Units
+from games.auctions import Units
 from games.english_auction import baselines, quiz, views
-from games.interface import (
-    Bars,
-    Chance,
-    Form,
-    Json,
-    Move,
-    MoveData,
-    MoveWarning,
-    Payoffs,
-    Question,
-    Role,
-    Script,
-    Turn,
-    View,
-)
+from games.english_auction.state import Bid, Bidding, Call, EnglishAuctionCore
+from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Question, Role, Turn, View
 from games.results import Count, Ratio, Row, Seat, Share, column
-from games.seats import AboutOthersConfig
 from games.words import exact
 from games.words import gettext as _
 
-ROUNDING = 1e-9
-"""A bid may be below the minimum by this share of the assets, so that 0.3 is accepted if the minimum is 0.1 + 0.2."""
 
-
-class EnglishAuctionConfig(AboutOthersConfig, AscendingConfig, AuctionConfig):
-    """One treatment. Defaults: five bidders, from 0 in steps of 10."""
-
-    start_price: float = Field(
-        0, ge=0, title="Start price", description="The lowest first bid, in units. Above the assets, nobody can bid."
-    )
-    increment: float = Field(
-        10, gt=0, title="Increment", description="How much a bid must exceed the standing bid by, in units."
-    )
-
-
-class Bid(Move):
-    """A bid; None to drop out for good."""
-
-    bid: float | None = Field(
-        title="Your bid",
-        description="Your bid in units; null drops out for good.",
-        json_schema_extra={"none": _("Drop out for good")},
-    )
-
-
-@dataclass(frozen=True)
-class Call:
-    """One seat's turn: its bid, or None if it dropped out; `standing` is the standing bid before it, if any."""
-
-    role: Role
-    bid: float | None
-    standing: float | None
-
-
-@dataclass(frozen=True)
-class Bidding:
-    """The auction so far: everybody's value in seat order, and all calls, oldest first."""
-
-    values: tuple[float, ...]
-    calls: tuple[Call, ...] = ()
-
-    @property
-    def standing(self) -> Call | None:
-        """The call with the highest bid so far."""
-        return next((call for call in reversed(self.calls) if call.bid is not None), None)
-
-    @property
-    def price(self) -> float | None:
-        """The standing bid; None before the first bid."""
-        return self.standing.bid if self.standing else None
-
-    @property
-    def leader(self) -> Role | None:
-        """The seat with the standing bid."""
-        return self.standing.role if self.standing else None
-
-    @property
-    def dropped(self) -> frozenset[Role]:
-        """The seats that are out for good."""
-        return frozenset(call.role for call in self.calls if call.bid is None)
-
-
-class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
+class EnglishAuction(EnglishAuctionCore):
     """Bidders outbid each other in turn until only one is left."""
 
-    title: ClassVar[str] = _("English auction")
-    summary: ClassVar[str] = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
-    system: ClassVar[str] = "Economics Arena"
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "rational"
-    shown_by: ClassVar[tuple[str, ...]] = ("rational", "underbidder", "overbidder")
-    starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "bidder", "bid", "item", "value", "assets", "price", "auction", "drop", "out", "unit", "units", "minimum",
-    )  # fmt: skip
+    title = _("English auction")
+    summary = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
+    system = "Economics Arena"
+    scripts = baselines.SCRIPTS
+    default_script = "rational"
+    shown_by = ("rational", "underbidder", "overbidder")
+    starting_config = {"increment": 50}
+    reserved_words = "bidder bid item value assets price auction drop out unit units minimum"
     move_types = (Bid,)
 
     class Results(Row):
@@ -150,28 +71,6 @@ class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
 
     def setup(self, chance: Chance) -> Bidding:
         return Bidding(self.draw_values(chance))
-
-    def next(self, state: Bidding) -> Role | None:
-        """Return the seat whose turn is next, skipping the leader and seats that dropped out; None if it is over."""
-        roles = self.roles()
-        last_index = roles.index(state.calls[-1].role) if state.calls else -1
-        skipped = state.dropped | {state.leader}
-        following = (roles[(last_index + step) % len(roles)] for step in range(1, len(roles) + 1))
-        return next((role for role in following if role not in skipped), None)
-
-    def minimum(self, state: Bidding) -> float:
-        """Return the minimum for the next bid; if it is above the assets, no bid is allowed."""
-        price = state.price
-        return self.config.start_price if price is None else price + self.config.increment
-
-    def lowest(self, state: Bidding) -> float | None:
-        """Return the lowest bid allowed now, without floating-point residue; None if no bid is allowed."""
-        least = self.minimum(state)
-        lowest = float(f"{least:.12g}")
-        return None if self._too_low(self.config.assets, least) else min(lowest, self.config.assets)
-
-    def _too_low(self, bid: float, least: float) -> bool:
-        return bid < least - ROUNDING * self.config.assets
 
     def turn(self, state: Bidding) -> Turn | None:
         role = self.next(state)
@@ -299,14 +198,9 @@ class EnglishAuction(PrivateValues[EnglishAuctionConfig, Bidding]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions()
 
-    def result_bars(self, state: Bidding, role: Role) -> Bars:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Bidding, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def public_view(self, state: Bidding) -> View:
-        return views.public_view(self, state)
+    view = views.view
+    public_view = views.public_view
+    result_bars = views.result_bars
 
     def notices(self, before: Bidding, moves: Mapping[Role, Any], after: Bidding, role: Role) -> View:
         return views.notices(self, after, role)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from games.auctions import own_facts, units
+from games.english_auction.state import Bidding, Call
+from games.english_auction.state import EnglishAuctionCore as EnglishAuction
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Table, Text, View
 from games.words import exact
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.english_auction.rules import Bidding, Call, EnglishAuction
 
 
 def view(game: EnglishAuction, state: Bidding, role: Role) -> View:

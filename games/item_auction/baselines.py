@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
-from games.interface import MoveData, Role, Script
-
-if TYPE_CHECKING:
-    from games.item_auction.rules import ItemAuction
-    from games.item_auction.state import Auction
+from games.interface import MoveData, Role
+from games.item_auction.core import ItemAuctionCore as ItemAuction
+from games.item_auction.state import Auction
+from games.scripts import by_name
 
 WITHDRAW: MoveData = {"bid": None}
 
@@ -51,10 +48,4 @@ def withdraw(game: ItemAuction, state: Auction, role: Role, rng: Random) -> Move
     return WITHDRAW
 
 
-SCRIPTS: Mapping[str, Script] = {
-    "random": random,
-    "rule": rule,
-    "estimate": estimate,
-    "greedy": greedy,
-    "withdraw": withdraw,
-}
+SCRIPTS = by_name(random, rule, estimate, greedy, withdraw)

@@ -13,14 +13,15 @@ MULTIPLES = (0.5, 1, 2, 4)
 
 def questions(budget: int, money: Callable[[float], str]) -> tuple[Question, ...]:
     """Return three questions about the rules and the bidder's own budget."""
-    loss = _("Negative: you lose the difference")
     final = _("No: withdrawing is final for that item")
     return (
-        Question(
-            key="overpaying",
-            prompt=_("You buy an item for more than it is really worth. What is your profit on it?"),
-            options=(loss, _("Zero"), _("Your estimate minus the price"), _("Your profit does not change")),
-            answer=loss,
+        Question.with_answer(
+            "overpaying",
+            _("You buy an item for more than it is really worth. What is your profit on it?"),
+            _("Negative: you lose the difference"),
+            _("Zero"),
+            _("Your estimate minus the price"),
+            _("Your profit does not change"),
         ),
         Question(
             key="withdrawing",

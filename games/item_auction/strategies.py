@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from games.interface import Role, View
 from games.item_auction import views
+from games.item_auction.core import ItemAuctionCore as ItemAuction
 from games.item_auction.state import Auction, Beliefs, Plans
 from games.strategies import Question, Strategy
-
-if TYPE_CHECKING:
-    from games.item_auction.rules import ItemAuction
 
 HINTS = (
     "Start at the start price or a little above it, and raise your bid step by step. Weigh the pros and cons of this "

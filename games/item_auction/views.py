@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.item_auction.core import ItemAuctionCore as ItemAuction
 from games.item_auction.state import Auction, Lot, Plans
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.item_auction.rules import ItemAuction
 
 
 def view(game: ItemAuction, state: Auction, role: Role) -> View:

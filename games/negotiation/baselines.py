@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good
+from games.negotiation.state import NegotiationCore as Negotiation
+from games.negotiation.state import Rounds
+from games.scripts import by_name
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.negotiation.rules import Negotiation, Rounds
 
 ACCEPT: MoveData = {"decision": "accept"}
 REJECT: MoveData = {"decision": "reject"}
@@ -177,4 +176,4 @@ def random(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveDat
     return rng.choice((ACCEPT, REJECT))
 
 
-SCRIPTS: Mapping[str, Script] = {"equilibrium": equilibrium, "haggler": haggler, "random": random}
+SCRIPTS = by_name(equilibrium, haggler, random)

@@ -9,134 +9,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from games.glee import AlternatingOffers, Offers, OfferScreen, other
-from games.interface import (
-    Config,
-    Form,
-    Message,
-    Move,
-    MoveData,
-    MoveWarning,
-    NoMessage,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Script,
-)
+from games.interface import Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role
 from games.negotiation import baselines, quiz, views
 from games.negotiation.amounts import formatted
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain
+from games.negotiation.state import Answer, AnswerOrLeave, NegotiationCore, Offer, Proposal, Rounds, SilentOffer
 from games.negotiation.told import TOLD
 from games.results import Count, Index, Price, Ratio, Row, column
 from games.words import gettext as _
-
-Factor = Annotated[float, Field(gt=0)]
-Decision = Literal["accept", "reject", "walk_away"]
-VALUES = (1e-100, 1e100)
-"""The smallest and the largest value in dollars; sums and squares of values between them are finite floats."""
-
-
-class NegotiationConfig(Config):
-    """One treatment. Defaults: the baselines of GLEE's statistical analysis, with ten rounds and messages."""
-
-    scale: float = Field(
-        10_000, gt=0, title="Price scale", description="What a factor of 1 is worth, in the game's own unit."
-    )
-    seller_factor: Factor = Field(
-        1,
-        title="Seller's value factor",
-        description="The product's value to Alice, who sells, as a multiple of the scale.",
-    )
-    buyer_factor: Factor = Field(
-        1, title="Buyer's value factor", description="The product's value to Bob, who buys, as a multiple of the scale."
-    )
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
-        10,
-        title="Rounds",
-        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
-    )
-    complete_information: bool = Field(
-        True,
-        title="Complete information",
-        description="Whether each player knows what the product is worth to the other.",
-    )
-    messages_allowed: bool = Field(
-        True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
-    )
-    outside_option: bool = Field(
-        True,
-        title="Outside option",
-        description="Whether an answer may also be to walk away: trading elsewhere at one's own value, for no gain.",
-    )
-    cap: int = Field(
-        99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends without a trade."
-    )
-
-    @model_validator(mode="after")
-    def _values_are_amounts(self) -> NegotiationConfig:
-        for factor in (self.seller_factor, self.buyer_factor):
-            if not VALUES[0] <= self.scale * factor <= VALUES[1]:
-                raise PydanticCustomError("no_amount", "The scale times each factor must be an amount of money.")
-        return self
-
-
-class _Priced(Move):
-    price: float = Field(ge=0, title="Price", description="0 or more.")
-
-
-class Offer(_Priced):
-    """A price with an optional message."""
-
-    message: Message = Field(None, title="Message", description="An optional message to the other player.")
-
-
-class SilentOffer(_Priced):
-    """A price in a game without messages."""
-
-    message: NoMessage = None
-
-
-class _Answer(Move):
-    """The answer to a price."""
-
-    decision: Decision
-
-
-class Answer(_Answer):
-    """An answer without an outside option."""
-
-    decision: Literal["accept", "reject"] = Field(title="Your answer")
-
-
-class AnswerOrLeave(_Answer):
-    """An answer with an outside option."""
-
-    decision: Decision = Field(title="Your answer")
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """One round: who named which price, and the answer."""
-
-    by: Role
-    price: float
-    message: str | None = None
-    answer: Decision | None = None
-
-
-@dataclass(frozen=True)
-class Rounds(Offers[Proposal]):
-    """All rounds so far, oldest first; the last one may still be unanswered."""
-
-    proposals: tuple[Proposal, ...] = ()
 
 
 def _finite(number: float) -> float:
@@ -144,21 +29,23 @@ def _finite(number: float) -> float:
     return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
-class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
+class Negotiation(NegotiationCore):
     """A seller and a buyer negotiate a price."""
 
     told = TOLD
-    title: ClassVar[str] = _("Negotiation")
-    summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "haggler"
-    screen: ClassVar[OfferScreen] = views.SCREEN
-    starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
+    title = _("Negotiation")
+    summary = _("A seller and a buyer take turns naming a price for one product.")
+    scripts = baselines.SCRIPTS
+    default_script = "haggler"
+    screen = views.SCREEN
+    starting_config = {"seller_factor": 0.8, "buyer_factor": 1.2}
     """A published cell with a surplus to share; the baseline of the analysis has none."""
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "accept reject walk away price product offer answer value worth "
-        "seller buyer sell buy trade deal round message money dollar".split()
+    reserved_words = (
+        "accept reject walk away price product offer answer value worth seller buyer sell buy trade deal round "
+        "message money dollar"
     )
+
+    private = {SELLER: frozenset({"seller_factor"}), BUYER: frozenset({"buyer_factor"})}
 
     class Results(Row):
         trade: bool = column("Whether a price was accepted.")
@@ -185,21 +72,11 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
     def money(self, amount: float) -> str:
         return formatted(amount, self.amounts)
 
-    def value(self, role: Role) -> float:
-        """Return what the product is worth to the role, in the game's own unit."""
-        return self.config.scale * (self.config.seller_factor if role == SELLER else self.config.buyer_factor)
-
-    def value_of_other(self, role: Role) -> float | None:
-        """Return what the product is worth to the opponent; None if `role` may not know it."""
-        return self.value(other(role)) if self.config.complete_information else None
-
-    def secrets(self, role: Role) -> frozenset[str]:
-        hidden = {"cap"}
-        if not self.config.complete_information:
-            hidden.add("buyer_factor" if role == SELLER else "seller_factor")
-        return frozenset(hidden)
-
     # ---- playing -----------------------------------------------------------------------------------
+
+    @property
+    def may_walk_away(self) -> bool:
+        return self.config.outside_option
 
     @property
     def move_types(self) -> tuple[type[Offer | SilentOffer], type[Answer | AnswerOrLeave]]:
@@ -231,10 +108,8 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
     def proposal(self, role: Role, move: Any) -> Proposal:
         return Proposal(role, move.price, move.message)
 
-    def default(self, state: Rounds, role: Role) -> MoveData:
-        """Return a rejection of a price, or the role's own value as a price, which cannot lose money."""
-        if state.on_table:
-            return {"decision": "reject"}
+    def first_proposal(self, role: Role) -> MoveData:
+        """Return the role's own value, which cannot lose money."""
         return {"price": self.value(role)}
 
     # ---- the result --------------------------------------------------------------------------------
@@ -272,52 +147,35 @@ class Negotiation(AlternatingOffers[NegotiationConfig, Rounds]):
         distance = (price - halfway) / self.config.scale
         return _finite(1 - 4 * distance * distance)
 
-    def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
-        """Return what accepting and ending without a trade would earn; shares only if both values are known."""
-        offer, number = state.on_table, len(state.proposals)
-        if offer is None or offer.by == role:
-            return ()
-        prospects = [self._prospect(_("If you accept"), role, gain(role, offer.price, self.value(role)), "accept")]
-        if self.ends_with(number):
-            prospects.append(self._prospect(_("If you reject"), role, 0.0, "reject"))
-        if self.config.outside_option:
-            prospects.append(self._prospect(_("If you walk away"), role, 0.0, "walk_away"))
-        return tuple(prospects)
-
-    def _prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
-        """Return a prospect; without its share if that would reveal the other's value."""
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+        """Return a possible result; without its share if that would reveal the other's value."""
         share_is_known = self.config.complete_information or payoff == 0
         return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key)
 
+    @property
+    def at_stake(self) -> float:
+        """What the players can share, at least a tenth of the scale: max(|V_B - V_A|, M/10)."""
+        return max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
+
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        no_earnings = self._prospect(_("if you earn {amount}").format(amount=self.money(0)), role, 0.0)
-        if not self.config.complete_information:
-            return (no_earnings,)
-        half = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10) / 2
-        return (no_earnings, self._prospect(_("if you earn {amount}").format(amount=self.money(half)), role, half))
+        """Return two examples: earning nothing and, if both know the values, half of what is at stake."""
+        examples = (0.0, self.at_stake / 2) if self.config.complete_information else (0.0,)
+        words = _("if you earn {amount}")
+        return tuple(self.prospect(words.format(amount=self.money(earned)), role, earned) for earned in examples)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return ½ + payoff / (2·max(|V_B - V_A|, M/10)), within [0, 1]: no trade pays one half."""
-        at_stake = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
-        return min(max(0.5 + payoff / at_stake / 2, 0.0), 1.0)
+        return min(max(0.5 + payoff / self.at_stake / 2, 0.0), 1.0)
 
     # ---- what players see --------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return whether prices may have messages."""
-        return self.config.messages_allowed
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {
-            "you": self.role_title(role),
-            "other": self.role_title(other(role)),
+            **super().text_variables(role),
             "you_sell": role == SELLER,
             "your_value": self.value(role),
             "other_value": self.value_of_other(role),
-            "rounds": self.config.rounds,
-            "messages_allowed": self.config.messages_allowed,
             "outside_option": self.config.outside_option,
-            "you_begin": role == SELLER,
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

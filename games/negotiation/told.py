@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from games.glee import other
 from games.interface import Block, Role, Said, Talk, Text, Told, View
 from games.negotiation.roles import SELLER
+from games.negotiation.state import NegotiationCore as Negotiation
+from games.negotiation.state import Rounds
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.negotiation.rules import Negotiation, Rounds
 
 
 def view(game: Negotiation, state: Rounds, role: Role) -> View:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from games.glee import OfferScreen, other
 from games.interface import Bar, Bars, Cell, Fact, Facts, Role, Said, Text
 from games.negotiation.amounts import earnings
 from games.negotiation.roles import SELLER, gain
+from games.negotiation.state import NegotiationCore as Negotiation
+from games.negotiation.state import Proposal, Rounds
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.negotiation.rules import Negotiation, Proposal, Rounds
 
 MAX_MARKS = 8
 """Earlier prices shown on the ladder; the table has all of them."""

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from analysis.measures.econevals import mean_reliabilities, reliabilities
 from games.econevals import Result, table_by_agents
 from games.interface import Block
-from games.patience.rates import YEARS, Compounding, ImpliedRates, best_fit
+from games.patience.rates import YEARS, Compounding, ImpliedRates, best_fit, mean_reliabilities, reliabilities
 from games.words import gettext as _
 
 

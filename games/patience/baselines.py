@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import exp
 from random import Random as Rng
 
-from games.interface import Game, MoveData, Role, Script
-from games.patience.rates import YEARS
-from games.patience.state import NOW, Answers, PatienceConfig
+from games.interface import Game, MoveData, Role
+from games.patience.rates import NOW, YEARS
+from games.patience.state import Answers, PatienceConfig
+from games.scripts import by_name
 
 Patience = Game[PatienceConfig, Answers]
 
@@ -46,10 +46,4 @@ def silent(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
     return {"choice": "none"}
 
 
-SCRIPTS: Mapping[str, Script] = {
-    "patient": patient,
-    "impatient": impatient,
-    "five_percent": five_percent,
-    "random": random,
-    "silent": silent,
-}
+SCRIPTS = by_name(patient, impatient, five_percent, random, silent)

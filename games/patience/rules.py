@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from random import Random
 from statistics import fmean
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from games.interface import (
     OBSERVER,
@@ -23,23 +23,20 @@ from games.interface import (
     Fact,
     Facts,
     Game,
-    Json,
     MoveData,
     Payoffs,
     Question,
     Role,
-    Script,
     Text,
     Turn,
     View,
 )
 from games.patience import baselines
-from games.patience.rates import YEARS, implied_rate
+from games.patience.rates import NOW, YEARS, implied_rate
 from games.patience.state import (
     FORM,
     HORIZONS,
     IN_WORDS,
-    NOW,
     AmountQuestion,
     Answers,
     Choice,
@@ -58,14 +55,14 @@ Rate = Annotated[float, in_unit("percent", 0, 20)]
 class Patience(Game[PatienceConfig, Answers]):
     """Choices between money now and money later."""
 
-    title: ClassVar[str] = _("Patience")
-    summary: ClassVar[str] = _("Money now or more money later, question by question.")
-    system: ClassVar[str] = "EconEvals"
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "five_percent"
-    shown_by: ClassVar[tuple[str, ...]] = ("five_percent", "impatient", "patient")
-    starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
-    reserved_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
+    title = _("Patience")
+    summary = _("Money now or more money later, question by question.")
+    system = "EconEvals"
+    scripts = baselines.SCRIPTS
+    default_script = "five_percent"
+    shown_by = ("five_percent", "impatient", "patient")
+    starting_config = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
+    reserved_words = "money now later choice amount question"
     move_types = (ChoiceMove,)
 
     class Results(Row):

@@ -11,10 +11,9 @@ from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from games.interface import Config, Form, Move
-from games.patience.rates import Horizon
+from games.patience.rates import NOW, Horizon
 from games.words import gettext as _
 
-NOW = 100.0
 HORIZONS: Mapping[str, tuple[float, float]] = {
     "1 month": (0.1, 105.0),
     "6 months": (0.5, 115.0),

@@ -9,17 +9,16 @@ sells like `commitment`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
 from games.persuasion.roles import BUYER, HIGH, LOW
+from games.persuasion.state import Market, Round
+from games.persuasion.state import PersuasionCore as Persuasion
+from games.scripts import by_name
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.persuasion.rules import Market, Persuasion, Round
 
 # Sentences are translated only when used: looking them all up costs more than the move.
 Sentences = tuple[Callable[[], str], ...]
@@ -131,12 +130,4 @@ def random(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData
     return _buy(yes) if role == BUYER else _say(game, yes, rng)
 
 
-SCRIPTS: Mapping[str, Script] = {
-    "honest": honest,
-    "always_yes": always_yes,
-    "commitment": commitment,
-    "bayesian": bayesian,
-    "trusting": trusting,
-    "never": never,
-    "random": random,
-}
+SCRIPTS = by_name(honest, always_yes, commitment, bayesian, trusting, never, random)

@@ -8,187 +8,35 @@ alice M; a high-quality purchase earns bob M(v - 1), a low-quality one M(u - 1).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from random import Random
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
-from pydantic import AfterValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
-
-from games.glee import AliceAndBob, other
-from games.interface import (
-    MESSAGE_LIMIT,
-    Bars,
-    Chance,
-    Config,
-    Form,
-    Move,
-    MoveData,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Script,
-    Turn,
-    View,
-    Words,
-)
+from games.interface import Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Turn
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
+from games.persuasion.state import Market, PersuasionCore, Pitch, Purchase, Recommendation, Round
 from games.persuasion.told import TOLD
 from games.results import Count, Ratio, Row, Share, column
 from games.words import gettext as _
 
 
-class PersuasionConfig(Config):
-    """One treatment. Defaults: the baselines of GLEE's statistical analysis, with text messages."""
-
-    price: float = Field(
-        10_000, gt=0, title="Price", description="What a product costs in every round, in the game's own unit."
-    )
-    prior: float = Field(
-        0.5, ge=0, le=1, title="Chance of high quality", description="For each product, independently of the others."
-    )
-    high_value: float = Field(
-        1.25,
-        gt=1,
-        title="Value of high quality",
-        description="What a high-quality product is worth to the buyer, as a multiple of the price; more than 1.",
-    )
-    low_value: float = Field(
-        0,
-        ge=0,
-        lt=1,
-        title="Value of low quality",
-        description="What a low-quality product is worth to the buyer, as a multiple of the price; less than 1.",
-    )
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
-        20,
-        title="Rounds",
-        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
-    )
-    complete_information: bool = Field(
-        True,
-        title="Complete information",
-        description="Whether the seller knows what high and low quality are worth to the buyer.",
-    )
-    message_type: Literal["text", "binary"] = Field(
-        "text",
-        title="What the seller sends",
-        description="A message of up to 2,000 characters, or a recommendation: yes or no.",
-    )
-    buyer_type: Literal["long_living", "myopic"] = Field(
-        "long_living",
-        title="Buyer",
-        description="One buyer who remembers all rounds, or a new buyer in every round who sees only statistics.",
-    )
-    reveal_quality: Literal["always", "if_bought"] = Field(
-        "always",
-        title="The buyer learns the quality",
-        description="After every round, or only after buying the product.",
-    )
-    qualities: tuple[Quality, ...] | None = Field(
-        None,
-        title="Fixed qualities",
-        description="The quality in each round, one per round. Empty (usual): drawn at random.",
-    )
-    cap: int = Field(99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends.")
-    reminder: bool = Field(
-        False, title="Reminder", description="Whether buyers are reminded that not buying costs nothing."
-    )
-
-    @model_validator(mode="after")
-    def _enough_qualities(self) -> PersuasionConfig:
-        if self.qualities is not None and self.rounds is not None and len(self.qualities) < self.rounds:
-            raise PydanticCustomError(
-                "too_few_qualities",
-                "qualities: there are only {given} for {rounds} rounds",
-                {"given": len(self.qualities), "rounds": self.rounds},
-            )
-        return self
-
-
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise PydanticCustomError("says_nothing", "must not be empty")
-    return text
-
-
-class Pitch(Move):
-    """The seller's message about a product."""
-
-    message: Annotated[Words, Field(max_length=MESSAGE_LIMIT), AfterValidator(_not_blank)] = Field(
-        title="Your message", description="What you tell the buyer about this product."
-    )
-
-
-class Recommendation(Move):
-    """The seller's recommendation, yes or no."""
-
-    recommendation: Literal["yes", "no"] = Field(
-        title="Your recommendation", description="Whether you recommend this product to the buyer."
-    )
-
-
-class Purchase(Move):
-    """The buyer's decision."""
-
-    decision: Literal["yes", "no"] = Field(
-        title="Your decision", description="“yes” buys the product at its price, “no” does not."
-    )
-
-
-@dataclass(frozen=True)
-class Round:
-    """One product: its quality, the seller's message or recommendation, and whether it was bought."""
-
-    quality: Quality
-    message: str | None = None
-    recommendation: Literal["yes", "no"] | None = None
-    decision: Literal["yes", "no"] | None = None
-
-    @property
-    def offered(self) -> bool:
-        return self.message is not None or self.recommendation is not None
-
-    @property
-    def bought(self) -> bool:
-        return self.decision == "yes"
-
-
-@dataclass(frozen=True)
-class Market:
-    """All rounds so far, oldest first; the last one may be unfinished."""
-
-    rounds: tuple[Round, ...]
-
-    @property
-    def played(self) -> tuple[Round, ...]:
-        """The finished rounds."""
-        return self.rounds if self.rounds[-1].decision is not None else self.rounds[:-1]
-
-    @property
-    def now(self) -> Round | None:
-        """The current round; None when the game is over."""
-        return self.rounds[-1] if self.rounds[-1].decision is None else None
-
-
-class Persuasion(AliceAndBob[PersuasionConfig, Market]):
+class Persuasion(PersuasionCore):
     """A seller advises a buyer on products whose quality only the seller knows."""
 
     told = TOLD
-    title: ClassVar[str] = _("Persuasion")
-    summary: ClassVar[str] = _(
-        "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
+    title = _("Persuasion")
+    summary = _("Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides.")
+    scripts = baselines.SCRIPTS
+    default_script = "bayesian"
+    shown_by = ("commitment", "trusting")
+    reserved_words = (
+        "yes no buy buyer seller sell product price quality high low round recommend recommendation message "
+        "market dollar"
     )
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "bayesian"
-    shown_by: ClassVar[tuple[str, ...]] = ("commitment", "trusting")
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
-        "recommend", "recommendation", "message", "market", "dollar",
-    )  # fmt: skip
+
+    private = {SELLER: frozenset(), BUYER: frozenset({"high_value", "low_value"})}
 
     class Results(Row):
         high_quality_rounds: Count = column("Rounds with a high-quality product.")
@@ -213,39 +61,12 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
         """Return the roles that people may take; they never play the myopic buyer."""
         return (SELLER,) if self.myopic else (SELLER, BUYER)
 
-    def remembers(self, role: Role) -> bool:
-        return not (self.myopic and role == BUYER)
-
     def role_label(self, role: Role) -> str:
         return {SELLER: _("Alice, the seller"), BUYER: _("Bob, the buyer")}[role]
-
-    @property
-    def myopic(self) -> bool:
-        """Whether every round has a new buyer."""
-        return self.config.buyer_type == "myopic"
 
     def progress(self, state: Market) -> tuple[float, float]:
         """Return the moves made, of two in each round: what the seller says and what the buyer decides."""
         return 2 * len(state.played) + (state.now is not None and state.now.offered), 2 * self.last_round
-
-    def knows_values(self, role: Role) -> bool:
-        """Return whether the role knows what high and low quality are worth to the buyer."""
-        return role == BUYER or self.config.complete_information
-
-    def secrets(self, role: Role) -> frozenset[str]:
-        hidden = {"cap"}
-        if not self.knows_values(role):
-            hidden |= {"high_value", "low_value"}
-        return frozenset(hidden)
-
-    def revealed(self, past_round: Round) -> bool:
-        """Return whether the buyer learnt the quality of a finished round's product."""
-        return past_round.bought or self.config.reveal_quality == "always"
-
-    def gain(self, quality: Quality) -> float:
-        """Return what buying a product of this quality earns the buyer, in the game's own unit."""
-        value = self.config.high_value if quality == HIGH else self.config.low_value
-        return self.config.price * (value - 1)
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -319,14 +140,6 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
 
     # ---- the result --------------------------------------------------------------------------------
 
-    def earned(self, rounds: tuple[Round, ...], role: Role) -> float:
-        """Return what the role earned in these rounds, in the game's own unit."""
-        if role == SELLER:
-            return self.config.price * sum(past_round.bought for past_round in rounds)
-        high = sum(past_round.bought and past_round.quality == HIGH for past_round in rounds)
-        low = sum(past_round.bought and past_round.quality == LOW for past_round in rounds)
-        return high * self.gain(HIGH) + low * self.gain(LOW)
-
     def payoffs(self, state: Market) -> Payoffs:
         return {role: self.earned(state.played, role) for role in self.roles()}
 
@@ -347,10 +160,6 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
             bob_self_gain=self.earned(rounds, BUYER) / (self.config.price * len(rounds)),
         )
 
-    def is_last(self, state: Market) -> bool:
-        """Return whether the current round is the last one, as far as the players know."""
-        return len(state.rounds) == self.config.rounds
-
     def ends(self, state: Market, role: Role, move: Any) -> bool:
         """Return whether this is the buyer's decision in the last round."""
         return isinstance(move, Purchase) and self.is_last(state) and self.remembers(role)
@@ -359,8 +168,7 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
         """Return what the role has earned so far; nothing if the number of rounds is hidden."""
         if self.config.rounds is None or state.now is None or not self.remembers(role):
             return ()
-        so_far = self.earned(state.played, role)
-        return (Prospect(_("If nothing more is bought"), so_far, self.bonus_share(role, so_far)),)
+        return (self.prospect(_("If nothing more is bought"), role, self.earned(state.played, role)),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return an example: half of the products or of the expected maximum; no amount if rounds are hidden."""
@@ -369,14 +177,9 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
             payoff = None if self.config.rounds is None else self.config.price * self.config.rounds / 2
             return (Prospect(words, payoff, 0.5),)
         best_payoff = None if self.config.rounds is None else self.config.rounds * self.config.prior * self.gain(HIGH)
-        no_earnings = Prospect(_("if you earn {amount}").format(amount=self.money(0)), 0.0, self.bonus_share(role, 0.0))
-        if not best_payoff:
-            return (no_earnings,)
-        half = best_payoff / 2
-        example = Prospect(
-            _("if you earn {amount}").format(amount=self.money(half)), half, self.bonus_share(role, half)
-        )
-        return (no_earnings, example)
+        examples = (0.0, best_payoff / 2) if best_payoff else (0.0,)
+        words = _("if you earn {amount}")
+        return tuple(self.prospect(words.format(amount=self.money(earned)), role, earned) for earned in examples)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         return [(index // 2 + 1, "purchase" if index % 2 else "recommendation") for index in range(len(moves))]
@@ -400,8 +203,7 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     def text_variables(self, role: Role) -> dict[str, Any]:
         knows = self.knows_values(role)
         return {
-            "you": self.role_title(role),
-            "other": self.role_title(other(role)),
+            **super().text_variables(role),
             "you_sell": role == SELLER,
             "price": self.config.price,
             "prior": self.config.prior,
@@ -410,7 +212,6 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
             "high_gain": self.gain(HIGH) if knows else None,
             "low_loss": -self.gain(LOW) if knows else None,
             "seller_knows_values": self.config.complete_information,
-            "rounds": self.config.rounds,
             "words": self.config.message_type == "text",
             "new_buyers": self.myopic,
             "always_revealed": self.config.reveal_quality == "always",
@@ -419,11 +220,6 @@ class Persuasion(AliceAndBob[PersuasionConfig, Market]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.price, self.money)
 
-    def result_bars(self, state: Market, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Market, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def notices(self, before: Market, moves: Mapping[Role, Any], after: Market, role: Role) -> View:
-        return views.notices(self, before, moves, after, role)
+    view = views.view
+    notices = views.notices
+    result_bars = views.result_bars

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from games.interface import Block, Role, Said, Talk, Text, Told, View
 from games.persuasion.roles import BUYER, HIGH, SELLER, Quality
+from games.persuasion.state import Market, Round
+from games.persuasion.state import PersuasionCore as Persuasion
 from games.words import gettext as _
-
-if TYPE_CHECKING:
-    from games.persuasion.rules import Market, Persuasion, Round
 
 
 def view(game: Persuasion, state: Market, role: Role) -> View:

@@ -7,16 +7,15 @@ sees the current product's message and statistics of earlier rounds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from games.glee import other
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Said, Table, Text, View
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
+from games.persuasion.state import Market, Round
+from games.persuasion.state import PersuasionCore as Persuasion
 from games.words import gettext as _
 from games.words import percent
-
-if TYPE_CHECKING:
-    from games.persuasion.rules import Market, Persuasion, Round
 
 
 def view(game: Persuasion, state: Market, role: Role) -> View:

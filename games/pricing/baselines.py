@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from random import Random
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
 from games.practice import Benchmark, also_in_practice
 from games.pricing.state import PricingConfig, Sales
 
@@ -40,4 +39,4 @@ def climb(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
     return {"prices": {name: price * (1 + step) for name, price in last.items()}}
 
 
-SCRIPTS: Mapping[str, Script] = also_in_practice({"optimum": optimum, "random": random, "climb": climb})
+SCRIPTS = also_in_practice(optimum, random, climb)

@@ -12,10 +12,10 @@ from dataclasses import replace
 from math import isfinite
 from random import Random
 from statistics import fmean
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Question, Role, Script, Tool
-from games.periods import AGENT, NoteMove, Quantity, Screen, form_for_instance, instance_of, lookup, plain, refuse_names
+from games.interface import Chance, Form, Json, MoveData, Question, Role, Tool
+from games.periods import AGENT, NoteMove, Quantity, form_for_instance, instance_of, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.pricing import baselines, quiz, views
 from games.pricing.market import PROGRAM_OUTSIDE, Instance, Pattern, draw_hidden, draw_public
@@ -31,17 +31,15 @@ Profit = Annotated[float, in_unit("the fixed currency")]
 class Pricing(Benchmark[PricingConfig, Sales]):
     """A seller searches for the best prices in a changing market."""
 
-    title: ClassVar[str] = _("Pricing")
-    summary: ClassVar[str] = _("A seller sets prices period after period in an unknown and changing market.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "climb"
-    starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20, "practice": True}
-    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "price product profit cost quantity period note sold market".split()
-    )
-    screen: ClassVar[Screen] = views.SCREEN
-    asks: ClassVar[str] = _("Period {period}: set your prices.")
+    title = _("Pricing")
+    summary = _("A seller sets prices period after period in an unknown and changing market.")
+    scripts = baselines.SCRIPTS
+    default_script = "climb"
+    starting_config = {"periods": 20, "practice": True}
+    oracles = frozenset({"optimum"})
+    reserved_words = "price product profit cost quantity period note sold market"
+    screen = views.SCREEN
+    asks = _("Period {period}: set your prices.")
     move_types = (PricesMove, NoteMove)
 
     class Results(Row):

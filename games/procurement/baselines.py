@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import floor
 from random import Random
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
 from games.practice import Benchmark, also_in_practice
 from games.procurement.instances import Instance, Offer
 from games.procurement.state import ProcurementConfig, Purchases
@@ -73,4 +72,4 @@ def _category_units(offer: Offer, category: tuple[str, ...]) -> int:
     return sum(number for name, number in offer.contents.items() if name in category)
 
 
-SCRIPTS: Mapping[str, Script] = also_in_practice({"optimum": optimum, "random": random, "greedy": greedy})
+SCRIPTS = also_in_practice(optimum, random, greedy)

@@ -5,18 +5,13 @@ from __future__ import annotations
 from games.interface import Question
 from games.words import gettext as _
 
-FAILS = _("It fails, supports nobody, and the period is used up")
-
 QUESTIONS = (
-    Question(
-        key="over_budget",
-        prompt=_("What happens to a plan that costs more than the budget?"),
-        options=(
-            FAILS,
-            _("It is reduced until it fits"),
-            _("It is refused and you try again in the same period"),
-            _("The rest is borrowed from the next period"),
-        ),
-        answer=FAILS,
+    Question.with_answer(
+        "over_budget",
+        _("What happens to a plan that costs more than the budget?"),
+        _("It fails, supports nobody, and the period is used up"),
+        _("It is reduced until it fits"),
+        _("It is refused and you try again in the same period"),
+        _("The rest is borrowed from the next period"),
     ),
 )

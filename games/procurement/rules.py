@@ -11,10 +11,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Question, Role, Script, Tool
-from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, is_count, lookup, plain, refuse_names
+from games.interface import Chance, Form, Json, MoveData, Question, Role, Tool
+from games.periods import AGENT, NoteMove, form_for_instance, instance_of, is_count, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
 from games.procurement.instances import Instance, draw_hidden, draw_public
@@ -31,18 +31,16 @@ OPTIMUM_TOLERANCE = 1e-6
 class Procurement(Benchmark[ProcurementConfig, Purchases]):
     """A manager searches for the best use of a budget."""
 
-    title: ClassVar[str] = _("Procurement")
-    summary: ClassVar[str] = _("A manager buys equipment under a budget, period after period, to find out what works.")
-    slow_setup: ClassVar[bool] = True
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "greedy"
-    starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 15, "practice": True}
-    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "offer plan budget worker workers period note product units".split()
-    )
-    screen: ClassVar[Screen] = views.SCREEN
-    asks: ClassVar[str] = _("Period {period}: choose what to buy.")
+    title = _("Procurement")
+    summary = _("A manager buys equipment under a budget, period after period, to find out what works.")
+    slow_setup = True
+    scripts = baselines.SCRIPTS
+    default_script = "greedy"
+    starting_config = {"level": "small", "periods": 15, "practice": True}
+    oracles = frozenset({"optimum"})
+    reserved_words = "offer plan budget worker workers period note product units"
+    screen = views.SCREEN
+    asks = _("Period {period}: choose what to buy.")
     move_types = (PlanMove, NoteMove)
 
     class Results(Row):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
 from games.practice import Benchmark, also_in_practice
 from games.scheduling.state import Attempts, SchedulingConfig
 
@@ -36,4 +35,4 @@ def repair(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveDa
     return {"assignment": matching}
 
 
-SCRIPTS: Mapping[str, Script] = also_in_practice({"optimum": optimum, "random": random, "repair": repair})
+SCRIPTS = also_in_practice(optimum, random, repair)

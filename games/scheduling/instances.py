@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from analysis.measures.econevals import expected_blocking
+from games.scheduling.blocking import expected_blocking
 from games.words import quoted
 
 Preferences = Literal["uniform", "shared", "correlated", "correlated_shared"]

@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Question, Role, Script, Text, Tool
-from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, lookup, refuse_matching
+from games.interface import Chance, Form, Json, MoveData, Question, Role, Text, Tool
+from games.periods import AGENT, NoteMove, form_for_instance, instance_of, lookup, refuse_matching
 from games.practice import Benchmark
 from games.results import Count, JsonText, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.scheduling import baselines, quiz, views
@@ -25,17 +25,15 @@ from games.words import gettext as _
 class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     """A manager searches for a stable schedule."""
 
-    title: ClassVar[str] = _("Scheduling")
-    summary: ClassVar[str] = _("A manager assigns workers to tasks, period after period, until the schedule is stable.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "repair"
-    starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 12, "practice": True}
-    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "worker task schedule pair blocking period note assignment".split()
-    )
-    screen: ClassVar[Screen] = views.SCREEN
-    asks: ClassVar[str] = _("Period {period}: submit a schedule.")
+    title = _("Scheduling")
+    summary = _("A manager assigns workers to tasks, period after period, until the schedule is stable.")
+    scripts = baselines.SCRIPTS
+    default_script = "repair"
+    starting_config = {"level": "small", "periods": 12, "practice": True}
+    oracles = frozenset({"optimum"})
+    reserved_words = "worker task schedule pair blocking period note assignment"
+    screen = views.SCREEN
+    asks = _("Period {period}: submit a schedule.")
     move_types = (AssignmentMove, NoteMove)
 
     class Results(Row):

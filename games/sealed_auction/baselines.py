@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
-from typing import TYPE_CHECKING
 
 from games.interface import MoveData, Role, Script
+from games.scripts import by_name
+from games.sealed_auction.state import SealedAuctionCore as SealedAuction
 from games.sessions import Session
-
-if TYPE_CHECKING:
-    from games.sealed_auction.rules import SealedAuction
 
 
 def random(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
@@ -46,12 +43,12 @@ def no_answer(game: SealedAuction, state: Session, role: Role, rng: Random) -> M
     return {"bid": None}
 
 
-SCRIPTS: Mapping[str, Script] = {
-    "random": random,
-    "truthful": truthful,
-    "rational": rational,
-    "shade": shade,
-    "overbidder": bid_share(1.2),
-    "underbidder": bid_share(0.8),
-    "no_answer": no_answer,
-}
+SCRIPTS = by_name(
+    random,
+    truthful=truthful,
+    rational=rational,
+    shade=shade,
+    overbidder=bid_share(1.2),
+    underbidder=bid_share(0.8),
+    no_answer=no_answer,
+)

@@ -7,71 +7,34 @@ bid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import Any
 
-from pydantic import Field
-
-from games.auctions import AuctionConfig, PrivateValues, Units
-from games.interface import Bars, Chance, Form, Json, Move, Payoffs, Question, Role, Script
+from games.auctions import Units
+from games.interface import Chance, Payoffs, Question, Role
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.sealed_auction import baselines, quiz, views
+from games.sealed_auction.state import Bid, SealedAuctionCore
 from games.sealed_auction.told import TOLD
-from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
+from games.sessions import Session
 from games.words import gettext as _
 
 
-class SealedAuctionConfig(RunsConfig, AuctionConfig):
-    """One treatment. Defaults: five bidders, second price, one run; the paper names no fee."""
-
-    price_rule: Literal["second", "first"] = Field(
-        "second",
-        title="Price rule",
-        description="What the winner pays: the highest bid of the others (second), or the winner's own bid (first).",
-    )
-    foul_fee: float = Field(
-        0, ge=0, title="Foul fee", description="What a bid outside the limits costs in a run, in units."
-    )
-    history_reveals: Literal["bids", "bids_and_values"] = Field(
-        "bids",
-        title="The history reveals",
-        description="Everybody's bids, or everybody's bids and values.",
-    )
-
-
-class Bid(Move):
-    """A bid from 0 to the assets."""
-
-    bid: Number = Field(title="Your bid")
-
-
-@dataclass(frozen=True)
-class Sale:
-    """How a run ended: the winner and the price (None without a valid bid), and everybody's final assets."""
-
-    winner: Role | None
-    price: float | None
-    assets: Mapping[Role, float]
-
-
-class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[SealedAuctionConfig]):
+class SealedAuction(SealedAuctionCore):
     """All bidders bid at once; the highest bid wins."""
 
     told = TOLD
-    title: ClassVar[str] = _("Sealed auction")
-    summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "truthful"
-    shown_by: ClassVar[tuple[str, ...]] = ("truthful", "shade", "overbidder", "underbidder", "rational")
-    starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
-    number_key: ClassVar[str] = "bid"
-    screen: ClassVar[RunScreen] = views.SCREEN
-    reserved_words: ClassVar[tuple[str, ...]] = (
-        "bidder", "bid", "item", "value", "assets", "price", "auction", "run", "unit", "units", "valid", "winner",
-    )  # fmt: skip
+    title = _("Sealed auction")
+    summary = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
+    scripts = baselines.SCRIPTS
+    default_script = "truthful"
+    shown_by = ("truthful", "shade", "overbidder", "underbidder", "rational")
+    starting_config = {"runs": 3, "history_depth": 3}
+    number_key = "bid"
+    asks = _("Place your bid")
+    screen = views.SCREEN
+    reserved_words = "bidder bid item value assets price auction run unit units valid winner"
     move_types = (Bid,)
 
     class Results(Row):
@@ -110,22 +73,6 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
 
     # ---- the rules -----------------------------------------------------------------------------------
 
-    def limit(self) -> float:
-        return self.config.assets
-
-    def form(self) -> Form:
-        return self._form
-
-    @cached_property
-    def _form(self) -> Form:
-        limits = self.limits_text()
-        return Form("bid", _("Place your bid"), Bid, help=limits, limits=limits)
-
-    @property
-    def reveals_values(self) -> bool:
-        """Whether a run is shown with everybody's value."""
-        return self.config.history_reveals == "bids_and_values"
-
     def secrets(self, role: Role) -> frozenset[str]:
         """Hide the others' listed values, unless the history shows them."""
         return frozenset() if self.reveals_values else super().secrets(role)
@@ -133,28 +80,9 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
     def setup(self, chance: Chance) -> Session:
         return Session(values=self.draw_values(chance))
 
-    def sale(self, state: Session, index: int) -> Sale:
-        """Return how the run with this index ended."""
-        config, run = self.config, state.runs[index]
-        every = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None}
-        bids = {role: bid for role, bid in every.items() if config.source == "program" or self.valid(bid)}
-        assets = {role: config.assets if role in bids else config.assets - config.foul_fee for role in self.roles()}
-        if not bids:
-            return Sale(None, None, assets)
-        winner = max(bids, key=lambda role: bids[role])
-        other_bids = [bid for role, bid in bids.items() if role != winner]
-        price = bids[winner] if config.price_rule == "first" else max(other_bids, default=0.0)
-        assets[winner] = config.assets - price + self.value(state, winner)
-        return Sale(winner, price, assets)
-
-    def sales(self, state: Session) -> list[Sale]:
-        """Return how all runs so far ended."""
-        return [self.sale(state, index) for index in range(len(state.runs))]
-
     # ---- the result ----------------------------------------------------------------------------------
 
-    def result_bars(self, state: Session, role: Role) -> Bars:
-        return views.result_bars(self, state, role)
+    result_bars = views.result_bars
 
     def payoffs(self, state: Session) -> Payoffs:
         """Return the mean over runs of the final assets."""
@@ -223,22 +151,14 @@ class SealedAuction(PrivateValues[SealedAuctionConfig, Session], SealedNumbers[S
 
     # ---- texts and views -------------------------------------------------------------------------------
 
-    def players_write(self) -> bool:
-        """Return False: players send no words to each other."""
-        return False
-
     def text_variables(self, role: Role) -> dict[str, Any]:
         config = self.config
         return {
-            "you": self.role_title(role),
-            "players": config.players,
+            **super().text_variables(role),
             "assets": config.assets,
             "second_price": config.price_rule == "second",
             "foul_fee": config.foul_fee,
-            "runs": config.runs,
-            "history_depth": min(config.history_depth, config.runs - 1),
             "values_revealed": self.reveals_values,
-            "told_of_others": config.about_others(),
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from games.interface import Role, Text, Told, View
+from games.sealed_auction.state import SealedAuctionCore as SealedAuction
+from games.sessions import Session
 from games.words import gettext as _
 from games.words import rounded
-
-if TYPE_CHECKING:
-    from games.sealed_auction.rules import SealedAuction
-    from games.sessions import Session
 
 
 def view(game: SealedAuction, state: Session, role: Role) -> View:

@@ -5,16 +5,12 @@ Only this module hides the others' values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from games.auctions import own_facts, units
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Text
+from games.sealed_auction.state import SealedAuctionCore as SealedAuction
 from games.sessions import RunScreen, Session
 from games.words import gettext as _
 from games.words import rounded
-
-if TYPE_CHECKING:
-    from games.sealed_auction.rules import SealedAuction
 
 
 def _status(game: SealedAuction, state: Session) -> Text:

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.toolbox.evolution import deviation_ratings, meta_game, replicator_path
 from games.interface import Block, Chart, Fact, Facts, Series, Table
 from games.play import configure
+from games.social_dilemma.evolution import deviation_ratings, meta_game, replicator_path
 from games.words import gettext as _
 from games.words import number, percent
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from random import Random
-from typing import TYPE_CHECKING
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
+from games.scripts import by_name
+from games.social_dilemma.core import SocialDilemmaCore as SocialDilemma
 from games.social_dilemma.designs import Contract, Mediator, standard_contract, standard_mediator
 from games.social_dilemma.moves import DELEGATE
 from games.social_dilemma.state import Dilemma, Round
-
-if TYPE_CHECKING:
-    from games.social_dilemma.rules import SocialDilemma
 
 
 def always_cooperate(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
@@ -179,11 +177,4 @@ def _all_cooperated(game: SocialDilemma, past_round: Round, roles: tuple[Role, .
     return all(game.actions(role)[past_round.actions[role]] == _cooperative(game, role) for role in roles)
 
 
-SCRIPTS: Mapping[str, Script] = {
-    "always_cooperate": always_cooperate,
-    "always_defect": always_defect,
-    "tit_for_tat": tit_for_tat,
-    "grim": grim,
-    "nash": nash,
-    "random": random,
-}
+SCRIPTS = by_name(always_cooperate, always_defect, tit_for_tat, grim, nash, random)

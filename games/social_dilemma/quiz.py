@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from games.interface import Question, Role
+from games.social_dilemma.core import SocialDilemmaCore as SocialDilemma
 from games.words import gettext as _
 from games.words import number
-
-if TYPE_CHECKING:
-    from games.social_dilemma.rules import SocialDilemma
 
 MAX_OPTIONS = 4
 
@@ -62,23 +58,24 @@ def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
             )
             return (Question("partners", _("Who did you play with?"), (same, different), different),)
         case "mediation":
-            answer = _("The mediator plays for you, using its action for one delegating player")
             return (
-                Question(
+                Question.with_answer(
                     "delegating",
                     _("What happens if you are the only one who delegates to the mediator?"),
-                    (answer, _("Nothing: you choose again"), _("The others must delegate too")),
-                    answer,
+                    _("The mediator plays for you, using its action for one delegating player"),
+                    _("Nothing: you choose again"),
+                    _("The others must delegate too"),
                 ),
             )
         case "contract":
-            answer = _("Only if everybody signs")
             return (
-                Question(
+                Question.with_answer(
                     "signing",
                     _("When does the chosen contract take effect?"),
-                    (answer, _("If most players sign"), _("Only for those who sign"), _("Always")),
-                    answer,
+                    _("Only if everybody signs"),
+                    _("If most players sign"),
+                    _("Only for those who sign"),
+                    _("Always"),
                 ),
             )
     return ()

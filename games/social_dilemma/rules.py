@@ -9,68 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import pairwise
-from math import floor
 from random import Random
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
-from games.interface import (
-    Bars,
-    Chance,
-    Form,
-    Json,
-    Move,
-    MoveData,
-    Payoffs,
-    Prospect,
-    Question,
-    Role,
-    Script,
-    Turn,
-    View,
-)
+from games.interface import Chance, Form, Move, MoveData, Payoffs, Prospect, Role, Turn, View
 from games.results import Count, Ratio, RoundRecord, Row, Share, column
-from games.seats import EqualSeats, number_of
+from games.seats import number_of
 from games.social_dilemma import baselines, moves, quiz, views
-from games.social_dilemma.base_games import Action, BaseGame, Earned, action_names
-from games.social_dilemma.config import REPEATED, REPUTATION, DilemmaConfig
-from games.social_dilemma.designs import (
-    UNSOUND,
-    Contract,
-    Mediator,
-    Quality,
-    played_profile,
-    quality_of_contract,
-    quality_of_mediator,
-    with_payments,
-)
-from games.social_dilemma.state import Design, Dilemma, Groups, Round, Stage
+from games.social_dilemma.base_games import Action, Earned
+from games.social_dilemma.core import SocialDilemmaCore
+from games.social_dilemma.designs import played_profile, with_payments
+from games.social_dilemma.state import Dilemma, Groups, Round, Stage
 from games.social_dilemma.told import TOLD
 from games.words import gettext as _
 from games.words import points
 
-UNBOUNDED = 1_000_000
-"""The largest payment in a contract where the publication has no bound; players are not told it."""
 
-
-class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
+class SocialDilemma(SocialDilemmaCore):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
 
     told = TOLD
-    title: ClassVar[str] = _("Social dilemma")
-    summary: ClassVar[str] = _(
-        "A conflict between private and common interest, under mechanisms that may sustain cooperation."
-    )
-    system: ClassVar[str] = "CoopEval"
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "tit_for_tat"
-    shown_by: ClassVar[tuple[str, ...]] = ("tit_for_tat", "random")
-    starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5, "framing": "words"}
-    reserved_words: ClassVar[tuple[str, ...]] = tuple(
-        "action points round agent player mediator contract delegate sign approve proposal group".split()
-    )
+    title = _("Social dilemma")
+    summary = _("A conflict between private and common interest, under mechanisms that may sustain cooperation.")
+    system = "CoopEval"
+    scripts = baselines.SCRIPTS
+    default_script = "tit_for_tat"
+    shown_by = ("tit_for_tat", "random")
+    starting_config = {"mechanism": "repetition", "rounds": 5, "framing": "words"}
+    reserved_words = "action points round agent player mediator contract delegate sign approve proposal group"
 
     class Results(Row):
         rounds_played: Count = column("Rounds in which everybody acted.")
@@ -101,24 +69,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
 
     # ---- parameters --------------------------------------------------------------------------------
 
-    @cached_property
-    def base(self) -> BaseGame:
-        """Return the base game in normal form."""
-        return self.config.base()
-
-    @property
-    def mechanism(self) -> str:
-        return self.config.mechanism
-
-    @property
-    def repeated(self) -> bool:
-        return self.mechanism in REPEATED
-
-    @property
-    def in_population(self) -> bool:
-        """Return whether seats meet different seats in every round."""
-        return self.mechanism in REPUTATION
-
     def seats(self) -> int:
         return self.base.seats * (self.config.population if self.in_population else 1)
 
@@ -140,50 +90,8 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         words = _("Agent {number}") if agents_alone else _("Player {number}")
         return words.format(number=number_of(role))
 
-    def position(self, role: Role) -> int:
-        """Return the role's position in the base game, from 0."""
-        return (number_of(role) - 1) % self.base.seats
-
-    def actions(self, role: Role) -> tuple[str, ...]:
-        """Return the names of the role's actions."""
-        return self.base.names(self.position(role))
-
-    @property
-    def all_actions(self) -> tuple[str, ...]:
-        """Return the names of all roles' actions."""
-        return action_names(max(self.base.actions))
-
-    def label(self, action: str) -> str:
-        """Return the name of an action, or of delegating, as shown to players; moves keep the original name."""
-        if action == moves.DELEGATE:
-            return _("delegate")
-        return self.config.labels(len(self.all_actions))[int(action[1:])]
-
     def _choice_label(self, choice: str) -> str:
         return _("Delegate to the mediator") if choice == moves.DELEGATE else self.label(choice)
-
-    def labels(self, actions: Sequence[str]) -> tuple[str, ...]:
-        return tuple(map(self.label, actions))
-
-    @property
-    def contract_bound(self) -> int:
-        """Return the largest payment that a contract can contain."""
-        if self.config.contract_bound is not None:
-            return self.config.contract_bound
-        if self.config.source == "program":
-            return UNBOUNDED
-        return max(1, floor(self.base.largest()))
-
-    def last_round(self) -> int:
-        """Return the maximum number of rounds."""
-        return self.config.rounds if self.repeated else 1
-
-    def weights(self, rounds: int) -> list[float]:
-        """Return the weight of each round: (1-δ)δ^t, δ^(T-1) for the last; if drawn, only the last round counts."""
-        if self.repeated and self.config.stopping == "drawn":
-            return [*[0.0] * (rounds - 1), 1.0]
-        delta = self.config.continuation
-        return [(1 - delta) * delta**t for t in range(rounds - 1)] + [delta ** (rounds - 1)]
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the keys that determine when the match ends, if players are not told.
@@ -245,10 +153,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             case "sign":
                 return moves.SIGNING
         return moves.acting(self.choices(role), self.config.answer_with, self.labels(self.choices(role)))
-
-    def choices(self, role: Role) -> tuple[str, ...]:
-        """Return what a seat can choose when it acts."""
-        return (*self.actions(role), moves.DELEGATE) if self.mechanism == "mediation" else self.actions(role)
 
     def refuse(self, state: Dilemma, role: Role, move: Any) -> str | None:
         if not isinstance(move, moves.Mix):
@@ -320,32 +224,6 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         if self.config.stop_after is not None:
             return rounds_played >= self.config.stop_after
         return not chance.draw("goes_on", lambda rng: rng.random() < self.config.continuation)
-
-    def design_of(self, state: Dilemma, number: int) -> Design:
-        """Return the proposal of seat `number`."""
-        return state.proposals[f"p{number}"]
-
-    def mediator(self, state: Dilemma) -> Mediator:
-        """Return the chosen mediator."""
-        assert state.winner is not None
-        return as_mediator(self.design_of(state, state.winner))
-
-    def contract(self, state: Dilemma) -> Contract:
-        """Return the chosen contract."""
-        assert state.winner is not None
-        return as_contract(self.design_of(state, state.winner))
-
-    def contract_active(self, state: Dilemma) -> bool:
-        """Return whether everybody signed the chosen contract."""
-        return bool(state.signed) and all(state.signed.values())
-
-    def quality(self, design: Design) -> Quality:
-        """Return whether a proposal makes cooperation an equilibrium."""
-        if self.mechanism == "mediation":
-            return quality_of_mediator(self.base, as_mediator(design))
-        if self.mechanism == "contract":
-            return quality_of_contract(self.base, as_contract(design))
-        return UNSOUND
 
     def default(self, state: Dilemma, role: Role) -> MoveData:
         """Return a move that does not cooperate, proposes nothing useful, and approves and signs nothing."""
@@ -452,10 +330,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
         """Return the smallest and the largest payoff of the base game."""
         low, high = self.base.range(self.position(role))
         words = _("if your result is {amount}")
-        return tuple(
-            Prospect(words.format(amount=points(amount)), amount, self.bonus_share(role, amount))
-            for amount in sorted({low, high})
-        )
+        return tuple(self.prospect(words.format(amount=points(amount)), role, amount) for amount in sorted({low, high}))
 
     def stage(self, state: Dilemma) -> tuple[int | None, str | None]:
         return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
@@ -516,27 +391,12 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
             "mixing": self.config.answer_with,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self, role)
-
-    def result_bars(self, state: Dilemma, role: Role) -> Bars | None:
-        return views.result_bars(self, state, role)
-
-    def view(self, state: Dilemma, role: Role) -> View:
-        return views.view(self, state, role)
+    quiz = quiz.questions
+    view = views.view
+    result_bars = views.result_bars
 
     def notices(self, before: Dilemma, moves: Mapping[Role, Any], after: Dilemma, role: Role) -> View:
         return views.notices(self, before, after, role)
-
-
-def as_mediator(design: Design) -> Mediator:
-    """Return a proposed mediator: action number by number of delegators."""
-    return {int(number): int(str(action)[1:]) for number, action in design.items()}
-
-
-def as_contract(design: Design) -> Contract:
-    """Return a proposed contract: payment by action number."""
-    return {int(action[1:]): int(payment) for action, payment in design.items()}
 
 
 def _share(cases: Sequence[bool | None]) -> float | None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from games.interface import Block, Cell, Fact, Facts, Form, Role, Table, Text, Told, View
 from games.social_dilemma import moves, views
+from games.social_dilemma.core import SocialDilemmaCore as SocialDilemma
+from games.social_dilemma.state import Dilemma
 from games.words import gettext as _
 from games.words import number
-
-if TYPE_CHECKING:
-    from games.social_dilemma.rules import SocialDilemma
-    from games.social_dilemma.state import Dilemma
 
 
 def view(game: SocialDilemma, state: Dilemma, role: Role) -> View:

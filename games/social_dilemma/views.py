@@ -10,16 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, permutations
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from games.interface import OBSERVER, Bar, Bars, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.social_dilemma.core import SocialDilemmaCore as SocialDilemma
 from games.social_dilemma.designs import with_payments
 from games.social_dilemma.state import Dilemma, Round
 from games.words import gettext as _
 from games.words import number, percent
-
-if TYPE_CHECKING:
-    from games.social_dilemma.rules import SocialDilemma
 
 MAX_COLUMNS, MAX_OUTCOMES = 4, 100
 """Maximum columns, and outcomes, of a table of points that stays in view."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
 
-from games.interface import MoveData, Role, Script
+from games.interface import MoveData, Role
 from games.practice import WithPractice, also_in_practice
 from games.task_allocation.state import Allocation, TaskAllocationConfig
 
@@ -48,11 +47,4 @@ def greedy_equality(game: TaskAllocation, state: Allocation, role: Role, rng: Ra
     return _assign_in_order(state, game.period(state), sorted(state.instance.workers, key=lambda worker: sizes[worker]))
 
 
-SCRIPTS: Mapping[str, Script] = also_in_practice(
-    {
-        "optimum": optimum,
-        "random": random,
-        "greedy_efficiency": greedy_efficiency,
-        "greedy_equality": greedy_equality,
-    }
-)
+SCRIPTS = also_in_practice(optimum, random, greedy_efficiency, greedy_equality)

@@ -5,18 +5,13 @@ from __future__ import annotations
 from games.interface import Question
 from games.words import gettext as _
 
-SIZE = _("The sizes of the tasks they were given")
-
 QUESTIONS = (
-    Question(
-        key="pay",
-        prompt=_("What does a worker's pay depend on?"),
-        options=(
-            SIZE,
-            _("The revenue they made"),
-            _("How productive they are"),
-            _("Nothing: all are paid the same"),
-        ),
-        answer=SIZE,
+    Question.with_answer(
+        "pay",
+        _("What does a worker's pay depend on?"),
+        _("The sizes of the tasks they were given"),
+        _("The revenue they made"),
+        _("How productive they are"),
+        _("Nothing: all are paid the same"),
     ),
 )

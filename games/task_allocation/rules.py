@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from analysis.measures.econevals import task_allocation
-from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Question, Role, Script, Tool
-from games.periods import AGENT, NoteMove, Screen, form_for_instance, instance_of, lookup, plain, refuse_matching
+from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
+from games.periods import AGENT, NoteMove, form_for_instance, instance_of, lookup, plain, refuse_matching
 from games.practice import WithPractice
 from games.results import Count, Index, Price, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.task_allocation import baselines, quiz, views
 from games.task_allocation.instances import Instance, draw_hidden, draw_public
+from games.task_allocation.litmus import task_allocation
 from games.task_allocation.state import FORM, Allocation, AssignmentMove, PeriodNumber, TaskAllocationConfig
 from games.words import gettext as _
 
@@ -26,17 +26,17 @@ from games.words import gettext as _
 class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     """A manager assigns tasks to workers."""
 
-    title: ClassVar[str] = _("Task allocation")
-    summary: ClassVar[str] = _("A manager assigns tasks to workers who differ in what they produce.")
-    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    default_script: ClassVar[str] = "greedy_equality"
-    starting_config: ClassVar[Mapping[str, Json]] = {"periods": 15, "practice": True}
-    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
-    reserved_words: ClassVar[tuple[str, ...]] = tuple("worker task assignment pay revenue period note size".split())
-    get_number: ClassVar[str] = "get_period_number"
-    notes_of: ClassVar[type[Move]] = PeriodNumber
-    screen: ClassVar[Screen] = views.SCREEN
-    asks: ClassVar[str] = _("Period {period}: assign a task to every worker.")
+    title = _("Task allocation")
+    summary = _("A manager assigns tasks to workers who differ in what they produce.")
+    scripts = baselines.SCRIPTS
+    default_script = "greedy_equality"
+    starting_config = {"periods": 15, "practice": True}
+    oracles = frozenset({"optimum"})
+    reserved_words = "worker task assignment pay revenue period note size"
+    get_number = "get_period_number"
+    notes_of = PeriodNumber
+    screen = views.SCREEN
+    asks = _("Period {period}: assign a task to every worker.")
     move_types = (AssignmentMove, NoteMove)
 
     class Results(Row):

@@ -15,9 +15,9 @@ from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from analysis import tokens
 from analysis.results import Figure, Table
 from analysis.toolbox.numbers import finite
+from games import tokens
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis import tokens
 from analysis.data import Data
 from analysis.results import Options, Outcome, Table, count, text
 from analysis.writing import html_table
+from games import tokens
 
 TEMPLATE = Path(__file__).with_name("report.html")
 MAX_ROWS = 40

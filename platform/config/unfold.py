@@ -9,7 +9,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
-from analysis.tokens import colour
+from games.tokens import colour
 from marketplaces import kinds
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 
+from celery import current_app
 from django.core.files import File
 from django.db import IntegrityError, InterfaceError, OperationalError, close_old_connections, connections, transaction
 from django.db.models import Model
@@ -185,9 +186,7 @@ def _running(parent: Study | Collection) -> Dataset | None:
 
 
 def _enqueue(dataset: Dataset) -> None:
-    from exports.tasks import write_dataset  # the task calls this module
-
-    transaction.on_commit(lambda: write_dataset.delay(dataset.pk), robust=True)
+    transaction.on_commit(lambda: current_app.send_task("exports.write", (dataset.pk,)), robust=True)
 
 
 @contextmanager

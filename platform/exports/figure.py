@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from analysis.tokens import colour
+from games.tokens import colour
 
 FILE = "flow.svg"
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis import tokens
+from games import tokens
 from games.interface import Bar, Bars, Game, Role
 
 MOST_BARS = 12

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from celery import current_app
 from django.conf import settings
 from django.core.files import File
 from django.db import transaction
@@ -135,6 +136,4 @@ def _fail(report: Report, reason: str) -> None:
 
 
 def _enqueue(report: Report) -> None:
-    from reports.tasks import make_report  # the task calls this module
-
-    transaction.on_commit(lambda: make_report.delay(report.pk), robust=True)
+    transaction.on_commit(lambda: current_app.send_task("reports.make", (report.pk,)), robust=True)

@@ -69,7 +69,7 @@ class Outlook:
                 lineups.setdefault(plan.told.others, {})[id(stage)] = played[id(stage)][2]
         in_groups = [lobby for _stage, _game, seats, lobby in played.values() if len(people_in(seats)) > 1]
         kinds = {stage.game: type(game) for stage, game, _seats, _lobby in played.values()}
-        words = [word for kind in kinds.values() for word in (str(kind.title), *kind.reserved_words)]
+        words = [word for kind in kinds.values() for word in (str(kind.title), *kind.reserved_words.split())]
         roles = [role for _stage, _game, seats, _lobby in played.values() for role in seats]
         return cls(
             averages=tuple(sorted({plan.pay.bonus.average for plan in plans})),

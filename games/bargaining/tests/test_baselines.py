@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import games.play
 from games.bargaining.baselines import proposer_share
-from games.bargaining.rules import Bargaining, Proposal, Rounds
+from games.bargaining.rules import Bargaining
+from games.bargaining.state import Proposal, Rounds
 
 FACTORS = st.floats(0.05, 0.999)
 DELTAS = FACTORS | st.just(1.0)

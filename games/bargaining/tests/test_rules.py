@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games.play
-from games.bargaining.rules import Bargaining, Rounds
+from games.bargaining.rules import Bargaining
+from games.bargaining.state import Rounds
 from games.errors import BadConfig, Refused
 
 FACTORS = st.floats(0.05, 1.0)

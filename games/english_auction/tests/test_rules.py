@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games.play
-from games.english_auction.rules import Bid, EnglishAuction
+from games.english_auction.rules import EnglishAuction
+from games.english_auction.state import Bid
 from games.errors import Refused
 from games.play import Play
 

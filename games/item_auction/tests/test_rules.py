@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games.errors import BadConfig, Refused
+from games.item_auction.core import Bid
 from games.item_auction.measures import rank_correlation
-from games.item_auction.rules import Bid, ItemAuction
+from games.item_auction.rules import ItemAuction
 from games.play import configure, replay_moves, script_move, start, submit
 
 BASE = {"order": "listed", "tie_break": "first_seat"}

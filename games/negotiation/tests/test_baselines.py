@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import games.play
-from games.negotiation.rules import Negotiation, Proposal, Rounds
+from games.negotiation.rules import Negotiation
+from games.negotiation.state import Proposal, Rounds
 
 FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.1, 5)
 ACCEPT, REJECT, WALK_AWAY = {"decision": "accept"}, {"decision": "reject"}, {"decision": "walk_away"}

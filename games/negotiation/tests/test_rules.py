@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import games.play
 from games.errors import BadConfig, Refused
-from games.negotiation.rules import AnswerOrLeave, Negotiation, Rounds
+from games.negotiation.rules import Negotiation
+from games.negotiation.state import AnswerOrLeave, Rounds
 
 SCALES = st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.5, 1e9)
 FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.05, 20)

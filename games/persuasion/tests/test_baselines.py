@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import games.play
 from games.persuasion import baselines
-from games.persuasion.rules import Market, Persuasion, Round
+from games.persuasion.rules import Persuasion
+from games.persuasion.state import Market, Round
 
 
 def game(**config: Any) -> Persuasion:

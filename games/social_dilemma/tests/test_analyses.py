@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from analysis import toolbox
-from analysis.toolbox.evolution import meta_game
 from games import play
 from games.social_dilemma.analyses import results, tournament
+from games.social_dilemma.evolution import meta_game
 from games.social_dilemma.rules import SocialDilemma
 
 

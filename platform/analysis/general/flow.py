@@ -6,12 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import charts, tokens
+from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.report import STAGES, reason
 from analysis.results import Analysis, Figure, Options, Result, Table, count, share, text
 from analysis.toolbox import proportion
+from games import tokens
 
 WIDTH, MAIN, SIDE, GAP, LINE = 640, 250, 300, 26, 17
 BOX, MARGIN, TOP_LINE = 46, 12, 15

@@ -24,10 +24,12 @@ from analysis.toolbox.estimates import (
     survival,
     welch,
 )
-from analysis.toolbox.evolution import deviation_ratings, pure_nash, replicator
-from analysis.toolbox.ratings import plackett_luce, trueskill
+from analysis.toolbox.evolution import pure_nash, replicator
+from analysis.toolbox.ratings import trueskill
 from analysis.toolbox.regression import ols
 from analysis.toolbox.resampling import bootstrap
+from games.ratings import plackett_luce
+from games.social_dilemma.evolution import deviation_ratings
 
 __all__ = [
     "balance", "bootstrap", "components", "correlation_difference", "deviation_ratings", "effects", "holm", "kappa",

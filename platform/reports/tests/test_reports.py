@@ -32,8 +32,11 @@ def owner(client) -> User:
 def queued_reports(monkeypatch) -> list[int]:
     """Primary keys of the reports queued for workers."""
     queued_reports: list[int] = []
-    monkeypatch.setattr("reports.tasks.make_report.delay", queued_reports.append)
-    monkeypatch.setattr("exports.tasks.write_dataset.delay", lambda pk: None)
+
+    def send_task(name: str, args: tuple[int]) -> None:
+        queued_reports.extend(args if name == "reports.make" else ())
+
+    monkeypatch.setattr("reports.background.current_app.send_task", send_task)
     return queued_reports
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from analysis.tokens import css_class
 from games.errors import GameError
+from games.tokens import css_class
 from matches.forms import fields_of
 from matches.models import Event, Match
 from opponents.spending import refusal_in_match

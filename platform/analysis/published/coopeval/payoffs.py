@@ -21,7 +21,7 @@ from analysis.published.coopeval.tournaments import (
 )
 from analysis.results import Analysis, Options, Result, Table, count, number, text
 from analysis.toolbox import deviation_ratings, replicator
-from analysis.toolbox.evolution import replicator_path
+from games.social_dilemma.evolution import replicator_path
 
 if TYPE_CHECKING:
     from analysis.data import Data

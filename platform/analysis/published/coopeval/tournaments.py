@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import SkippedError
-from analysis.toolbox.evolution import meta_game
+from games.social_dilemma.evolution import meta_game
 
 if TYPE_CHECKING:
     from analysis.data import Data

@@ -1,14 +1,9 @@
 """EconEvals (sections 4 and 5, appendices A to F): benchmarks and litmus tests from a dataset of one of its games."""
 
-from analysis.measures.econevals import (
-    duopoly,
-    duopoly_litmus,
-    expected_blocking,
-    implied_rate,
-    scheduling_score,
-    task_allocation,
-)
 from analysis.published.econevals import benchmarks, litmus
+from analysis.published.econevals.measures import duopoly, duopoly_litmus, implied_rate, scheduling_score
+from games.scheduling.blocking import expected_blocking
+from games.task_allocation.litmus import task_allocation
 
 ANALYSES = [*benchmarks.ANALYSES, *litmus.ANALYSES]
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import add_holm
-from analysis.measures.econevals import (
+from analysis.published.econevals.frames import by_instance, frame, game_of
+from analysis.published.econevals.measures import best_rate, duopoly
+from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
+from analysis.toolbox import bootstrap, mean, paired, welch
+from games.patience.rates import (
     AMOUNT_TOLERANCE,
     FIT_TOLERANCE,
     NOW,
     RATES,
-    best_rate,
-    duopoly,
+    YEARS,
     mean_reliabilities,
     reliabilities,
 )
-from analysis.published.econevals.frames import by_instance, frame, game_of
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
-from analysis.toolbox import bootstrap, mean, paired, welch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from analysis.data import Data
 
 GAMES = ("task_allocation", "patience", "duopoly")
-YEARS: Mapping[str, float] = {"1 month": 1 / 12, "6 months": 0.5, "1 year": 1.0, "5 years": 5.0}
 PUBLISHED: Mapping[str, str] = {
     "task_allocation": ".16 (.95), .33 (.71), .07 (.92)",
     "patience": "11.9 % (.80), 8.0 % (.76), 7.0 % (.88)",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, add_holm, level_text, mean_of, share_of, with_dependence
-from analysis.measures.glee import proposer_share
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, HUMAN, REQUIRED_COLUMNS, families, frame
 from analysis.results import (
@@ -25,6 +24,7 @@ from analysis.results import (
     text,
 )
 from analysis.toolbox import correlation_difference, pearson, proportion
+from games.bargaining.equilibrium import proposer_share
 
 if TYPE_CHECKING:
     import pandas as pd

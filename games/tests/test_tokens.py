@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from analysis import tokens
+from games import tokens
 
 SEATS = [f"seat-{number}" for number in range(1, tokens.SEATS + 1)]
 Colour = tuple[float, float, float]

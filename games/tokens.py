@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-FILE = Path(__file__).resolve().parents[2] / "static" / "parley" / "tokens.css"
+FILE = Path(__file__).resolve().parents[1] / "static" / "parley" / "tokens.css"
 SEATS = 8
 """Seats with a colour and a mark of their own; further ones combine them differently."""
 
