@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 from config.supervisor import Stack
 from deploy.bench.collecting import begin, status_of
-from deploy.bench.kit import Measured, Table, memory, stack_on, standin_process
+from deploy.bench.kit import Measured, Table, memory, serving_standin, stack_on
 from games import registry
 from games.play import configure, start, submit
 from llm_agents.agent import AgentSpec
@@ -44,9 +44,9 @@ def report(options: argparse.Namespace) -> None:
     """Print a row for each protocol and number of concurrent calls."""
     headings = "protocol|at once|calls/s|p50 ms|p95 ms|CPU ms per call|server's|machine %|MB before|MB after|errors"
     table = Table(headings)
-    with standin_process(f"[Slow(1.0, {OFFER!r})]") as (variables, server):
+    with serving_standin(f"[Slow(1.0, {OFFER!r})]") as (url, server):
         for protocol, at_once in itertools.product(get_args(Protocol), options.at_once):
-            address = variables[f"{protocol.upper()}_BASE_URL"]
+            address = f"{url}/v1" if protocol == "openai" else url
             use_endpoints({NAME: Endpoint(NAME, protocol, address, "sk-bench", concurrency=at_once)}.get)
             before = memory(os.getpid()).resident
             measured = asyncio.run(_calls(at_once, options.seconds, server))
@@ -85,17 +85,17 @@ def report_tools(options: argparse.Namespace) -> None:
     """Print a row for one long match, whose turns must not get slower, and for many loops at once."""
     table = Table("turns with tools, on durable PostgreSQL")
     with stack_on("postgres") as (stack, _pids):
-        with standin_process("answer") as (variables, _server):
-            spent = stack.call("deploy.bench.study.long_match", variables["OPENAI_BASE_URL"], GAME, options.periods)
+        with serving_standin("answer") as (url, _server):
+            spent = stack.call("deploy.bench.study.long_match", f"{url}/v1", GAME, options.periods)
         tenth = max(1, len(spent) // 10)
         first, last = (1000 * sum(part) / tenth / CALLS for part in (spent[:tenth], spent[-tenth:]))
         cost = f"{first:.1f} ms of CPU per call in the first tenth, {last:.1f} ms in the last ({last / first - 1:+.0%})"
         table.row(f"one match of {len(spent)} periods × {CALLS} calls: {cost}")
-        with standin_process("lambda asked: Slow(1.0, answer(asked))") as (variables, _server):
-            measured = asyncio.run(_loops(variables["OPENAI_BASE_URL"], options.seconds))
+        with serving_standin("lambda asked: Slow(1.0, answer(asked))") as (url, _server):
+            measured = asyncio.run(_loops(f"{url}/v1", options.seconds))
             rate = f"{measured.rate:.0f} calls/s of {LOOPS}; {memory(os.getpid()).resident:.0f} MB"
             table.row(f"{LOOPS} loops in one process, nothing stored: {rate}", errors=measured.errors)
-            rates = _stored_loops(stack, variables["OPENAI_BASE_URL"], options.seconds)
+            rates = _stored_loops(stack, f"{url}/v1", options.seconds)
             table.row(f"{LOOPS} loops of a collection at once, a second per call: {rates}; the limit is {LOOPS}")
 
 

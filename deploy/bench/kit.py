@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import resource
 import subprocess
@@ -11,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,12 +22,12 @@ from config.supervisor import Stack
 STUDY = "benchmark"
 READING_SECONDS = 0.5
 """Seconds between two memory readings; each costs milliseconds per process."""
-_SERVE = """
-import json, sys
+_STANDIN = """
+import sys
 from deploy.bench.calls import answer
 from llm_agents.standins import BothStandIn, Slow
 with BothStandIn({answers}, keeps_requests=False) as standin:
-    print(json.dumps(standin.environment), flush=True)
+    print("ready", f"http://127.0.0.1:{{standin.port}}", flush=True)
     sys.stdin.read()
 """
 
@@ -56,19 +55,23 @@ def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Map
 
 
 @contextmanager
-def standin_process(answers: str) -> Iterator[tuple[Mapping[str, str], int]]:
-    """Serve a stand-in for OpenAI and Anthropic in a process of its own; yield its environment and process id.
+def serving(command: Sequence[str], **options: Any) -> Iterator[tuple[str, int]]:
+    """Run a program that prints "ready ADDRESS" until the block ends; yield the address and the process id."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options) as server:
+        assert server.stdout is not None
+        try:
+            yield next(line.split()[1] for line in server.stdout if line.startswith("ready ")), server.pid
+        finally:
+            server.terminate()
+
+
+def serving_standin(answers: str) -> AbstractContextManager[tuple[str, int]]:
+    """Serve a stand-in for OpenAI (below /v1) and Anthropic in a process of its own.
 
     Args:
         answers: a Python expression for what it answers, in which `Slow` and `calls.answer` are known.
     """
-    command = [sys.executable, "-c", _SERVE.format(answers=answers)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield json.loads(server.stdout.readline()), server.pid
-        finally:
-            server.terminate()
+    return serving([sys.executable, "-c", _STANDIN.format(answers=answers)])
 
 
 class Memory(NamedTuple):

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
+from subprocess import DEVNULL
 from typing import Any
 
 from config.supervisor import ROOT
-from deploy.bench.kit import Table, quantile
+from deploy.bench.kit import Table, quantile, serving
 from games import registry
 from games.play import configure
 from llm_agents.agent import SCRIPT, AgentSpec
@@ -51,53 +52,45 @@ IN_PRESETS = {"max_tokens": 500, "structured": True, "call_seconds": 3600.0, "fa
 
 @contextmanager
 def local_model(threads: int) -> Iterator[None]:
-    """Serve the model on a free port with this number of processor threads, as the endpoint `ENDPOINT`."""
+    """Serve the model with this number of processor threads, as the endpoint `ENDPOINT`."""
     python = ROOT / ".venv-llm" / "bin" / "python"
     if not python.exists():
         raise SystemExit("The local model is not installed: run deploy/setup/llm.sh first.")
     command = [str(python), str(ROOT / "deploy/llm/serve.py"), "--port", "0", "--parallel", "1"]
-    with subprocess.Popen(
-        [*command, "--threads", str(threads)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
-        try:
-            assert server.stdout is not None
-            url = next(line for line in server.stdout if line.startswith("ready ")).split()[1]
-            served = Endpoint(ENDPOINT, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1)
-            use_endpoints({ENDPOINT: served}.get)
-            yield
-        finally:
-            server.terminate()
+    with serving([*command, "--threads", str(threads)], stderr=DEVNULL) as (url, _server):
+        served = Endpoint(ENDPOINT, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1)
+        use_endpoints({ENDPOINT: served}.get)
+        yield
 
 
-def played(key: str, config: dict[str, Any], asking: dict[str, Any], number: int) -> MatchRecord:
-    """Play a match against the game's default script; the number decides the model's seat."""
-    game = configure(registry.get(key), config)
-    agents = {role: AgentSpec(SCRIPT, game.default_script) for role in game.roles()}
+def played(key: str, asking: dict[str, Any], options: argparse.Namespace) -> Iterator[MatchRecord]:
+    """Yield matches against the game's default script, with the model in each seat in turn."""
+    game = configure(registry.get(key), options.config)
     model = AgentSpec(ENDPOINT, MODEL, bare(**ASKING, **asking), script=game.default_script)
-    return play_match(game, number, {**agents, game.roles()[number % len(agents)]: model})
+    scripts = {role: AgentSpec(SCRIPT, game.default_script) for role in game.roles()}
+    for number in range(options.matches):
+        yield play_match(game, number, {**scripts, game.roles()[number % len(scripts)]: model})
 
 
-def played_as_published(
-    preset: str, scripts: Sequence[str], matches: int, treatments: int
-) -> Iterator[tuple[str, MatchRecord]]:
-    """Yield the first matches of each treatment, with the model's seat."""
-    reader = CollectionReader(ready_made("collections")[preset].adapted([*scripts, EXAMINED]))
+def played_as_published(options: argparse.Namespace) -> Iterator[MatchRecord]:
+    """Yield the first matches of each treatment of a preset; print each one's results, since they may take long."""
+    agents = [*filter(None, options.agents.split(",")), EXAMINED]
+    reader = CollectionReader(ready_made("collections")[options.preset].adapted(agents))
     plans = [reader.collection(cell.factors) for cell in reader.cells]
     cycle = plans[0].cycle
-    for treatment in range(min(treatments, len(plans) // cycle)):
-        for number in range(matches):
-            plan = plans[treatment * cycle + number % cycle]
-            game = configure(registry.get(plan.game.game), plan.game.config)
-            lineups = (
-                plan.lineups.at(index, game.roles(), repetition=number)
-                for index in range(plan.lineups.count(game.roles()))
-            )
-            labels = next(lineup for lineup in lineups if EXAMINED in lineup.values())
-            seat = next(role for role, label in labels.items() if label == EXAMINED)
-            agents = {role: AgentSpec(SCRIPT, plan.agents[label].script or "") for role, label in labels.items()}
-            settings = settings_of(plan.agents[EXAMINED].settings(plan.agents))
-            agents[seat] = settings.model_copy(update=IN_PRESETS).spec(EXAMINED)
-            yield seat, play_match(game, number, agents)
+    for treatment, number in product(range(min(options.treatments, len(plans) // cycle)), range(options.matches)):
+        plan = plans[treatment * cycle + number % cycle]
+        game = configure(registry.get(plan.game.game), plan.game.config)
+        indices = range(plan.lineups.count(game.roles()))
+        lineups = (plan.lineups.at(index, game.roles(), repetition=number) for index in indices)
+        labels = next(lineup for lineup in lineups if EXAMINED in lineup.values())
+        seats = {role: AgentSpec(SCRIPT, plan.agents[label].script or "") for role, label in labels.items()}
+        seat = next(role for role, label in labels.items() if label == EXAMINED)
+        settings = settings_of(plan.agents[EXAMINED].settings(plan.agents))
+        match = play_match(game, number, {**seats, seat: settings.model_copy(update=IN_PRESETS).spec(EXAMINED)})
+        result = match.as_dict()
+        print(json.dumps({name: result.get(name) for name in ("agents", "payoffs", "metrics", "failed")}), flush=True)
+        yield match
 
 
 def report(table: Table, name: str, matches: Sequence[MatchRecord], seconds: float) -> None:
@@ -127,23 +120,20 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=100, help="of each game and mode, or each treatment")
     parser.add_argument("--threads", type=int, default=2, help="the model's processor threads: 1 on a busy machine")
     options = parser.parse_args()
+    series = (
+        {options.preset: played_as_published(options)}
+        if options.preset
+        else {
+            f"{key}, {name}": played(key, asking, options)
+            for key in options.games
+            for name, asking in (MODES[number] for number in options.modes)
+        }
+    )
     with local_model(options.threads):
-        table, started_at = Table(HEADINGS), time.monotonic()
-        if options.preset:
-            matches = []
-            scripts = [agent for agent in options.agents.split(",") if agent]
-            for seat, match in played_as_published(options.preset, scripts, options.matches, options.treatments):
-                matches.append(match)
-                own = {key: value for key, value in match.play.metrics().items() if key.startswith(f"{seat}_")}
-                print(json.dumps({"seat": seat, "payoffs": match.play.payoffs(), "failed": match.failed, **own}))
-                report(table, f"match {len(matches)}", [match], time.monotonic() - started_at)
-            report(table, options.preset, matches, time.monotonic() - started_at)
-            return
-        for key in options.games:
-            for name, asking in (MODES[number] for number in options.modes):
-                started_at = time.monotonic()
-                matches = [played(key, options.config, asking, number) for number in range(options.matches)]
-                report(table, f"{key}, {name}", matches, time.monotonic() - started_at)
+        table = Table(HEADINGS)
+        for name, matches in series.items():
+            started_at, played_matches = time.monotonic(), list(matches)
+            report(table, name, played_matches, time.monotonic() - started_at)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import Sum
+from django.test import Client
 from django.utils import timezone
 
 from collecting.models import Collection
@@ -157,10 +156,6 @@ def long_match(url: str, game: str, periods: int) -> list[float]:
 
 def signed_in() -> str:
     """Create a researcher; return their session's cookie as NAME=VALUE."""
-    user = User.objects.create_superuser("watcher")
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    return f"{settings.SESSION_COOKIE_NAME}={session.session_key}"
+    client = Client()
+    client.force_login(User.objects.create_superuser("watcher"), backend=settings.AUTHENTICATION_BACKENDS[-1])
+    return client.cookies.output(attrs=[], header="").strip()
