@@ -19,6 +19,8 @@ from llm_agents.standins.misbehaviours import Hang
 JOIN, HUNG = f"/join/{STUDY}/", "benchmark-hung"
 PEOPLE = 50
 SHARES = (0.5, 0.95, 0.99)
+HURRIED = (40, 0.25)
+"""How many people play as fast as they may, and for how long they think: a socket may send five messages a second."""
 
 
 def report(options: argparse.Namespace) -> None:
@@ -26,7 +28,7 @@ def report(options: argparse.Namespace) -> None:
     table = Table("database|workers|thinking|moves/s|p50 ms|p95 ms|p99 ms|CPU ms per move|memory MB|errors")
     for database in options.database:
         with stack_on(database) as (stack, pids):
-            for number, thinking in [*((number, options.thinking) for number in options.workers), (8, 0.0)]:
+            for number, thinking in [*((number, options.thinking) for number in options.workers), HURRIED]:
                 size = {"workers": number, "thinking": thinking, "seconds": options.seconds}
                 clients = {"client": os.getpid()}
                 measured = asyncio.run(workers.run(stack.url, JOIN, **size, pids={**pids, **clients}))
@@ -34,8 +36,7 @@ def report(options: argparse.Namespace) -> None:
                 share = ", ".join(f"{name} {cost:.1f}" for name, cost in per_move.items())
                 moves = [measured.moves / options.seconds, *measured.milliseconds(*SHARES)]
                 costs = [f"{sum(per_move.values()):.1f} ({share})", memory(*pids.values()).unshared]
-                pause = f"{thinking:g} s" if thinking else "none"
-                table.row(database, number, pause, *moves, *costs, errors=measured.errors)
+                table.row(database, number, f"{thinking:g} s", *moves, *costs, errors=measured.errors)
 
 
 def report_beside(options: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -50,34 +50,44 @@ async def move(socket: Any, answering: int, **fields: str) -> None:
     await socket.send(json.dumps({"type": "move", "fields": {"answering": str(answering), **fields}}))
 
 
+async def screens(socket: Any, patience: float | None = PATIENCE) -> AsyncIterator[dict[str, Any]]:
+    """Yield each screen that asks something new, and the last one, whose `over` is true.
+
+    Raises:
+        RuntimeError: a move was refused.
+        TimeoutError: no message came for `patience` seconds.
+    """
+    answered = None
+    while True:
+        frame = json.loads(await asyncio.wait_for(socket.recv(), patience))
+        if frame["type"] in ("refused", "stale", "gone"):
+            raise RuntimeError(json.dumps(frame))
+        if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
+            yield frame
+            answered = frame["answering"]
+            if frame["over"]:
+                return
+
+
 async def play(url: str, path: str, *, thinking: float, measured: Measured, patience: float | None = PATIENCE) -> None:
     """Play one match until the interval ends: make greedy offers, reject every offer, and time the opponent's answers.
 
     Args:
-        patience: the longest time without a message, in seconds.
+        patience: as for `screens`.
     """
+    sent_at: float | None = None
     async with socket_of(url, path) as socket:
-        sent_at: float | None = None
-        answered = 0
-        while time.monotonic() < measured.until:
-            frame = json.loads(await asyncio.wait_for(socket.recv(), patience))
-            if frame["type"] in ("refused", "stale", "gone"):
-                measured.errors.append(json.dumps(frame)[:200])
+        async for frame in screens(socket, patience):
+            if frame["over"] or time.monotonic() >= measured.until:
                 return
-            if frame.get("over") and frame["type"] == "screen":
-                return
-            if frame["type"] != "screen" or frame["answering"] in (None, answered):
-                continue
-            answered = frame["answering"]
             if sent_at is not None and sent_at >= measured.since:
                 measured.add(time.monotonic() - sent_at)
-                sent_at = None
             if thinking:
                 await asyncio.sleep(thinking * random.uniform(0.5, 1.5))
             is_offering = 'name="alice_gain"' in frame["html"]
             sent_at = time.monotonic() if is_offering else None
             measured.moves += measured.is_on
-            await move(socket, answered, **(OFFER if is_offering else {"decision": "reject"}))
+            await move(socket, frame["answering"], **(OFFER if is_offering else {"decision": "reject"}))
 
 
 async def enter_all(url: str, join: str, number: int) -> list[str]:
