@@ -24,7 +24,8 @@ def report(options: argparse.Namespace) -> None:
             table.row(database, *lobby.measure(stack, lobby.Size(options.groups)))
             times = []
             for number in range(options.tables):
-                paths = stack.call("deploy.bench.study.seated_group", f"round-{number}", TABLE_SIZE, ROUNDS)
+                slug = lobby.launch_contest(stack, f"round-{number}", TABLE_SIZE, runs=ROUNDS)
+                paths = [stack.call("tests.meeting.reach_lobby", slug) for _person in range(TABLE_SIZE)]
                 times += asyncio.run(_table_times(stack.url, paths))
             p50, p95 = (1000 * quantile(times, share) for share in (0.5, 0.95))
             cells = f"{len(times)} pages; from the last move to the new page: p50 {p50:.0f} ms, p95 {p95:.0f} ms"

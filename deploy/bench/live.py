@@ -17,6 +17,8 @@ from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.misbehaviours import Hang
 
 JOIN, HUNG = f"/join/{STUDY}/", "benchmark-hung"
+PATIENT = {"endpoint": "hung", "model": "any", "call_seconds": 600, "limit_seconds": 600, "cap_study": 1_000}
+"""An agent for which people wait as long as the benchmark lasts."""
 PEOPLE = 50
 SHARES = (0.5, 0.95, 0.99)
 HURRIED = (40, 0.25)
@@ -44,7 +46,8 @@ def report_beside(options: argparse.Namespace) -> None:
     table = Table("database|people|others with a hung model|moves/s|p50 ms|p95 ms|p99 ms|errors")
     for database in options.database:
         with OpenAIStandIn([Hang(900)]) as standin, stack_on(database) as (stack, _pids):
-            stack.call("deploy.bench.study.launch_hung", HUNG, f"http://127.0.0.1:{standin.port}/v1")
+            stack.call("deploy.bench.study.add_endpoint", "hung", f"http://127.0.0.1:{standin.port}/v1", 1_000)
+            stack.call("deploy.bench.study.launch", HUNG, {"hung": PATIENT})
             for number in options.hung:
                 measured = asyncio.run(_beside(stack, number, options))
                 moves = [measured.moves / options.seconds, *measured.milliseconds(*SHARES)]

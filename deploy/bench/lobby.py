@@ -193,10 +193,16 @@ def measure(stack: Stack, size: Size) -> tuple[str, str]:
     )
 
 
+def launch_contest(stack: Stack, slug: str, players: int, *, runs: int, **parts: Any) -> str:
+    """Launch a study of groups of people; return its short name."""
+    parts |= {"config": {"players": players, "runs": runs}, "agents": {}, "quota": 1_000, "purpose": "demo"}
+    return str(stack.call("tests.meeting.launch_contest", slug, human_seats=players, **parts))
+
+
 def meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
     """Let a crowd meet; return what happened, and how many were "not seated" and "missed" a start."""
-    slug = f"bench-lobby-{size.groups}"
-    paths = stack.call("deploy.bench.study.reach_instructions", slug, size.groups * GROUP_SIZE, GROUP_SIZE)
+    slug = launch_contest(stack, f"bench-lobby-{size.groups}", GROUP_SIZE, runs=1, ready=20)
+    paths = stack.call("tests.meeting.reach_instructions", slug, size.groups * GROUP_SIZE)
     crowd = asyncio.run(_meet(stack, size, paths))
     return crowd, stack.call("deploy.bench.study.lobby_outcome", slug)
 

@@ -26,59 +26,28 @@ from opponents.models import Call, Endpoint
 from plans.asking import AgentSettings
 from studies.models import Study
 from studies.tests import kit
-from tests import meeting
-
-HUNG = "hung"
 
 
-def launch(slug: str) -> None:
+def launch(slug: str, agents: str | dict[str, Any] = "script:fair") -> None:
     """Launch an endless bargaining study: neither the participants nor their opponent ever accept."""
-    _launch(slug, agents="script:fair")
-
-
-def launch_hung(slug: str, url: str) -> None:
-    """Launch the same study against a model at `url`; people wait for it as long as the benchmark lasts."""
-    add_endpoint(HUNG, url, 1_000)
-    _launch(slug, agents={HUNG: kit.agent(f"{HUNG}:any", call_seconds=600.0, limit_seconds=600.0, cap_study=1_000.0)})
+    kit.launched(
+        slug,
+        title="Benchmark",
+        config={"rounds": None, "cap": 100_000},
+        roles=["alice"],
+        agents=agents,
+        purpose=Match.Purpose.DEMO,
+        via=Study.Entry.OPEN,
+        quota=1_000_000,
+        minutes=1_000,
+        code_word=None,
+    )
 
 
 def add_endpoint(name: str, url: str, concurrency: int) -> None:
     defaults = {"title": name, "protocol": "openai", "base_url": url, "concurrency": concurrency}
     Endpoint.objects.update_or_create(name=name, defaults=defaults)
     MEMORY.expire()
-
-
-def _launch(slug: str, **parts: object) -> None:
-    kit.launched(
-        slug,
-        title="Benchmark",
-        config={"rounds": None, "cap": 100_000},
-        roles=["alice"],
-        purpose=Match.Purpose.DEMO,
-        via=Study.Entry.OPEN,
-        quota=1_000_000,
-        minutes=1_000,
-        code_word=None,
-        **parts,
-    )
-
-
-def reach_instructions(slug: str, people: int, group_size: int) -> list[str]:
-    """Launch a study of groups with people on the page before its lobby; return their pages' paths."""
-    _contest(slug, players=group_size, runs=1, ready=20)
-    return meeting.reach_instructions(slug, people)
-
-
-def seated_group(slug: str, people: int, runs: int) -> list[str]:
-    """Seat one group at its first question; return the paths of their pages."""
-    _contest(slug, players=people, runs=runs)
-    return [meeting.reach_lobby(slug) for _person in range(people)]
-
-
-def _contest(slug: str, *, players: int, runs: int, **parts: object) -> None:
-    config = {"players": players, "runs": runs}
-    demo = {"agents": {}, "quota": 1_000, "purpose": Match.Purpose.DEMO}
-    meeting.launch_contest(slug, human_seats=players, config=config, **demo, **parts)
 
 
 def lobby_truths(tokens: list[str], seconds: float) -> dict[str, tuple[list[str], str]]:
