@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import base64
-import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from deploy.apng import Frame, animate
+from deploy.screenshots import new_page, stage
 from tests import walking
-from tests.conftest import CHROMIUM_ARGUMENTS, LiveStack
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "images" / "match.png"
 MAX_BYTES = 2_000_000
@@ -61,18 +60,8 @@ class Film:
 
 def film(file: Path) -> None:
     """Film a match into `file`."""
-    with (
-        tempfile.TemporaryDirectory(prefix="parley-film-") as data,
-        LiveStack(Path(data), environment={"SECRET_KEY": "film"}) as stack,
-        sync_playwright() as playwright,
-    ):
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_ARGUMENTS)
-        taken = Film(
-            *(
-                browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light").new_page()  # type: ignore[arg-type]
-                for size in ({"width": 800, "height": 700}, SCREEN, SCREEN)
-            )
-        )
+    with stage() as (stack, browser):
+        taken = Film(*(new_page(browser, size) for size in ({"width": 800, "height": 700}, SCREEN, SCREEN)))
         stack.launch_study(STUDY)
         paths = [stack.call("tests.meeting.reach_lobby", STUDY["slug"], name) for name in ("Amira", "Ben")]
         for page, path in zip((taken.alice, taken.bob), paths, strict=True):
@@ -84,7 +73,6 @@ def film(file: Path) -> None:
         if stack.call("tests.meeting.role_of", paths[0]) == "bob":
             taken.alice, taken.bob = taken.bob, taken.alice
         _play(taken)
-        browser.close()
     written = animate(taken.frames)
     if len(written) > MAX_BYTES:
         raise ValueError(f"{len(written)} bytes")

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +46,6 @@ class Camera:
         self.browser = browser
         self.folder = folder
 
-    def page(self, size: dict[str, int]) -> Page:
-        """Return a new page of this size that is not signed in."""
-        context = self.browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light")  # type: ignore[arg-type]
-        return context.new_page()
-
     def photograph(self, page: Page, name: str, *, full_page: bool = False, at: str = "") -> None:
         """Photograph the first screen, or the whole page, with sticky elements at its edges.
 
@@ -70,30 +67,43 @@ class Camera:
             raise ValueError(f"{file}: {file.stat().st_size} bytes")
 
 
-def take_all(folder: Path) -> None:
-    """Take every picture into `folder`."""
+@contextmanager
+def stage(**environment: str) -> Iterator[tuple[LiveStack, Browser]]:
+    """Run a live stack beside a browser."""
     with (
         tempfile.TemporaryDirectory(prefix="parley-pictures-") as data,
-        LiveStack(Path(data), environment={"SECRET_KEY": "pictures", "PARLEY_DEMO": "1"}) as stack,
+        LiveStack(Path(data), environment={"SECRET_KEY": "pictures", **environment}) as stack,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_ARGUMENTS)
+        yield stack, browser
+        browser.close()
+
+
+def new_page(browser: Browser, size: dict[str, int]) -> Page:
+    """Return a page of this size on which nothing moves and nobody is signed in."""
+    context = browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light")  # type: ignore[arg-type]
+    return context.new_page()
+
+
+def take_all(folder: Path) -> None:
+    """Take every picture into `folder`."""
+    with stage(PARLEY_DEMO="1") as (stack, browser):
         camera = Camera(browser, folder)
         _tokens(camera)
         _participant(camera, stack)
         _new_game(camera, stack)
-        desk = camera.page(DESKTOP)
+        desk = new_page(camera.browser, DESKTOP)
         researching.sign_in(stack, desk)
         _study(camera, desk, stack)
         _endpoint(camera, desk, stack)
         _tour(camera, desk, stack)
         desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_path', 'pictures')}")
         camera.photograph(desk, "pay")
-        browser.close()
 
 
 def _tokens(camera: Camera) -> None:
-    page = camera.page(tokens_picture.SIZE)
+    page = new_page(camera.browser, tokens_picture.SIZE)
     page.set_content(tokens_picture.page())
     camera.photograph(page, "design-tokens")
 
@@ -125,7 +135,7 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
             "quiz": True,
         }
     )
-    page = camera.page(PHONE)
+    page = new_page(camera.browser, PHONE)
     page.goto(stack.url + stack.reach_first_turn(slug))
     _refused_offer(page, "8000", "2000", MESSAGE)
     camera.photograph(page, "play-offer")
@@ -152,7 +162,7 @@ def _refused_offer(page: Page, own_amount: str, other_amount: str, message: str)
 def _new_game(camera: Camera, stack: LiveStack) -> None:
     """Photograph the tutorial's game in its second round."""
     study: dict[str, Any] = {"slug": "pictures-goods", "title": "Public goods", "game": "public_goods", "roles": ["p1"]}
-    page = camera.page(PHONE)
+    page = new_page(camera.browser, PHONE)
     page.goto(
         stack.url + stack.reach_first_turn(stack.launch_study({**study, "via": "codes", "agents": "script:full"}))
     )

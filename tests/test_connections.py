@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from config import children
 from config.postgres import PrivatePostgres
 from deploy.bench import workers
+from deploy.bench.kit import Measured
 from tests.conftest import LiveStack
 
 pytestmark = [pytest.mark.slow, pytest.mark.services]
@@ -63,7 +63,7 @@ def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
 
 async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
     """Let everyone enter and play at once; return the peak of connections, the errors and the number of replies."""
-    peak, errors, measured = 0, [], workers.Measurements()
+    peak, errors, replies = 0, [], 0
     finished = asyncio.Event()
 
     async def watch_connections() -> None:
@@ -78,13 +78,14 @@ async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str],
                 await asyncio.sleep(0.1)
 
     async def play_one() -> None:
+        nonlocal replies
         try:
             async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:
                 path = await workers.enter(client, f"/join/{STUDY}/")
-            started_at = time.monotonic()
-            ends_at = started_at + SECONDS
-            address = url.removeprefix("http://")
-            await workers.play(address, path, thinking=1.0, since=started_at, until=ends_at, measured=measured)
+            measured = Measured.next(SECONDS)
+            await workers.play(url, path, thinking=1.0, measured=measured)
+            errors.extend(measured.errors)
+            replies += len(measured.times)
         except Exception as error:  # noqa: BLE001  (the test reports every error)
             errors.append(f"{type(error).__name__}: {error}"[:200])
 
@@ -92,4 +93,4 @@ async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str],
     await asyncio.gather(*(play_one() for _person in range(PEOPLE)))
     finished.set()
     await watcher
-    return peak, [*errors, *measured.errors], len(measured.replies)
+    return peak, errors, replies

@@ -1,115 +1,138 @@
-"""How many model calls one process can make: N at a time, to a stand-in server that takes a second for each.
+"""Calls of models: how many one process can make at once, and turns played by calling tools.
 
-`python -m deploy.bench.calls` prints calls per second, the duration of single calls, and this process's
-CPU and memory. The stand-in server runs in its own process. With a second per call, N calls at a time can
-reach at most N per second.
+A stand-in server in a process of its own takes a second for each call, so N calls at once can reach at most N per
+second. With tools, each period takes eight calls: seven lookups, cycling through the tools without arguments, and a
+submission.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import statistics
-import subprocess
-import sys
+import itertools
+import json
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
-import psutil
-
+from config.supervisor import Stack
+from deploy.bench.collecting import begin, status_of
+from deploy.bench.kit import Measured, Table, memory, serving_standin, stack_on
+from games import registry
+from games.play import configure, start, submit
+from llm_agents.agent import AgentSpec
 from llm_agents.calling import Policy, call
+from llm_agents.deciding import decide
 from llm_agents.endpoints import Endpoint, Protocol, use_endpoints
-from llm_agents.errors import ProviderError
 from llm_agents.providers import provider_called
 from llm_agents.providers.base import Request
+from llm_agents.record import CallRecord
+from llm_agents.settings import bare
+from llm_agents.standins import Calls
+from llm_agents.turn import AgentTurn
 
 NAME = "bench"
-WARM_UP = 3.0
+OFFER = '{"alice_gain": 50, "bob_gain": 50, "message": "Half for each of us is fair."}'
+WARM_UP = 4.0
 """Seconds until all connections are open and calls no longer start together."""
-STANDIN = """
-import sys
-from llm_agents.standins import AnthropicStandIn, OpenAIStandIn, Slow
-kind, seconds = sys.argv[1], float(sys.argv[2])
-answer = Slow(seconds, '{"alice_gain": 50, "bob_gain": 50, "message": "Half for each of us is fair."}')
-with (AnthropicStandIn if kind == "anthropic" else OpenAIStandIn)([answer]) as standin:
-    print(next(url for url in standin.environment.values() if url.startswith("http")), flush=True)
-    sys.stdin.read()
-"""
+GAME, CALLS, PERIODS = "pricing", 8, 300
+LOOPS = 100
 
 
-async def measure(protocol: Protocol, address: str, server_pid: int, *, at_once: int, seconds: float) -> str:
-    """Keep `at_once` calls in flight for `seconds` and return a row of the table; `server_pid`: the stand-in."""
-    endpoint = Endpoint(NAME, protocol, address, "sk-bench", structured="none", concurrency=at_once)
-    use_endpoints({NAME: endpoint}.get)
-    process, server_process = psutil.Process(), psutil.Process(server_pid)
-    memory_before = process.memory_info().rss
+def report(options: argparse.Namespace) -> None:
+    """Print a row for each protocol and number of concurrent calls."""
+    headings = "protocol|at once|calls/s|p50 ms|p95 ms|CPU ms per call|server's|machine %|MB before|MB after|errors"
+    table = Table(headings)
+    with serving_standin(f"[Slow(1.0, {OFFER!r})]") as (url, server):
+        for protocol, at_once in itertools.product(get_args(Protocol), options.at_once):
+            address = f"{url}/v1" if protocol == "openai" else url
+            use_endpoints({NAME: Endpoint(NAME, protocol, address, "sk-bench", concurrency=at_once)}.get)
+            before = memory(os.getpid()).resident
+            measured = asyncio.run(_calls(at_once, options.seconds, server))
+            costs = [1000 * used / len(measured.times) for used in measured.cpu.values()]
+            times, after = measured.milliseconds(0.5, 0.95), memory(os.getpid()).resident
+            shares = [measured.rate, *times, *costs, measured.busy, before, after]
+            table.row(protocol, at_once, *shares, errors=measured.errors)
+
+
+async def _calls(at_once: int, seconds: float, server: int) -> Measured:
+    """Keep `at_once` calls in flight."""
     request = Request("m", [{"role": "user", "content": "What do you offer? " * 50}])
-    times: list[float] = []
-    failures = 0
-    is_over = False
+    measured = Measured.next(seconds, after=WARM_UP)
 
     async def ask() -> None:
-        nonlocal failures
-        while not is_over:
-            started_at = time.monotonic()
-            try:
-                await call(NAME, request, policy=Policy(call_seconds=30), on_attempt=lambda attempt: None)
-            except ProviderError as error:
-                failures += 1
-                print(type(error).__name__, error, file=sys.stderr)
-            times.append(time.monotonic() - started_at)
+        started_at = time.monotonic()
+        await call(NAME, request, policy=Policy(call_seconds=30), on_attempt=lambda attempt: None)
+        measured.add(time.monotonic() - started_at)
 
-    asking = asyncio.gather(*(ask() for _number in range(at_once)))
-    await asyncio.sleep(WARM_UP)
-    times.clear()
-    psutil.cpu_percent()
-    cpu, server_cpu, measured_from = _cpu(process), _cpu(server_process), time.monotonic()
-    await asyncio.sleep(seconds)
-    elapsed, ordered = time.monotonic() - measured_from, sorted(times)
-    own_spent, server_spent = _cpu(process) - cpu, _cpu(server_process) - server_cpu
-    is_over = True
-    await asking
-    memory_after = process.memory_info().rss
+    await asyncio.gather(measured.watch({"client": os.getpid(), "server": server}), measured.repeat(at_once, ask))
     await provider_called(NAME).close()
-    return (
-        f"{protocol:<10}{at_once:>8}{len(ordered) / elapsed:>10.1f}{statistics.median(ordered):>10.2f}"
-        f"{ordered[int(len(ordered) * 0.95)]:>8.2f}{1000 * own_spent / len(ordered):>13.2f}"
-        f"{1000 * server_spent / len(ordered):>9.2f}{psutil.cpu_percent():>12.0f}"
-        f"{memory_before / 2**20:>12.0f}{memory_after / 2**20:>11.0f}{failures:>10}"
-    )
+    return measured
 
 
-def _cpu(process: psutil.Process) -> float:
-    user, system = process.cpu_times()[:2]
-    return float(user + system)
+def answer(request: Mapping[str, Any]) -> Calls:
+    """Return the next call of a tool in a request's conversation."""
+    calls_made = sum(message["role"] == "assistant" for message in request["messages"])
+    tools = [tool["function"] for tool in request["tools"]]
+    if calls_made == CALLS - 1:
+        return Calls(((tools[-1]["name"], '{"prices": {"Product_1": 5}}'),))
+    lookups = [tool["name"] for tool in tools[:-1] if not tool["parameters"]["required"]]
+    return Calls(((lookups[calls_made % len(lookups)], "{}"),))
 
 
-def report(at_once: Sequence[int] = (200,), seconds: float = 10.0, latency: float = 1.0) -> None:
-    """Print a line for each protocol and number of concurrent calls."""
-    print(
-        f"{'protocol':<10}{'at once':>8}{'calls/s':>10}{'median s':>10}{'p95 s':>8}{'ms CPU/call':>13}"
-        f"{'server':>9}{'machine %':>12}{'MB before':>12}{'MB after':>11}{'failed':>10}"
-    )
-    protocols: tuple[Protocol, ...] = ("openai", "anthropic")
-    for protocol in protocols:
-        command = [sys.executable, "-c", STANDIN, protocol, str(latency)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as standin:
-            assert standin.stdout is not None
-            address = standin.stdout.readline().strip()
-            try:
-                for number in at_once:
-                    print(asyncio.run(measure(protocol, address, standin.pid, at_once=number, seconds=seconds)))
-            finally:
-                standin.terminate()
+def report_tools(options: argparse.Namespace) -> None:
+    """Print a row for one long match, whose turns must not get slower, and for many loops at once."""
+    table = Table("turns with tools, on durable PostgreSQL")
+    with stack_on("postgres") as (stack, _pids):
+        with serving_standin("answer") as (url, _server):
+            spent = stack.call("deploy.bench.study.long_match", f"{url}/v1", GAME, options.periods)
+        tenth = max(1, len(spent) // 10)
+        first, last = (1000 * sum(part) / tenth / CALLS for part in (spent[:tenth], spent[-tenth:]))
+        cost = f"{first:.1f} ms of CPU per call in the first tenth, {last:.1f} ms in the last ({last / first - 1:+.0%})"
+        table.row(f"one match of {len(spent)} periods × {CALLS} calls: {cost}")
+        with serving_standin("lambda asked: Slow(1.0, answer(asked))") as (url, _server):
+            measured = asyncio.run(_loops(f"{url}/v1", options.seconds))
+            rate = f"{measured.rate:.0f} calls/s of {LOOPS}; {memory(os.getpid()).resident:.0f} MB"
+            table.row(f"{LOOPS} loops in one process, nothing stored: {rate}", errors=measured.errors)
+            rates = _stored_loops(stack, f"{url}/v1", options.seconds)
+            table.row(f"{LOOPS} loops of a collection at once, a second per call: {rates}; the limit is {LOOPS}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--at-once", type=int, nargs="+", default=[200])
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--latency", type=float, default=1.0, help="seconds that the stand-in server takes for a call")
-    report(**vars(parser.parse_args()))
+async def _loops(url: str, seconds: float) -> Measured:
+    """Measure calls of concurrent loops in one event loop that stores nothing."""
+    use_endpoints({NAME: Endpoint(NAME, "openai", url, "sk-bench", concurrency=LOOPS)}.get)
+    game, seeds = configure(registry.get(GAME), {"periods": PERIODS}), itertools.count()
+    measured = Measured.next(seconds, after=WARM_UP + CALLS)
+
+    class Turn(AgentTurn):
+        async def store(self, calls: Sequence[CallRecord]) -> None:
+            for each in calls:
+                measured.add(each.latency)
+
+    async def play_match() -> None:
+        play, _events = start(game, next(seeds))
+        while not play.over and time.monotonic() < measured.until:
+            decision = await decide(AgentSpec(NAME, "any", bare(strategy="tools")), Turn(play, "agent"))
+            play, _events = submit(play, "agent", decision.move)
+
+    await measured.repeat(LOOPS, play_match)
+    return measured
 
 
-if __name__ == "__main__":
-    main()
+def _stored_loops(stack: Stack, url: str, seconds: float) -> str:
+    """Return calls per second and memory of a collection of long matches, in two intervals."""
+    stack.call("deploy.bench.study.add_endpoint", NAME, url, LOOPS)
+    asking = json.dumps({"strategy": "tools", "retries": 0})
+    size = ["--config", json.dumps({"periods": PERIODS}), "--repetitions", str(LOOPS), "--concurrency", str(LOOPS)]
+    begin(stack, "loops", "--game", GAME, "--agents", f"{NAME}:any", "--asking", asking, *size)
+    time.sleep(WARM_UP + CALLS)
+    rates = []
+    for _interval in range(2):
+        before = status_of(stack, "loops")
+        time.sleep(seconds)
+        after = status_of(stack, "loops")
+        rate = (after["calls"] - before["calls"]) / (after["seconds"] - before["seconds"])
+        rates.append(f"{rate:.0f} calls/s with {memory(stack.pids['collector']).resident:.0f} MB")
+    stack.manage("collect", "loops", "--pause", "--no-wait")
+    return ", then ".join(rates)

@@ -2,175 +2,84 @@
 
 from __future__ import annotations
 
-import os
-import resource
-import subprocess
-import sys
+import argparse
+import json
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from config.supervisor import ROOT, Stack
+from config.supervisor import Stack
+from deploy.bench.kit import Table, command, memory, stack_on
+from exports.glee.sample import write_sample
 
 GRID = {"rounds": [12, None], "messages_allowed": [True, False]}
 TWO_SCRIPTS = ("script:haggler", "script:random")
-NINE_SCRIPTS = tuple(
-    f"script:{name}"
-    for name in ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive", *["random"] * 2)
-)
+SCRIPTS = ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive")
+NINE_SEATS = {f"p{seat}": f"script:{name}" for seat, name in enumerate([*SCRIPTS, "random", "random"], 1)}
 STEADY_SCRIPT = "script:haggler"
 """Plays eleven rounds against itself, so that all matches have the same length."""
 
 
-def begin_large(slug: str, *, matches: int) -> None:
-    """Start a collection of beauty contests of nine scripts over 15 runs; called inside the stack."""
-    from collecting import planning, services
-    from plans.starting import collection_for
-
-    lineup = {f"p{seat}": NINE_SCRIPTS[seat - 1] for seat in range(1, 10)}
-    plan = collection_for(
-        "beauty_contest",
-        title=slug,
-        configurations=[{"players": 9, "runs": 15}],
-        agents=list(dict.fromkeys(NINE_SCRIPTS)),
-        seats={"rule": "listed", "listed": [lineup], "rotate": True},
-        repetitions=matches,
-    )
-    services.start(planning.make_collection(plan, slug=slug, seed=1))
-
-
-def begin(
-    slug: str, *, matches: int, agents: list[str], grid: dict[str, list[Any]], concurrency: int, delay: float
-) -> None:
-    """Start a collection of bargaining matches; called inside the stack."""
-    from collecting import planning, services
-    from games import grids, registry
-    from plans.library import agent_like
-    from plans.starting import collection_for
-
-    configurations = grids.expand(registry.get("bargaining"), grid)
-    plan = collection_for(
-        "bargaining",
-        title=slug,
-        configurations=configurations,
-        agents={spec: {**agent_like({}, spec), "delay": delay} for spec in agents},
-        repetitions=matches // (len(configurations) * len(agents) ** 2),
-        concurrency=concurrency,
-    )
-    services.start(planning.make_collection(plan, slug=slug, seed=1))
+def report(options: argparse.Namespace) -> None:
+    """Print one row per figure."""
+    table, matches = Table("collections, on durable PostgreSQL|"), options.matches
+    with stack_on("postgres") as (stack, _pids), tempfile.TemporaryDirectory(prefix="parley-bench-") as folder:
+        for size in (matches // 10, matches):
+            repetitions = size // (len(TWO_SCRIPTS) ** 2 * 4)
+            bargaining = ["--game", "bargaining", "--grid", json.dumps(GRID), "--repetitions", str(repetitions)]
+            agents = ["--agents", ",".join(TWO_SCRIPTS), "--concurrency", "50"]
+            table.row(*_played(stack, f"pair-{size}", *bargaining, *agents))
+            dataset = str(Path(folder) / f"pair-{size}")
+            written = command(stack, "export_dataset", f"pair-{size}", "--to", dataset)
+            verified = command(stack, "verify_dataset", dataset)
+            table.row(
+                "its dataset",
+                f"written in {written.seconds:.1f} s with {written.memory.unshared:.0f} MB, "
+                f"verified in {verified.seconds:.1f} s with {verified.memory.unshared:.0f} MB",
+            )
+        lineups = json.dumps({"rule": "listed", "listed": [NINE_SEATS], "rotate": True})
+        contests = ["--game", "beauty_contest", "--config", json.dumps({"players": 9, "runs": 15})]
+        repetitions = ["--repetitions", str(min(matches, 1000))]
+        scripts = ",".join(dict.fromkeys(NINE_SEATS.values()))
+        table.row(*_played(stack, "nine", *contests, "--agents", scripts, "--lineups", lineups, *repetitions))
+        table.row("agents that take 1 s, 200 matches at once", f"{_rate(stack, options.seconds):.0f} decisions/s")
+        write_sample(Path(folder) / "published", matches, seed=1)
+        imported = command(stack, "import_glee", str(Path(folder) / "published"), "--json")
+        table.row(
+            f"import of {matches:,} published games", f"{imported.seconds:.1f} s, {imported.memory.unshared:.0f} MB"
+        )
 
 
-def status_of(slug: str) -> dict[str, Any]:
-    """Return the status, seconds since the start, and decisions so far; called inside the stack."""
-    from django.db.models import Sum
-    from django.utils import timezone
-
-    from collecting.models import Collection, Item
-
-    collection = Collection.objects.get(slug=slug)
-    items = Item.objects.filter(collection=collection)
-    last_time = collection.ended_at or timezone.now()
-    return {
-        "status": collection.status,
-        "seconds": (last_time - collection.started_at).total_seconds(),
-        "decisions": items.aggregate(total=Sum("decisions"))["total"] or 0,
-        "matches": items.filter(status=Item.Status.FINISHED).count(),
-    }
+def begin(stack: Stack, slug: str, *plan: str) -> None:
+    """Start a collection with these options of `collect`."""
+    stack.manage("collect", slug, *plan, "--seed", "1", "--no-wait")
 
 
-def play_collection(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> dict[str, Any]:
-    """Play a collection to its end; return its final `status_of` and the worker's memory in MB."""
-    stack.call(f"deploy.bench.collecting.{make}", slug, **plan)
-    while (status := stack.call("deploy.bench.collecting.status_of", slug))["status"] == "running":
+def status_of(stack: Stack, slug: str) -> dict[str, Any]:
+    """Return what `study.collection_status` returns now."""
+    return stack.call("deploy.bench.study.collection_status", slug)  # type: ignore[no-any-return]
+
+
+def _played(stack: Stack, slug: str, *plan: str) -> tuple[str, str]:
+    """Play a collection to its end; return two cells about it."""
+    begin(stack, slug, *plan)
+    while (status := status_of(stack, slug))["status"] == "running":
         time.sleep(0.5)
-    return {**status, "memory": _megabytes(stack.pids["collector"])}
+    rate, megabytes = status["decisions"] / status["seconds"], memory(stack.pids["collector"]).resident
+    return (
+        f"{slug}: {status['finished']:,} matches between scripts without delay",
+        f"{status['decisions']:,} decisions in {status['seconds']:.0f} s: {rate:,.0f}/s; worker {megabytes:.0f} MB",
+    )
 
 
-def rate_at_full_concurrency(stack: Stack, slug: str, *, seconds: float, **plan: Any) -> float:
-    """Return decisions per second while all matches are in progress: from 3 s after the start."""
-    stack.call("deploy.bench.collecting.begin", slug, **plan)
-    while (start := stack.call("deploy.bench.collecting.status_of", slug))["seconds"] < 3:
+def _rate(stack: Stack, seconds: float) -> float:
+    """Return decisions per second while 200 slow matches are in progress: from 3 s after the start."""
+    size = ["--repetitions", "2000", "--concurrency", "200", "--delay", "1"]
+    begin(stack, "slow", "--game", "bargaining", "--agents", STEADY_SCRIPT, *size)
+    while (start := status_of(stack, "slow"))["seconds"] < 3:
         time.sleep(0.2)
     time.sleep(seconds)
-    end = stack.call("deploy.bench.collecting.status_of", slug)
-    stack.manage("collect", slug, "--pause", "--no-wait")
-    return (end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])
-
-
-def export_and_verify(stack: Stack, slug: str) -> dict[str, float]:
-    """Return the seconds and peak memory in MB of `export_dataset` and of `verify_dataset`."""
-    usage = {}
-    with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
-        target = str(Path(folder) / "dataset")
-        for name, arguments in {"export": [slug, "--to", target], "verify": [target]}.items():
-            seconds, memory = _run_command(stack, f"{name}_dataset", *arguments)
-            usage |= {f"{name} s": seconds, f"{name} MB": memory}
-    return usage
-
-
-def import_sample(stack: Stack, games: int) -> dict[str, float]:
-    """Return the seconds and peak memory in MB of `import_glee` with a sample in the published layout."""
-    from exports.glee.sample import write_sample
-
-    with tempfile.TemporaryDirectory(prefix="parley-bench-import-") as folder:
-        write_sample(Path(folder), games, seed=1)
-        seconds, memory = _run_command(stack, "import_glee", folder, "--json")
-    return {"seconds": seconds, "MB": memory}
-
-
-def _run_command(stack: Stack, *arguments: str) -> tuple[float, float]:
-    """Return the seconds and peak memory in MB of a management command, start-up included."""
-    started_at = time.monotonic()
-    child = subprocess.Popen(
-        [sys.executable, str(ROOT / "manage.py"), *arguments],
-        env=stack.environment,
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    _pid, status, resources_used = os.wait4(child.pid, 0)
-    if status:
-        raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
-    return time.monotonic() - started_at, _peak_megabytes(resources_used)
-
-
-def _peak_megabytes(resources_used: resource.struct_rusage) -> float:
-    return resources_used.ru_maxrss / 1024
-
-
-def _megabytes(pid: int) -> float:
-    import psutil
-
-    return psutil.Process(pid).memory_info().rss / 1e6
-
-
-def report(stack: Stack, *, matches: int) -> None:
-    """Print one line per figure."""
-    settings = {"agents": list(TWO_SCRIPTS), "grid": GRID, "concurrency": 50, "delay": 0}
-    for size in (matches // 10, matches):
-        result = play_collection(stack, f"pair-{size}", matches=size, **settings)
-        print(
-            f"| collection of {result['matches']:,} matches, scripts without delay "
-            f"| {result['decisions']:,} decisions in {result['seconds']:.0f} s: "
-            f"{result['decisions'] / result['seconds']:.0f}/s; worker {result['memory']:.0f} MB |",
-            flush=True,
-        )
-        usage = export_and_verify(stack, f"pair-{size}")
-        print(
-            f"| its dataset | written in {usage['export s']:.1f} s with {usage['export MB']:.0f} MB, verified in "
-            f"{usage['verify s']:.1f} s with {usage['verify MB']:.0f} MB |",
-            flush=True,
-        )
-    result = play_collection(stack, "nine", make="begin_large", matches=min(matches, 1000))
-    print(
-        f"| {result['matches']:,} matches of 9 scripted seats over 15 runs | {result['decisions']:,} decisions in "
-        f"{result['seconds']:.0f} s: "
-        f"{result['decisions'] / result['seconds']:.0f}/s; worker {result['memory']:.0f} MB |",
-        flush=True,
-    )
-    slow_plan = {"agents": [STEADY_SCRIPT], "grid": {}, "concurrency": 200, "delay": 1.0}
-    rate = rate_at_full_concurrency(stack, "slow", seconds=30, matches=2000, **slow_plan)
-    print(f"| agents that take 1 s, 200 matches at once | {rate:.0f} decisions/s |", flush=True)
-    usage = import_sample(stack, matches)
-    print(f"| import of {matches:,} published games | {usage['seconds']:.1f} s, {usage['MB']:.0f} MB |", flush=True)
+    end = status_of(stack, "slow")
+    stack.manage("collect", "slow", "--pause", "--no-wait")
+    return float(end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])

@@ -7,12 +7,12 @@ each page says is compared with what the database said within the last `TOLERANC
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,8 @@ import httpx
 import websockets
 
 from config.supervisor import Stack
+from deploy.bench.kit import quantile
+from deploy.bench.workers import POSITION, socket_of
 
 GROUP_SIZE = 4
 PRESSING = (0.5, 4.0)
@@ -34,6 +36,21 @@ PATIENCE = 240.0
 SILENCE, TIMEOUT = 7.0, 8.0
 REQUESTS = 50
 """How many requests the crowd sends at once; a longer queue in the client would cost it more time than the server."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a crowd is.
+
+    Attributes:
+        groups: of four.
+        per_second: how many people arrive per second.
+        kill_every: seconds from the recovery after one kill to the next; 0: nothing is killed.
+    """
+
+    groups: int = 200
+    per_second: float = 20.0
+    kill_every: float = 10.0
 
 
 @dataclass
@@ -53,14 +70,15 @@ class Crowd:
     silent: int = 0
     false: list[str] = field(default_factory=list)
     kills: Counter[str] = field(default_factory=Counter)
+    all_seated: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Page:
     """One person's lobby page, and what it says."""
 
-    def __init__(self, stack: Stack, client: httpx.AsyncClient, slots: asyncio.Semaphore, path: str, position: int):
-        self.stack, self.client, self.slots, self.path, self.position = stack, client, slots, path, position
-        self.token = path.strip("/").split("/")[1]
+    def __init__(self, client: httpx.AsyncClient, slots: asyncio.Semaphore, path: str, position: str):
+        self.client, self.slots, self.path, self.position = client, slots, path, position
+        self.token = path.split("/")[2]
         self.rng = random.Random(path)
         self.misses = self.rng.random() < MISSING_SHARE
         self.state: Mapping[str, Any] = {}
@@ -72,11 +90,9 @@ class Page:
 
     @property
     def sentence(self) -> str:
-        """What the page says, as a key that `_truths` uses too; "" if nothing."""
-        if self.begun:
-            return "begun"
-        if not self.state:
-            return ""
+        """What the page says, as a key that `study.lobby_truths` uses too; "" if nothing."""
+        if self.begun or not self.state:
+            return "begun" if self.begun else ""
         if self.lost or time.monotonic() - self.told_at > SILENCE:
             end = self.kept_until if self.state["stage"] == "waiting" else self.ends_at
             return "lost, kept" if time.monotonic() < end else "lost, may be over"
@@ -91,27 +107,25 @@ class Page:
 
     async def wait(self) -> None:
         """Continue from the page before the lobby until the game begins or the study ends."""
-        while not self.state and not self.begun:
+        while not self.begun:
+            has_entered = bool(self.state)
             try:
-                async with self.slots:
-                    await self.client.post(self.path, data={"position": str(self.position)})
                 await self._request()
             except (httpx.HTTPError, ValueError):
-                await asyncio.sleep(0.5)
-        while not self.begun:
-            with contextlib.suppress(OSError, TimeoutError, websockets.WebSocketException):
-                await self._listen()
-            self.socket = None
-            if not self.begun:
-                await self._poll()
+                self.lost = True
+            if has_entered or not self.state:
+                await asyncio.sleep(self.rng.uniform(0.4, 1.2))
+            if self.state and not self.begun:
+                with suppress(OSError, TimeoutError, websockets.WebSocketException):
+                    await self._listen()
+                self.socket = None
 
     async def _listen(self) -> None:
-        address = f"ws://{self.stack.url.removeprefix('http://')}/ws/lobby/{self.token}/"
-        async with websockets.connect(address, origin=self.stack.url, compression=None, open_timeout=TIMEOUT) as socket:
-            self.socket = socket
+        url = str(self.client.base_url).rstrip("/")
+        async with socket_of(url, self.path, "lobby", open_timeout=TIMEOUT) as self.socket:
             while not self.begun:
                 sent_at = time.monotonic()
-                message = json.loads(await asyncio.wait_for(socket.recv(), SILENCE))
+                message = json.loads(await asyncio.wait_for(self.socket.recv(), SILENCE))
                 self.lost = False
                 if message["type"] == "ask":
                     await self._send()
@@ -122,148 +136,115 @@ class Page:
         message = {"type": "ready", "group": self.press_for} if self.press_for else {"type": "sync"}
         await self.socket.send(json.dumps(message))
 
-    async def _poll(self) -> None:
-        """Ask once without a socket, and pause."""
-        try:
-            await self._request()
-        except (httpx.HTTPError, ValueError):
-            self.lost = True
-        await asyncio.sleep(self.rng.uniform(0.4, 1.2))
-
     async def _request(self) -> None:
+        """Enter the lobby, or ask and answer without a socket."""
         async with self.slots:
-            sent_at = time.monotonic()
-            fields = {"group": str(self.press_for)} if self.press_for else None
-            address = f"{self.path}lobby"
-            response = await (self.client.post(address, data=fields) if fields else self.client.get(address))
-        message = response.raise_for_status().json()
+            if not self.state:
+                await self.client.post(self.path, data={"position": self.position})
+            sent_at, fields = time.monotonic(), {"group": str(self.press_for)} if self.press_for else None
+            answer = await self.client.request("POST" if fields else "GET", f"{self.path}lobby", data=fields)
+        message = answer.raise_for_status().json()
         self.lost = False
         self._show(message, sent_at)
 
     def _show(self, message: Mapping[str, Any], sent_at: float) -> None:
         if message["type"] == "begin":
             self.begun = True
-            return
-        if message["type"] == "here":
+        elif message["type"] == "here":
             self.state = {**self.state, "others": message["others"], "missing": message["missing"]}
-            return
-        self.state, self.told_at = message, time.monotonic()
-        self.kept_until, self.ends_at = sent_at + message["kept"], sent_at + message["remaining"]
-        if message["stage"] != "ready" or message["pressed"]:
-            self.press_for = 0
-        elif self.asked_for != message["group"]:
-            self.asked_for, is_missed, self.misses = message["group"], self.misses, False
-            if not is_missed:
-                self.pressing = asyncio.create_task(self._press(self.asked_for))
+        else:
+            self.state, self.told_at = message, time.monotonic()
+            self.kept_until, self.ends_at = sent_at + message["kept"], sent_at + message["remaining"]
+            if message["stage"] != "ready" or message["pressed"]:
+                self.press_for = 0
+            elif self.asked_for != message["group"]:
+                self.asked_for, is_missed, self.misses = message["group"], self.misses, False
+                if not is_missed:
+                    self.pressing = asyncio.create_task(self._press(self.asked_for))
 
     async def _press(self, group: int) -> None:
         """Press the button after a while; without a socket, the next request says so."""
         await asyncio.sleep(self.rng.uniform(*PRESSING))
         if self.state.get("group") == group:
             self.press_for = group
-            with contextlib.suppress(AttributeError, websockets.WebSocketException):
+            with suppress(AttributeError, websockets.WebSocketException):
                 await self._send()
 
 
-@dataclass(frozen=True)
-class Size:
-    """How large a crowd is.
-
-    Attributes:
-        groups: of four.
-        per_second: how many people arrive per second.
-        kill_every: seconds from the recovery after one kill to the next; 0: nothing is killed.
-    """
-
-    groups: int = 200
-    per_second: float = 20.0
-    kill_every: float = 10.0
-
-
-def measure(stack: Stack, size: Size) -> str:
+def measure(stack: Stack, size: Size) -> tuple[str, str]:
     """Return two cells of the benchmark's table on how a crowd met."""
     crowd, outcome = meet(stack, size)
-    seated = [crowd.begun[token] - crowd.arrived[token] for token in crowd.begun]
-    last = _seconds_after_last_arrival(stack, crowd)
-    kills = ", ".join(f"{name} {number}x" for name, number in sorted(crowd.kills.items()))
     for sentence, number in Counter(crowd.false).most_common(5):
         print(f"  false {number}x: {sentence}", flush=True)
+    groups: dict[int, list[str]] = {}
+    for token, match in stack.call("deploy.bench.study.matches_of", list(crowd.pages)).items():
+        groups.setdefault(match, []).append(token)
+    full = [group for group in groups.values() if len(group) == GROUP_SIZE and crowd.begun.keys() >= set(group)]
+    last = [max(crowd.begun[one] for one in group) - max(crowd.arrived[one] for one in group) for group in full]
+    own = [crowd.begun[token] - crowd.arrived[token] for token in crowd.begun]
+    kills = ", ".join(f"{name} {number}x" for name, number in sorted(crowd.kills.items()))
     return (
         f"{len(crowd.pages)} people in {size.groups} groups of {GROUP_SIZE}, {size.per_second:g} arrivals per second; "
-        f"killed: {kills or 'nothing'} | {len(last)} groups filled; {outcome['not seated']} people not seated, "
-        f"{outcome['missed']} sent back; from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, "
-        f"p95 {quantile(last, 0.95):.1f} s, maximum {max(last, default=float('nan')):.1f} s; from their own arrival: "
-        f"p50 {quantile(seated, 0.5):.1f} s; {crowd.samples} samples of pages: {len(crowd.false)} false, "
-        f"{crowd.silent} not loaded"
+        f"killed: {kills or 'nothing'}",
+        f"{len(last)} groups filled; {outcome['not seated']} people not seated, {outcome['missed']} sent back; "
+        f"from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, p95 {quantile(last, 0.95):.1f} s, "
+        f"maximum {quantile(last, 1):.1f} s; from their own arrival: p50 {quantile(own, 0.5):.1f} s; "
+        f"{crowd.samples} samples of pages: {len(crowd.false)} false, {crowd.silent} not loaded",
     )
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """Return the value below which this share lies."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
-
-
-def _seconds_after_last_arrival(stack: Stack, crowd: Crowd) -> list[float]:
-    """Return the seconds from each group's last arrival until all of its pages have said that the game starts."""
-    groups: dict[int, list[str]] = {}
-    for path, match in stack.call("deploy.bench.study.groups_of", [page.path for page in crowd.pages.values()]).items():
-        groups.setdefault(match, []).append(path.strip("/").split("/")[1])
-    full = [tokens for tokens in groups.values() if len(tokens) == GROUP_SIZE and crowd.begun.keys() >= set(tokens)]
-    return [max(crowd.begun[one] for one in group) - max(crowd.arrived[one] for one in group) for group in full]
+def launch_contest(stack: Stack, slug: str, players: int, *, runs: int, **parts: Any) -> str:
+    """Launch a study of groups of people; return its short name."""
+    parts |= {"config": {"players": players, "runs": runs}, "agents": {}, "quota": 1_000, "purpose": "demo"}
+    return str(stack.call("tests.meeting.launch_contest", slug, human_seats=players, **parts))
 
 
 def meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
     """Let a crowd meet; return what happened, and how many were "not seated" and "missed" a start."""
-    return asyncio.run(_meet(stack, size))
+    slug = launch_contest(stack, f"bench-lobby-{size.groups}", GROUP_SIZE, runs=1, ready=20)
+    paths = stack.call("tests.meeting.reach_instructions", slug, size.groups * GROUP_SIZE)
+    crowd = asyncio.run(_meet(stack, size, paths))
+    return crowd, stack.call("deploy.bench.study.lobby_outcome", slug)
 
 
-async def _meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
-    slug, people = f"bench-lobby-{size.groups}", size.groups * GROUP_SIZE
-    paths = await asyncio.to_thread(stack.call, "deploy.bench.study.people_before_lobby", slug, people, GROUP_SIZE)
-    crowd, started_at, all_seated = Crowd(), time.monotonic(), asyncio.Event()
-    slots = asyncio.Semaphore(REQUESTS)
+async def _meet(stack: Stack, size: Size, paths: list[str]) -> Crowd:
+    crowd, slots = Crowd(), asyncio.Semaphore(REQUESTS)
     async with httpx.AsyncClient(base_url=stack.url, timeout=TIMEOUT) as client:
+        position = POSITION.search((await client.get(paths[0])).text)
+        assert position is not None
 
-        async def participant(path: str, position: int, delay: float) -> None:
-            await asyncio.sleep(max(0.0, started_at + delay - time.monotonic()))
-            page = Page(stack, client, slots, path, position)
+        async def participant(path: str, delay: float) -> None:
+            await asyncio.sleep(delay)
+            page = Page(client, slots, path, position[1])
             crowd.pages[page.token] = page
             crowd.arrived[page.token] = time.monotonic()
             await page.wait()
             crowd.begun[page.token] = time.monotonic()
 
-        sampling = asyncio.create_task(_sample(stack, crowd, all_seated))
-        killing = asyncio.create_task(_kill(stack, crowd, all_seated, size.kill_every))
-        walks = [
-            asyncio.create_task(participant(path, position, number / size.per_second))
-            for number, (path, position) in enumerate(paths)
-        ]
-        await asyncio.wait(walks, timeout=people / size.per_second + PATIENCE)
-        all_seated.set()
+        others = [asyncio.create_task(_sample(stack, crowd)), asyncio.create_task(_kill(stack, crowd, size.kill_every))]
+        walks = [asyncio.create_task(participant(path, i / size.per_second)) for i, path in enumerate(paths)]
+        await asyncio.wait(walks, timeout=len(paths) / size.per_second + PATIENCE)
+        crowd.all_seated.set()
         for walk in walks:
             walk.cancel()
-        await asyncio.gather(sampling, killing)
-    truths = await asyncio.to_thread(stack.call, "deploy.bench.study.lobby_outcome", slug)
-    return crowd, truths
+        await asyncio.gather(*others)
+    return crowd
 
 
-async def _kill(stack: Stack, crowd: Crowd, all_seated: asyncio.Event, every: float) -> None:
+async def _kill(stack: Stack, crowd: Crowd, every: float) -> None:
     """Kill one service after the other while people meet, each after the stack has answered for a while."""
-    number = 0
-    while every and not all_seated.is_set():
-        try:
-            await asyncio.wait_for(all_seated.wait(), every)
-        except TimeoutError:
-            name = KILLED[number % len(KILLED)]
-            await asyncio.to_thread(stack.kill, name)
-            crowd.kills[name] += 1
-            number += 1
-            while not all_seated.is_set() and not await asyncio.to_thread(stack.is_healthy):
-                await asyncio.sleep(0.2)
+    while every and not crowd.all_seated.is_set():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(crowd.all_seated.wait(), every)
+            return
+        name = KILLED[crowd.kills.total() % len(KILLED)]
+        await asyncio.to_thread(stack.kill, name)
+        crowd.kills[name] += 1
+        while not crowd.all_seated.is_set() and not await asyncio.to_thread(stack.is_healthy):
+            await asyncio.sleep(0.2)
 
 
-async def _sample(stack: Stack, crowd: Crowd, all_seated: asyncio.Event) -> None:
+async def _sample(stack: Stack, crowd: Crowd) -> None:
     """Compare what every page says with what is, once a second.
 
     What a page says is false if it was not true at any time within the last `TOLERANCE` seconds. How many are here
@@ -271,7 +252,7 @@ async def _sample(stack: Stack, crowd: Crowd, all_seated: asyncio.Event) -> None
     """
     recent: deque[tuple[float, dict[str, tuple[list[str], str]]]] = deque()
     known_since: dict[str, float] = {}
-    while not all_seated.is_set():
+    while not crowd.all_seated.is_set():
         await asyncio.sleep(1)
         said = {token: (page.sentence, page.counts) for token, page in crowd.pages.items()}
         asked_at = time.monotonic()
@@ -283,11 +264,11 @@ async def _sample(stack: Stack, crowd: Crowd, all_seated: asyncio.Event) -> None
             if token in crowd.begun:
                 continue
             is_new = asked_at - known_since.setdefault(token, asked_at) < TOLERANCE
+            true = {one for _at, each in recent for one in each.get(token, ([], ""))[0]}
+            true_counts = {each[token][1] for _at, each in recent if token in each}
             crowd.samples += 1
             crowd.silent += not sentence and not is_new and token in truths
-            true = {one for _at, each in recent for one in each.get(token, ([], ""))[0]}
             if sentence and sentence not in true and not is_new:
                 crowd.false.append(f"{sentence}; but {sorted(true)}")
-            true_counts = {each[token][1] for _at, each in recent if token in each}
             if counts and not is_new and len(true_counts) == 1 and counts not in true_counts:
                 crowd.false.append(f"{counts}; but {true_counts}")

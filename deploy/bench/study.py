@@ -1,65 +1,60 @@
-"""The studies that the benchmark's participants play; run inside the stack by `Stack.call`."""
+"""What the benchmark does inside its stacks, by `Stack.call`."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Sum
+from django.test import Client
 from django.utils import timezone
 
+from collecting.models import Collection
+from collecting.progress import progress
 from lobby import services as lobby
 from lobby import times
 from lobby.models import Place
 from lobby.services import table_of
+from matches import agents, announce, services
 from matches.models import Match, Seat
 from opponents.endpoints import MEMORY
-from opponents.models import Endpoint
-from participants import services as people
-from recruiters.arrivals import Arrival
-from studies.enrolling import enrol
+from opponents.models import Call, Endpoint
+from plans.asking import AgentSettings
 from studies.models import Study
 from studies.tests import kit
 
-HUNG = "hung"
 
-
-def launch(slug: str) -> None:
+def launch(slug: str, agents: str | dict[str, Any] = "script:fair") -> None:
     """Launch an endless bargaining study: neither the participants nor their opponent ever accept."""
-    _launch(slug, agents="script:fair")
-
-
-def launch_hung(slug: str, url: str) -> None:
-    """Launch the same study against a model at `url`; people wait for it as long as the benchmark lasts."""
-    Endpoint.objects.create(name=HUNG, title="Hung", protocol="openai", base_url=url, concurrency=1_000)
-    MEMORY.expire()
-    _launch(slug, agents={HUNG: kit.agent(f"{HUNG}:any", call_seconds=600.0, limit_seconds=600.0, cap_study=1_000.0)})
-
-
-def _launch(slug: str, **parts: object) -> None:
     kit.launched(
         slug,
         title="Benchmark",
         config={"rounds": None, "cap": 100_000},
         roles=["alice"],
+        agents=agents,
         purpose=Match.Purpose.DEMO,
         via=Study.Entry.OPEN,
         quota=1_000_000,
         minutes=1_000,
         code_word=None,
-        **parts,
     )
 
 
-def people_before_lobby(slug: str, people: int, group_size: int) -> list[tuple[str, int]]:
-    """Launch a study of groups with people on the page before its lobby; return their pages' paths and positions."""
-    _contest(slug, players=group_size, runs=1, ready_seconds=20)
-    return [_walk(slug, until="instructions") for _person in range(people)]
+def add_endpoint(name: str, url: str, concurrency: int) -> None:
+    defaults = {"title": name, "protocol": "openai", "base_url": url, "concurrency": concurrency}
+    Endpoint.objects.update_or_create(name=name, defaults=defaults)
+    MEMORY.expire()
 
 
 def lobby_truths(tokens: list[str], seconds: float) -> dict[str, tuple[list[str], str]]:
     """Return what each page in the lobby may truthfully have said within the last seconds, and who is here for it.
 
-    The words are those of `lobby.Page.sentence` and `counts`; the latter are "" unless the person waits for a group.
+    The words are those of `deploy.bench.lobby.Page`'s `sentence` and `counts`; the latter are "" unless the person
+    waits for a group.
     """
     places = Place.objects.filter(enrolment__token__in=tokens).select_related("enrolment", "group__match")
     since = timezone.now() - timedelta(seconds=seconds)
@@ -96,39 +91,40 @@ def lobby_outcome(slug: str) -> dict[str, int]:
     return {"not seated": places.filter(group__match=None).count(), "missed": missed}
 
 
-def seated_group(slug: str, people: int, runs: int) -> list[str]:
-    """Seat one group at its first question; return the paths of their pages."""
-    _contest(slug, players=people, runs=runs)
-    return [_walk(slug, until="match")[0] for _person in range(people)]
+def matches_of(tokens: Sequence[str]) -> dict[str, int]:
+    """Return the match of each person who has one, by token."""
+    return dict(Seat.objects.filter(enrolment__token__in=tokens).values_list("enrolment__token", "match"))
 
 
-def groups_of(paths: list[str]) -> dict[str, int]:
-    """Return the match of each page whose person has one."""
-    seats = Seat.objects.filter(enrolment__token__in=[path.split("/")[2] for path in paths])
-    matches = dict(seats.values_list("enrolment__token", "match"))
-    return {path: matches[path.split("/")[2]] for path in paths if path.split("/")[2] in matches}
+def collection_status(slug: str) -> dict[str, Any]:
+    """Return the progress of a collection, the seconds since its start, and the number of stored calls."""
+    collection = Collection.objects.get(slug=slug)
+    assert collection.started_at is not None
+    seconds = ((collection.ended_at or timezone.now()) - collection.started_at).total_seconds()
+    calls = Call.objects.filter(budget_of=collection.budget_of).count()
+    return {**progress(collection).as_dict(), "seconds": seconds, "calls": calls}
 
 
-def _contest(slug: str, *, players: int, runs: int, ready_seconds: int = 0) -> None:
-    kit.launched(
-        slug,
-        title="Together",
-        game="beauty_contest",
-        config={"players": players, "runs": runs},
-        seats={"*": "person"},
-        agents={},
-        purpose=Match.Purpose.DEMO,
-        via=Study.Entry.OPEN,
-        quota=1_000,
-        code_word=None,
-        ready=ready_seconds,
-    )
+def long_match(url: str, game: str, periods: int) -> list[float]:
+    """Play one match by calling tools at `url`; return the CPU seconds of this process for each period."""
+    announce.queue_turn = lambda match, turn: None  # no worker other than this process
+    add_endpoint("long", url, 1)
+    asking = AgentSettings(strategy="tools", retries=0, limit_seconds=1800)
+    players = {"agent": services.Player(agent="long:any", settings=asking)}
+    match = services.open_match(game=game, config={"periods": periods}, players=players, seed=1)
+    spent = []
+    for _period in range(periods):
+        match.refresh_from_db()
+        started_at = time.process_time()
+        agents.answer_turn(match_uid=match.uid, role="agent", answering=match.open_turns()["agent"].answering)
+        spent.append(time.process_time() - started_at)
+    match.refresh_from_db()
+    assert match.status == Match.Status.FINISHED
+    return spent
 
 
-def _walk(slug: str, *, until: str) -> tuple[str, int]:
-    enrolment = enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""))
-    while enrolment.step is not None and enrolment.step["kind"] not in (until, "lobby", "match"):
-        answers = {"agree": "yes", "name": "Worker"}
-        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
-        enrolment.refresh_from_db()
-    return enrolment.get_absolute_url(), enrolment.position
+def signed_in() -> str:
+    """Create a researcher; return their session's cookie as NAME=VALUE."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("watcher"), backend=settings.AUTHENTICATION_BACKENDS[-1])
+    return client.cookies.output(attrs=[], header="").strip()

@@ -7,31 +7,21 @@ import json
 import random
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import httpx
 import websockets
 
+from deploy.bench.kit import Measured
+
 RAMP_SECONDS_EACH = 0.05
 """Seconds between opening two sockets, so that opening them does not affect the measurement."""
+PATIENCE = 30.0
 CODE_WORD = re.compile(r"remember the word <strong>([a-z]+)</strong>")
 POSITION = re.compile(r'name="position" value="(\d+)"')
-
-
-@dataclass
-class Measurements:
-    """Measurements of all participants."""
-
-    replies: list[float] = field(default_factory=list)
-    """Seconds from sending a move that the opponent must answer until the answer arrives on the socket."""
-    moves: int = 0
-    errors: list[str] = field(default_factory=list)
-
-    def percentile(self, share: float) -> float:
-        """Return a percentile of the replies in milliseconds."""
-        ordered = sorted(self.replies)
-        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+OFFER = {"alice_gain": "9990", "bob_gain": "10"}
 
 
 async def enter(client: httpx.AsyncClient, join: str) -> str:
@@ -50,79 +40,82 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
     return page.url.path
 
 
-async def play(address: str, path: str, *, thinking: float, since: float, until: float, measured: Measurements) -> None:
-    """Play one match until the time is up: make greedy offers and reject every offer. Count from `since` on."""
-    token = path.strip("/").split("/")[1]
-    socket_address = f"ws://{address}/ws/play/{token}/"
-    async with websockets.connect(socket_address, origin=f"http://{address}", compression=None) as socket:
-        sent_at: float | None = None
-        answered = 0
-        while time.monotonic() < until:
-            frame = json.loads(await asyncio.wait_for(socket.recv(), 30))
-            if frame["type"] in ("refused", "stale", "gone"):
-                measured.errors.append(json.dumps(frame)[:200])
-                return
-            if frame.get("over") and frame["type"] == "screen":
-                return
-            if frame["type"] != "screen" or frame["answering"] in (None, answered):
-                continue
+def socket_of(url: str, path: str, kind: str = "play", **options: Any) -> AbstractAsyncContextManager[Any]:
+    """Return the socket of a person's page; `kind` is "play" or "lobby"."""
+    address = f"{url.replace('http', 'ws', 1)}/ws/{kind}/{path.strip('/').split('/')[1]}/"
+    return websockets.connect(address, origin=url, compression=None, **options)
+
+
+async def move(socket: Any, answering: int, **fields: str) -> None:
+    await socket.send(json.dumps({"type": "move", "fields": {"answering": str(answering), **fields}}))
+
+
+async def screens(socket: Any, patience: float | None = PATIENCE) -> AsyncIterator[dict[str, Any]]:
+    """Yield each screen that asks something new, and the last one, whose `over` is true.
+
+    Raises:
+        RuntimeError: a move was refused.
+        TimeoutError: no message came for `patience` seconds.
+    """
+    answered = None
+    while True:
+        frame = json.loads(await asyncio.wait_for(socket.recv(), patience))
+        if frame["type"] in ("refused", "stale", "gone"):
+            raise RuntimeError(json.dumps(frame))
+        if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
+            yield frame
             answered = frame["answering"]
-            if sent_at is not None and sent_at >= since:
-                measured.replies.append(time.monotonic() - sent_at)
-                sent_at = None
+            if frame["over"]:
+                return
+
+
+async def play(url: str, path: str, *, thinking: float, measured: Measured, patience: float | None = PATIENCE) -> None:
+    """Play one match until the interval ends: make greedy offers, reject every offer, and time the opponent's answers.
+
+    Args:
+        patience: as for `screens`.
+    """
+    sent_at: float | None = None
+    async with socket_of(url, path) as socket:
+        async for frame in screens(socket, patience):
+            if frame["over"] or time.monotonic() >= measured.until:
+                return
+            if sent_at is not None and sent_at >= measured.since:
+                measured.add(time.monotonic() - sent_at)
             if thinking:
                 await asyncio.sleep(thinking * random.uniform(0.5, 1.5))
-            proposing = 'name="alice_gain"' in frame["html"]
-            move = {"alice_gain": "9990", "bob_gain": "10"} if proposing else {"decision": "reject"}
-            sent_at = time.monotonic() if proposing else None
-            measured.moves += since <= time.monotonic() < until
-            await socket.send(json.dumps({"type": "move", "fields": {"answering": str(frame["answering"]), **move}}))
+            is_offering = 'name="alice_gain"' in frame["html"]
+            sent_at = time.monotonic() if is_offering else None
+            measured.moves += measured.is_on
+            await move(socket, frame["answering"], **(OFFER if is_offering else {"decision": "reject"}))
 
 
-async def hold_unanswered_offers(address: str, join: str, *, people: int, until: asyncio.Event) -> None:
-    """Have `people` enter, make an offer to a model that never answers, and keep their pages open."""
+async def enter_all(url: str, join: str, number: int) -> list[str]:
+    """Let this many enter, four at a time; return their pages' paths."""
+    slots = asyncio.Semaphore(4)
 
-    async def hold_offer() -> None:
-        async with httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
-            token = (await enter(client, join)).strip("/").split("/")[1]
-        async with websockets.connect(f"ws://{address}/ws/play/{token}/", origin=f"http://{address}") as socket:
-            frame = json.loads(await asyncio.wait_for(socket.recv(), 30))
-            offer = {"answering": str(frame["answering"]), "alice_gain": "9990", "bob_gain": "10"}
-            await socket.send(json.dumps({"type": "move", "fields": offer}))
-            await until.wait()
+    async def enter_once() -> str:
+        async with slots, httpx.AsyncClient(base_url=url, timeout=60) as client:
+            return await enter(client, join)
 
-    await asyncio.gather(*(hold_offer() for _ in range(people)))
+    return await asyncio.gather(*(enter_once() for _ in range(number)))
 
 
 async def run(
-    address: str, join: str, *, workers: int, thinking: float, seconds: float, begin: Callable[[], None]
-) -> Measurements:
-    """Run `workers` participants at once; measure for `seconds` once all have entered and begun to play.
+    url: str, join: str, *, workers: int, thinking: float, seconds: float, pids: Mapping[str, int] | None = None
+) -> Measured:
+    """Let `workers` play at once; measure for `seconds` once all have entered and begun to play.
 
-    `begin` is called when the measurement begins.
+    Args:
+        pids: processes whose CPU time is measured, by name.
     """
-    measured = Measurements()
-    entering = asyncio.Semaphore(4)
-
-    async def enter_once() -> str:
-        async with entering, httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
-            return await enter(client, join)
-
-    paths = await asyncio.gather(*(enter_once() for _ in range(workers)))
-    ramp = workers * RAMP_SECONDS_EACH + 2 * thinking
-    since = time.monotonic() + ramp
-    until = since + seconds
+    paths = await enter_all(url, join, workers)
+    measured = Measured.next(seconds, after=workers * RAMP_SECONDS_EACH + 2 * thinking)
 
     async def participant(path: str, delay: float) -> None:
-        try:
-            await asyncio.sleep(delay)
-            await play(address, path, thinking=thinking, since=since, until=until, measured=measured)
-        except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
-            measured.errors.append(f"{type(error).__name__}: {error}")
+        await asyncio.sleep(delay)
+        await measured.noting_errors(play(url, path, thinking=thinking, measured=measured))
 
-    async def announce() -> None:
-        await asyncio.sleep(ramp)
-        begin()
-
-    await asyncio.gather(announce(), *(participant(path, i * RAMP_SECONDS_EACH) for i, path in enumerate(paths)))
+    players = (participant(path, i * RAMP_SECONDS_EACH) for i, path in enumerate(paths))
+    await asyncio.gather(measured.watch(pids or {}), *players)
     return measured

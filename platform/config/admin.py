@@ -20,6 +20,7 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from audit.admin import AuditedAdmin
 from rights.admin import DeclaredLookups
+from rights.parts import user_of
 from signin import second_factor
 
 admin.site.unregister(User)
@@ -123,7 +124,7 @@ class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
     @admin.action(description=_("Remove the second factor (lost phone)"))
     def remove_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:
         """Remove the second factor; the users set up a new one the next time they sign in."""
-        removed = sum(second_factor.remove(user, by=request.user) for user in users)
+        removed = sum(second_factor.remove(user, by=user_of(request)) for user in users)
         self.message_user(request, _("Second factor removed: {number}.").format(number=removed))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

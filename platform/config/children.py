@@ -59,7 +59,7 @@ def start(
                 **{"cwd": ROOT, **streams, **identity, **options},
             )
         finally:
-            if log:
+            if not isinstance(output, int):
                 output.close()
 
     return _starter.submit(spawn).result()

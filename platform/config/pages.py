@@ -57,16 +57,16 @@ class PagesHandler(ASGIHandler):
             answering.result()
 
     async def _answer(self, scope: Any, body: Any, send: Any) -> None:
-        response = await _run_in_thread(lambda: self._respond(scope, body))
+        response, delay_seconds = await _run_in_thread(lambda: self._respond(scope, body))
         try:
-            await asyncio.sleep(response.delay_seconds)
+            await asyncio.sleep(delay_seconds)
             await self.send_response(response, send)
         finally:
             if response.streaming:
                 await _run_in_thread(response.close)
 
-    def _respond(self, scope: Any, body: Any) -> HttpResponseBase:
-        """Return the whole response, except files and streams, which are read while they are sent.
+    def _respond(self, scope: Any, body: Any) -> tuple[HttpResponseBase, float]:
+        """Return the whole response, except files and streams, which are read while they are sent, and its delay.
 
         The thread closes the body: it works on after the client has disconnected.
         """
@@ -75,13 +75,13 @@ class PagesHandler(ASGIHandler):
         with body:
             request, refusal = self.create_request(scope, body)
             response = refusal if request is None else self.get_response(request)
-        response._handler_class = self.__class__
-        response.delay_seconds = getattr(request, "delay_seconds", 0)
+        assert response is not None
+        response._handler_class = self.__class__  # type: ignore[attr-defined]  # the sender of a signal
         if isinstance(response, FileResponse):
             response.block_size = self.chunk_size
         if not response.streaming:
             response.close()
-        return response
+        return response, getattr(request, "delay_seconds", 0)
 
 
 async def _run_in_thread(work: Callable[[], T]) -> T:

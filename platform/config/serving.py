@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -63,7 +64,7 @@ def _supervise(listener: socket.socket, arguments: list[str], number: int) -> in
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: stopping.set())
     command = [sys.executable, "-m", "config.serving", *arguments, "--socket", str(listener.fileno())]
-    streams = {"stdout": None, "stderr": None, "pass_fds": [listener.fileno()], "cwd": None}
+    streams: dict[str, Any] = {"stdout": None, "stderr": None, "pass_fds": [listener.fileno()], "cwd": None}
     processes = [Service(f"web {i + 1}", command, **streams) for i in range(number)]
     folder = Path(os.environ.get("PARLEY_DATA") or ROOT / "var")
     code, restarted = 0, False

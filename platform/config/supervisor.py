@@ -16,7 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from config import children
 from config.children import PROBE_SECONDS, ROOT, Service
@@ -129,7 +129,7 @@ class Stack:
             overrides["DATABASE_URL"] = self.database_url
         return {**inherited, **overrides, **self._environment}
 
-    def __enter__(self) -> Stack:
+    def __enter__(self) -> Self:
         self.start()
         return self
 

@@ -20,7 +20,7 @@ def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
         from django.apps import apps  # the settings import this file before the apps are loaded
         from django.contrib import admin
 
-        page = admin.site.get_model_admin(apps.get_model(*model.split("_")))
+        page = admin.site.get_model_admin(apps.get_model(model.replace("_", ".")))
         return page.has_view_permission(request)
 
     return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{model}_changelist"), "permission": allowed}

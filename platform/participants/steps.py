@@ -34,16 +34,11 @@ class Step(ABC):
     """Base class of all steps: what a step shows and does. One instance per enrolment and step."""
 
     kind: ClassVar[str]
-    title: ClassVar[str | Promise]
     template: ClassVar[str]
-    state: ClassVar[State]
-    """The state of a participant at this step."""
     done_state: ClassVar[State | None] = None
     """The state after this step, if it differs from the next step's."""
     ends_with_answer: ClassVar[bool] = True
     """Whether an answer leads to the next step; otherwise the participant stays until the step's app moves them on."""
-    required: ClassVar[bool] = True
-    """Whether a participant must have done this step to be finished, and paid in full."""
     shows_result: ClassVar[bool] = False
     """Whether the page is shown until the participant continues, even if the enrolment has completed at this step."""
 
@@ -53,6 +48,21 @@ class Step(ABC):
         self.posted: Mapping[str, str] = {}
         self.errors: Mapping[str, str | Promise] = {}
         """The last refused answer and the reasons; `context` uses them when the page is shown again."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str | Promise:
+        """The heading of the page."""
+
+    @property
+    @abstractmethod
+    def state(self) -> State:
+        """The state of a participant at this step."""
+
+    @property
+    def required(self) -> bool:
+        """Whether a participant must have done this step to be finished, and paid in full."""
+        return True
 
     @property
     def slow(self) -> bool:

@@ -22,7 +22,7 @@ from games.scripts import random_filling
 from llm_agents import prompting
 from matches import forms
 from matches.screens import render_screen
-from matches.templatetags.play import named
+from matches.templatetags.play import assets, named
 from piloting.reading import Page, read
 
 MOVES_PER_FORM = 4
@@ -30,6 +30,8 @@ MOVES_PER_FORM = 4
 _NOT_READ = re.compile(r"<(script|style|svg|textarea|bdi|option)\b.*?</\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 _NO_WORDS = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
+_SCRIPTS = {"data-sortable": "parley/tables.js", "data-menus": "parley/menus.js"}
+"""What a game loads only if its pages have such a part."""
 _BETWEEN_ITEMS = re.compile(r"[;:–]\s*|, ")
 _FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)
 
@@ -52,6 +54,7 @@ def _problems(walk: Walk, seed: int) -> Iterator[str]:
                     yield f"the screen of {role} cannot be shown: {type(error).__name__}: {error}"
                     return
                 yield from _doubtful_words(page, role)
+                yield from _unscripted_parts(page, play.game.key)
                 if shown_play is play:
                     yield from _unsubmittable_moves(play, role, page, rng, recorded.get((play.last, role)))
     yield from _untold_facts(walk)
@@ -62,6 +65,13 @@ def _doubtful_words(html: str, role: Role) -> Iterator[str]:
     shown = unescape(_TAG.sub(" ", _NOT_READ.sub(" ", html)))
     for problem in guard.warnings(shown):
         yield f"the page of {role}: {problem}"
+
+
+def _unscripted_parts(html: str, game: str) -> Iterator[str]:
+    """Yield the parts of a page whose script is not among the game's assets."""
+    for part, script in _SCRIPTS.items():
+        if part in html and script not in assets(game):
+            yield f"a page has a part with {part}, but {game}/assets.html does not load {script}"
 
 
 def _untold_facts(walk: Walk) -> Iterator[str]:

@@ -2,59 +2,38 @@
 "use strict";
 
 const sight = (() => {
-  const HALF = 0.5, STEPS = [0, 0.25, HALF, 0.75, 1];
-  let spent = {};             // milliseconds, by the key of a block
-  const since = new Map();    // when the parts in sight came into sight, by key
-  const partly = new Set();   // keys of the parts in sight, whether or not the page is
+  const HALF = 0.5;
+  let spent = {};             // milliseconds, by the key of a part
+  const since = new Map();    // when the parts in sight came into sight
+  const inside = new Set();   // the parts inside the window, whether or not the page is in sight
 
-  // A part that is larger than the window is in sight when it fills half of it.
-  const isSeen = (entry) => entry.intersectionRatio >= HALF || entry.intersectionRect.height >= HALF * window.innerHeight;
-
-  function stop(key) {
-    if (since.has(key)) spent[key] = (spent[key] ?? 0) + performance.now() - since.get(key);
-    since.delete(key);
+  // Count the time so far, and go on counting what is in sight.
+  function count() {
+    const now = performance.now();
+    for (const [key, start] of since) spent[key] = (spent[key] ?? 0) + now - start;
+    since.clear();
+    if (!document.hidden) for (const key of inside) since.set(key, now);
   }
 
-  function follow(key) {
-    if (partly.has(key) && !document.hidden) {
-      if (!since.has(key)) since.set(key, performance.now());
-    } else stop(key);
-  }
-
+  // At least half of the part is inside the window, or it fills half of the window.
   const observer = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      const key = entry.target.dataset.block;
-      if (isSeen(entry)) partly.add(key);
-      else partly.delete(key);
-      follow(key);
+    for (const { target, intersectionRatio, intersectionRect } of entries) {
+      const isInside = intersectionRatio >= HALF || intersectionRect.height >= HALF * window.innerHeight;
+      inside[isInside ? "add" : "delete"](target.dataset.block);
     }
-  }, { threshold: STEPS });
+    count();
+  }, { threshold: [0, 0.25, HALF, 0.75, 1] });
 
-  function observe() {
+  document.addEventListener("visibilitychange", count);
+  document.addEventListener("parley:screen", () => {
+    count();
     observer.disconnect();
-    const blocks = [...document.querySelectorAll("#screen [data-block]")], keys = new Set(blocks.map((block) => block.dataset.block));
-    for (const key of partly) {
-      if (!keys.has(key)) partly.delete(key);
-      follow(key);
-    }
-    for (const block of blocks) observer.observe(block);
-  }
-
-  document.addEventListener("visibilitychange", () => partly.forEach(follow));
-  document.addEventListener("parley:screen", observe);
+    inside.clear();
+    for (const part of document.querySelectorAll("#screen [data-block]")) observer.observe(part);
+  });
 
   return {
-    // Milliseconds by block, as JSON, so far.
-    taken() {
-      for (const key of [...since.keys()]) stop(key);
-      partly.forEach(follow);
-      return JSON.stringify(Object.fromEntries(Object.entries(spent).map(([key, time]) => [key, Math.round(time)])));
-    },
-    // A new question: count from nothing.
-    begin() {
-      since.clear();
-      spent = {};
-      partly.forEach(follow);
-    },
+    begin: () => { count(); spent = {}; },
+    taken: () => { count(); return JSON.stringify(spent, (key, value) => key ? Math.round(value) : value); },
   };
 })();

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from inspect import getdoc
-from random import Random
 from typing import Any
 
 from deploy.docs.reference import columns
 from deploy.docs.reference.markdown import code, docstring, line, quotation, table, text
 from games import grids, play, registry
-from games.interface import Form, Game, Role
+from games.interface import Game, Move
 from matches.forms import Field, fields_of
 from plans.library import ready_made
 from plans.starting import first_of_each_kind
-
-TRIALS, TRIAL_MOVES = 8, 60
-"""Number of matches, and of moves in each, that are played to find a game's forms."""
 
 LONGEST_DEFAULT = 60
 """Longest default that a table shows, in characters."""
@@ -40,27 +35,19 @@ def pages() -> dict[str, str]:
 
 def page(key: str, game: Game[Any, Any]) -> str:
     rules = sys.modules[type(game).__module__]
-    forms = _forms(game)
     roles = [
-        (code(role), line(game.role_label(role)), "yes" if role in game.people() else "no", ", ".join(names))
-        for role in game.roles()
-        for names in [[code(form.name) for form in forms[role].values()]]
+        (code(role), line(game.role_label(role)), "yes" if role in game.people() else "no") for role in game.roles()
     ]
     sections = [
         f"# {line(game.title)}\n\n{text(game.summary)}\n\n",
         f"Key `{key}`, rules version {game.rules_version}.\n\n",
         f"## Rules and formulas\n\n{docstring(rules.__doc__)}\n\n",
         _formulas(game),
-        "## Roles\n\nWith the default parameters.\n\n" + table(("role", "title", "for people", "forms"), roles),
+        "## Roles\n\nWith the default parameters.\n\n" + table(("role", "title", "for people"), roles),
         "## Parameters\n\n",
         table(("parameter", "meaning", "values", "default"), [_parameter(field) for field in fields_of(game.Config)]),
         "## Moves\n\n",
-        *(
-            _form(form)
-            for form in {
-                form.name: form for forms_of_role in forms.values() for form in forms_of_role.values()
-            }.values()
-        ),
+        *map(_move, game.move_types),
         "## Scripted players\n\n",
         table(("script", "what it does", "benchmark"), [_script(game, name) for name in sorted(game.scripts)]),
         "A benchmark may know what is hidden from its role.\n\n" if game.oracles else "",
@@ -81,23 +68,6 @@ def _formulas(game: Game[Any, Any]) -> str:
             formula = docstring(method.__doc__).removeprefix("Return ")
             formulas.append(f"**{title}.** {formula[:1].upper()}{formula[1:]}\n\n")
     return "".join(formulas)
-
-
-def _forms(game: Game[Any, Any]) -> Mapping[Role, dict[str, Form]]:
-    """Return the forms that each role meets in trial matches between scripts, by name."""
-    forms: dict[Role, dict[str, Form]] = {role: {} for role in game.roles()}
-    for seed in range(TRIALS):
-        trial, _events = play.start(game, seed)
-        rng = Random(seed)
-        for _move in range(TRIAL_MOVES):
-            if trial.over:
-                break
-            for role in trial.waiting_for():
-                forms[role] |= {form.name: form for form in trial.forms(role)}
-            role = trial.waiting_for()[0]
-            script = rng.choice(sorted(game.scripts))
-            trial, _events = play.submit(trial, role, play.script_move(trial, role, script))
-    return forms
 
 
 def _parameter(field: Field) -> tuple[str, str, str, str]:
@@ -124,11 +94,10 @@ def _default(field: Field) -> str:
     return code(field.default)
 
 
-def _form(form: Form) -> str:
-    rows = [(code(field.name), line(field.label), _values(field)) for field in fields_of(form.model)]
-    turn_note = "" if form.ends_turn else " It leaves the turn open."
-    head = f"### {form.name}\n\n**{line(form.title)}**{turn_note}\n\n"
-    return head + (table(("field", "meaning", "values"), rows) or "It has no fields.\n\n")
+def _move(model: type[Move]) -> str:
+    rows = [(code(field.name), line(field.label), _values(field)) for field in fields_of(model)]
+    about = f"{docstring(model.__doc__)}\n\n" if model.__doc__ else ""
+    return f"### {model.__name__}\n\n{about}" + table(("field", "meaning", "values"), rows)
 
 
 def _script(game: Game[Any, Any], name: str) -> tuple[str, str, str]:

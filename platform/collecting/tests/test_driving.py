@@ -25,7 +25,7 @@ from games.play import start, submit
 from llm_agents.standins.server import Failure, Hang, OpenAIStandIn
 from matches.models import Event, Match
 from matches.sweeps import requeue_waiting
-from opponents.models import Call
+from opponents.models import Call, Endpoint
 from studies.tests.kit import use_standin
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -308,3 +308,9 @@ def test_command_actions_are_recorded():
     assert list(Record.objects.order_by("pk").values_list("action", "title")) == [
         (action, "noted") for action in ("made", "started", "paused")
     ]
+
+
+def test_command_knows_the_endpoints_of_the_admin():
+    Endpoint.objects.create(name="ours", title="Ours", protocol="openai", base_url="http://127.0.0.1:1/v1")
+    call_command("collect", "mine", "--game", "bargaining", "--agents", "ours:small", "--no-wait")
+    assert Collection.objects.get(slug="mine").status == Collection.Status.RUNNING

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from deploy.bench import crowd
+from monitoring.tests import crowd
 from opponents.endpoints import MEMORY
 from studies.models import Study
 

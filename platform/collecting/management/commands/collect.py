@@ -38,6 +38,7 @@ from games.interface import Json
 from games.lineups import Rule
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
+from opponents.endpoints import refresh_if_old
 from opponents.spending import refusal_of
 from plans.asking import Asking
 from plans.files import loads
@@ -209,6 +210,7 @@ class Command(BaseCommand):
         elif options["grid"]:
             configurations = grids.expand(game, _json(options["grid"], "--grid", dict))
         specs, asking = _agents(options), _settings(options["asking"]) if options["asking"] else {}
+        refresh_if_old(*specs)
         for spec in specs:
             parse_spec(spec, game)
         others = [asking["fallback"]] if isinstance(asking.get("fallback"), str) else asking.get("fallback") or []

@@ -1,0 +1,226 @@
+"""What the benchmarks share: stacks, what processes use, times of what is done again and again, and tables."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import psutil
+
+from config.postgres import PrivatePostgres
+from config.supervisor import Stack
+
+STUDY = "benchmark"
+READING_SECONDS = 0.5
+"""Seconds between two memory readings; each costs milliseconds per process."""
+_STANDIN = """
+import sys
+from deploy.bench.calls import answer
+from llm_agents.standins import BothStandIn, Slow
+with BothStandIn({answers}, keeps_requests=False) as standin:
+    print("ready", f"http://127.0.0.1:{{standin.port}}", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Mapping[str, int]]]:
+    """Run a private stack on "sqlite" or "postgres" with the study `STUDY`; yield it with its servers' process ids."""
+    postgres = PrivatePostgres(durable=True) if database == "postgres" else None
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="parley-bench-") as folder,
+            Stack(
+                folder,
+                web_processes=web_processes,
+                database_url=postgres.start() if postgres else None,
+                environment={"SECRET_KEY": "bench", "JOINS_PER_HOUR": "1000000"},
+            ) as stack,
+        ):
+            stack.call("deploy.bench.study.launch", STUDY)
+            pids = {name: pid for name, pid in stack.pids.items() if name in ("web", "worker", "redis")}
+            yield stack, pids | ({"database": postgres.process.pid} if postgres and postgres.process else {})
+    finally:
+        if postgres is not None:
+            postgres.stop()
+
+
+@contextmanager
+def serving(command: Sequence[str], **options: Any) -> Iterator[tuple[str, int]]:
+    """Run a program that prints "ready ADDRESS" until the block ends; yield the address and the process id."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options) as server:
+        assert server.stdout is not None
+        try:
+            yield next(line.split()[1] for line in server.stdout if line.startswith("ready ")), server.pid
+        finally:
+            server.terminate()
+
+
+def serving_standin(answers: str) -> AbstractContextManager[tuple[str, int]]:
+    """Serve a stand-in for OpenAI (below /v1) and Anthropic in a process of its own.
+
+    Args:
+        answers: a Python expression for what it answers, in which `Slow` and `calls.answer` are known.
+    """
+    return serving([sys.executable, "-c", _STANDIN.format(answers=answers)])
+
+
+class Memory(NamedTuple):
+    """Memory in MB: what is resident, and the same with shared pages counted once."""
+
+    resident: float
+    unshared: float
+
+
+def memory(*pids: int) -> Memory:
+    """Return the memory of processes and their descendants together."""
+    sizes = [(size.rss / 1e6, size.pss / 1e6) for size in _read(pids, psutil.Process.memory_full_info)]
+    return Memory(*map(sum, zip((0.0, 0.0), *sizes, strict=True)))
+
+
+def cpu(*pids: int) -> float:
+    """Return the CPU seconds that processes and their descendants have used; our own descendants do not count."""
+    return sum(times.user + times.system for times in _read(pids, psutil.Process.cpu_times))
+
+
+def _read(pids: Iterable[int], reading: Callable[[psutil.Process], Any]) -> Iterator[Any]:
+    """Yield a reading of each process and descendant; one that has just ended, as a database's may, gives none."""
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            root = psutil.Process(pid)
+            for process in [root, *(root.children(recursive=True) if pid != os.getpid() else ())]:
+                with suppress(psutil.Error):
+                    yield reading(process)
+
+
+class Usage(NamedTuple):
+    """What a command took: seconds, CPU seconds without the database, and the peak of its processes' memory."""
+
+    seconds: float
+    cpu: float
+    memory: Memory
+
+
+def command(stack: Stack, *arguments: str) -> Usage:
+    """Run a management command and measure it with its children, start-up included.
+
+    Raises:
+        RuntimeError: the command failed.
+    """
+    started_at, cpu_before, peak = time.monotonic(), _children_cpu(), Memory(0, 0)
+    job = stack.start_manage(*arguments)
+    while job.poll() is None:
+        peak = Memory(*map(max, peak, memory(job.pid)))
+        time.sleep(READING_SECONDS)
+    if job.returncode:
+        raise RuntimeError(f"manage.py {' '.join(arguments)} failed: {stack.log(arguments[0])[-2000:]}")
+    return Usage(time.monotonic() - started_at, _children_cpu() - cpu_before, peak)
+
+
+def _children_cpu() -> float:
+    """Return the CPU seconds of all ended children and their descendants."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@dataclass
+class Measured:
+    """The times of what ended in an interval, and all errors.
+
+    Attributes:
+        since, until: the interval, in monotonic seconds.
+        times: seconds.
+        cpu: the CPU seconds used in the interval by the processes that `watch` was given, by name.
+        busy: the share of the machine's CPU time that was used in it, in percent.
+    """
+
+    since: float
+    until: float
+    times: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    moves: int = 0
+    cpu: dict[str, float] = field(default_factory=dict)
+    busy: float = 0.0
+
+    @classmethod
+    def next(cls, seconds: float, *, after: float = 0.0) -> Measured:
+        """Return an interval of some seconds that begins `after` some others."""
+        since = time.monotonic() + after
+        return cls(since, since + seconds)
+
+    @property
+    def is_on(self) -> bool:
+        return self.since <= time.monotonic() < self.until
+
+    @property
+    def rate(self) -> float:
+        """How many ended per second."""
+        return len(self.times) / (self.until - self.since)
+
+    def add(self, seconds: float) -> None:
+        if self.is_on:
+            self.times.append(seconds)
+
+    def milliseconds(self, *shares: float) -> list[float]:
+        """Return quantiles of the times."""
+        return [1000 * quantile(self.times, share) for share in shares]
+
+    async def watch(self, pids: Mapping[str, int]) -> None:
+        """Measure CPU time in the interval."""
+        await asyncio.sleep(self.since - time.monotonic())
+        psutil.cpu_percent()
+        before = {name: cpu(pid) for name, pid in pids.items()}
+        await asyncio.sleep(self.until - time.monotonic())
+        self.cpu = {name: cpu(pid) - before[name] for name, pid in pids.items()}
+        self.busy = psutil.cpu_percent()
+
+    async def repeat(self, number: int, act: Callable[[], Awaitable[object]]) -> None:
+        """Let `number` at once do something again and again until the interval ends."""
+
+        async def one() -> None:
+            while time.monotonic() < self.until:
+                await self.noting_errors(act())
+
+        await asyncio.gather(*(one() for _number in range(number)))
+
+    async def noting_errors(self, act: Awaitable[object]) -> None:
+        try:
+            await act
+        except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
+            self.errors.append(f"{type(error).__name__}: {error}"[:200])
+
+
+def quantile(values: Iterable[float], share: float) -> float:
+    """Return the value below which this share lies; not a number if there is none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+
+class Table:
+    """A table of Markdown, printed row by row; `headings` are separated by |."""
+
+    def __init__(self, headings: str):
+        print(f"\n|{headings}|\n|" + "---|" * (1 + headings.count("|")), flush=True)
+
+    def row(self, *cells: object, errors: Sequence[str] | None = None) -> None:
+        """Print a row; with `errors`, their number is the last cell, and examples follow the row."""
+        texts = [*map(_text, cells), *([] if errors is None else [str(len(errors))])]
+        print(f"| {' | '.join(texts)} |", flush=True)
+        for error in sorted(set(errors or ()))[:3]:
+            print(f"  error: {error}", flush=True)
+
+
+def _text(cell: object) -> str:
+    """Return three digits of a fraction, and all digits of a whole number."""
+    if isinstance(cell, float):
+        return f"{cell:,.{2 if abs(cell) < 10 else 1 if abs(cell) < 100 else 0}f}"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
