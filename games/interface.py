@@ -436,6 +436,8 @@ class Game(ABC, Generic[C, S]):
     """What instructions call a player whose seat among several of the same kind is not yet known."""
     told: ClassVar[Told | None] = None
     """What is told as published; None: the game's own view leaves out what is not."""
+    questions: ClassVar[tuple[Question, ...]] = ()
+    """The quiz, if every role of every configuration has the same."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -560,7 +562,7 @@ class Game(ABC, Generic[C, S]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         """Return questions that check whether a role understood its situation; never about hidden values."""
-        return ()
+        return self.questions
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the config keys that must not change anything this role can see.
