@@ -16,6 +16,7 @@ from django.utils import timezone
 from collecting.models import Collection
 from collecting.ratings import ratings_of
 from exports import codebook, figure, gate, glee_files, manifest, metadata, portions, readme, versions
+from exports.columns import Row, Table, table_of
 from exports.csvsafe import cell, encoded
 from exports.folder import PIECES, Folder
 from exports.formats import ABOUT_TABLES, DEFAULT_FORMATS, FORMATS, Tables, formats_named, validate_formats
@@ -26,7 +27,7 @@ from exports.participants import Reading
 from exports.pieces import Joined, join
 from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
-from exports.tables import Table, ratings
+from exports.tables import Ratings
 from exports.times import Times
 from studies.launching import code_revision
 from studies.models import Study
@@ -159,10 +160,11 @@ def _write_about(
         *tables.values(),
         *(table for output in formats_named(formats) for table in output.own_tables(reading)),
     ]
-    all_tables += [ratings()] if rated else []
+    of_agents = table_of(Ratings, reading.design)
+    all_tables += [of_agents] if rated else []
     described_rows = (list(_flow_rows(flow)), list(codebook.entries(all_tables)), list(_cells(reading, totals)))
     tables_with_rows = [*((tables[name], rows) for name, rows in zip(ABOUT_TABLES, described_rows, strict=True))]
-    tables_with_rows += [(ratings(), rated)] if rated else []
+    tables_with_rows += [(of_agents, rated)] if rated else []
     for table, rows in tables_with_rows:
         for output in formats_named(formats):
             if output.write_table is not None:
@@ -221,18 +223,16 @@ def _write_readme(
         document.write(encoded(piece))
 
 
-def _flow_rows(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """Yield the flow's rows: (stage, "reached" or the reason, participants)."""
+def _flow_rows(flow: dict[str, Any]) -> Iterator[Row]:
     for stage in flow["stages"]:
-        yield stage["stage"], "reached", stage["reached"]
-        for reason, count in stage["left"].items():
-            yield stage["stage"], reason, count
+        for what, count in [("reached", stage["reached"]), *stage["left"].items()]:
+            yield Row(stage=stage["stage"], what=what, participants=count)
 
 
-def _cells(reading: Reading, totals: gate.Flow) -> Iterator[dict[str, Any]]:
+def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:
     for row in reading.source.cells():
         kinds = ("participants", "matches", "matches_in_dataset")
-        yield row | {kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds}
+        yield Row(**row, **{kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds})
 
 
 def _notice(reading: Reading) -> str:

@@ -14,13 +14,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from exports import glee_files, otree_wide
+from exports.columns import Table
 from exports.csvsafe import encoded
 from exports.errors import UnknownFormat
 from exports.folder import Folder
 from exports.parquet import JoinedParquet, ParquetRows, file_of, write_whole
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.pieces import Joined, JoinedText, Pieces
-from exports.tables import Table
 from exports.transcripts import TRANSCRIPTS, as_line
 
 ALWAYS = ("excluded", "flow", "codebook")
@@ -129,7 +129,7 @@ def _csv_files(
 def _write_csv_table(target: Folder, table: Table, rows: Iterable[Any]) -> None:
     opened = target.open(table.file, header=table.header)
     for subject in rows:
-        opened.write_row(table.row(subject))
+        opened.write_row(table.csv_lines([table.values(subject)]))
 
 
 # ---- Parquet -----------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class OtreeSink(Sink):
         self._pieces = pieces
 
     def participant(self, participant: Participant) -> None:
-        self._file.write(self._table.row(participant))
+        self._file.write(self._table.csv_lines([self._table.values(participant)]))
         self._pieces.rows[self._table.file] += 1
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from exports.columns import Column, Kind, Table
 from exports.errors import UnknownFormat
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.sources import StudySource
-from exports.tables import Column, Kind, Table
 from exports.times import cut
 from plans.checking import matches_of
 from studies.models import Placement, Study

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from exports.columns import Column, Kind, Table
 from exports.csvsafe import plain, storable
 from exports.errors import WrongValueType
 from exports.folder import Folder, HashedFile
 from exports.pieces import Pieces
-from exports.tables import Column, Kind, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,6 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.db import connection, connections
-from django.db.models import Count, Q, Sum
 
 from collecting.models import Collection
 from exports import derived, gate, sources
@@ -25,12 +24,9 @@ from exports.participants import PlayedMatch, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare
 from exports.shape import Shape, of_configurations
-from exports.signals import input_counts, page_uses
 from exports.sources import CollectionSource, StudySource
-from exports.tables import CallRow, ToolRow
-from exports.times import Times, with_times
+from exports.times import Times
 from exports.transcripts import transcript
-from opponents.models import Call
 from studies.models import Placement
 
 PEOPLE, MATCHES = 200, 250
@@ -85,8 +81,7 @@ def reading_of(
 
 def tables_for(reading: Reading) -> Tables:
     """Return the dataset's tables by name."""
-    tables = tables_of.tables(reading.shape, reading.source)
-    return {name: with_times(table, reading.times) for name, table in tables.items()}
+    return tables_of.tables(reading.shape, reading.source, reading.times)
 
 
 def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
@@ -192,16 +187,9 @@ class _PortionWriter:
     def _write_people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
         for participant in reading.participants(first=first, last=last):
             flow.count(stage=participant.stage, reasons=participant.reasons)
-            flow.count_cell(participant.version.number, participant.cell and participant.cell.number, "participants")
-            self._write_row("participants", participant)
-            if not participant.in_dataset:
-                self._write_row("excluded", participant)
-            for use in page_uses(participant):
-                self._write_row("signals", use)
-            for counts in input_counts(participant):
-                self._write_row("behaviour", counts)
-            for ledger_row in participant.ledger:
-                self._write_row("payments", ledger_row)
+            flow.count_cell(participant.version.number, participant.cell_number, "participants")
+            for table, row in tables_of.people_rows(participant):
+                self._write_row(table, row)
             for sink in self._sinks:
                 sink.participant(participant)
             for match in participant.matches:
@@ -222,37 +210,28 @@ class _PortionWriter:
         """Write a match that has begun, or only its costs."""
         flow.count_cell(match.place.version, match.place.cell, "matches")
         if match.reasons:
-            self._excluded_calls(match)
+            for row in tables_of.excluded_call_rows(match):
+                self._write_row("excluded_calls", row)
         else:
             flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
         if match.exported:
             self._write_match_tables(match)
 
-    def _excluded_calls(self, match: PlayedMatch) -> None:
-        if not match.reading.source.asks_models:
-            return
-        calls = Call.objects.filter(match_uid=match.match.uid).order_by("role", "model").values("role", "model")
-        is_failed, is_rule_break = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
-        sums = {"calls": Count("pk"), "failed": Count("pk", filter=is_failed), "cost": Sum("cost")}
-        for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=is_rule_break)):
-            self._write_row("excluded_calls", (match, row))
-
     def _write_match_tables(self, match: PlayedMatch) -> None:
         line = transcript(match)
-        for name, (_row, rows) in derived.ROWS.items():
+        for name, (_columns, rows) in derived.ROWS.items():
             for row in rows(line):
                 self._write_row(name, row)
         if match.reading.source.asks_models:
-            for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
-                row = CallRow(match, call)
-                self._write_row("llm_calls", row)
-                for place, tool in enumerate(row.tools, start=1):
-                    self._write_row("tool_calls", ToolRow(match, row, place, tool))
+            for call, tools in tables_of.call_rows(match):
+                self._write_row("llm_calls", call)
+                for tool in tools:
+                    self._write_row("tool_calls", tool)
         for sink in self._sinks:
             sink.match(match, line)
 
-    def _write_row(self, table: str, subject: Any) -> None:
+    def _write_row(self, table: str, row: Any) -> None:
         if sinks := self._sinks_of[table]:
-            values = self._tables[table].values(subject)
+            values = self._tables[table].values(row)
             for sink in sinks:
                 sink.row(table, values)

@@ -20,7 +20,7 @@ from typing import Any
 from django.conf import settings
 
 import games.play
-from exports import codebook, derived, gate, manifest, parquet, versions
+from exports import codebook, columns, derived, gate, manifest, parquet, versions
 from exports.csvsafe import cell, defused
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
@@ -214,7 +214,7 @@ def _compare_codebook(folder: Path, _listed: Manifest, present: set[str], verifi
         entries.setdefault(row["table"], []).append(row["column"])
         if not row["meaning"]:
             verification.add_difference(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
-    if entries.pop("transcripts", None) != [column.name for column in codebook.TRANSCRIPT]:
+    if entries.pop("transcripts", None) != [column.name for column in codebook.TRANSCRIPT.columns]:
         verification.add_difference("codebook.csv: the entries of the transcripts' keys are wrong.")
     for name in sorted(present):
         if name.endswith(".csv"):
@@ -590,7 +590,7 @@ class _TableReader:
         self._verification = verification
         self._header = next(self._records, [])
         self._match = self._header.index("match")
-        self._columns = derived.readers(derived.ROWS[table][0], self._header)
+        self._columns = columns.readers(derived.ROWS[table][0], self._header)
         self._next: list[str] | None = None
         self._advance()
         while earlier and self._next is not None and self._next[self._match] in earlier:

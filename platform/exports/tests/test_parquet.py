@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from conftest import examples
 from exports import parquet
+from exports.columns import Column, Table
 from exports.csvsafe import cell, plain
 from exports.dataset import export
 from exports.errors import WrongValueType
 from exports.folder import Folder
-from exports.tables import Column, Table
 from exports.tests import building
 from exports.tests.test_dataset import rows
 from exports.verify import verify
