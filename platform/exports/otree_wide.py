@@ -9,8 +9,10 @@ as spaces.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from datetime import UTC
+from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
@@ -23,7 +25,8 @@ from exports.times import cut
 from plans.checking import matches_of
 from studies.models import Placement, Study
 
-NAME = "all_apps_wide"
+NAME, FORMAT = "all_apps_wide", "otree"
+"""The table, and the name by which the format is requested."""
 APP = "parley"
 _HIDDEN = "Empty: it would identify the person."
 _UNKNOWN = "Empty: Parley has no equivalent."
@@ -60,27 +63,24 @@ def _rounds_of(study: Study) -> int:
 
 
 class _Numbering:
-    """Numbers enrolments in order of arrival, starting from any of them."""
+    """Numbers enrolments in order of arrival, from 1."""
 
     def __init__(self, placements: QuerySet[Placement]):
         self._placements = placements
-        self._last: Participant | None = None
-        self._number = 0
+
+    @cached_property
+    def _keys(self) -> list[int]:
+        return list(self._placements.order_by("pk").values_list("pk", flat=True))
 
     def number_of(self, participant: Participant) -> int:
-        """Return the number of an enrolment; after the first call, only for the same enrolment or the next."""
-        if self._last is None:
-            self._number = self._placements.filter(pk__lt=participant.placement.pk).count()
-        if participant is not self._last:
-            self._last, self._number = participant, self._number + 1
-        return self._number
+        return bisect_right(self._keys, participant.placement.pk)
 
     def first_number_of(self, match: PlayedMatch | None) -> int:
         """Return the lowest number among a match's people; 1 without a match."""
         if match is None:
             return 1
-        placement_keys = self._placements.filter(enrolment__in=match.people).order_by("pk").values_list("pk", flat=True)
-        return self._placements.filter(pk__lt=placement_keys[0]).count() + 1
+        of_people = self._placements.filter(enrolment__in=match.people)
+        return bisect_right(self._keys, min(of_people.values_list("pk", flat=True)))
 
 
 # ---- the columns, in oTree's order -----------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,10 +15,11 @@ from django.conf import settings
 from django.db import connection, connections
 
 from collecting.models import Collection
-from exports import derived, gate, sources
+from exports import derived, gate, glee_files, otree_wide, sources
 from exports import tables as tables_of
 from exports.collected import collection_matches
-from exports.formats import Sink, Tables, formats_named
+from exports.csvsafe import encoded
+from exports.formats import Tables, files_of
 from exports.parallel import in_order
 from exports.participants import PlayedMatch, Reading
 from exports.pieces import Pieces
@@ -26,7 +27,7 @@ from exports.processes import prepare
 from exports.shape import Shape, of_configurations
 from exports.sources import CollectionSource, StudySource
 from exports.times import Times
-from exports.transcripts import transcript
+from exports.transcripts import TRANSCRIPTS, as_line, transcript
 from studies.models import Placement
 
 PEOPLE, MATCHES = 200, 250
@@ -79,9 +80,12 @@ def reading_of(
     return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded, times=times)
 
 
-def tables_for(reading: Reading) -> Tables:
-    """Return the dataset's tables by name."""
-    return tables_of.tables(reading.shape, reading.source, reading.times)
+def tables_for(reading: Reading, formats: Iterable[str] = ()) -> Tables:
+    """Return the dataset's tables by name, those that only some of the formats have included."""
+    tables = tables_of.tables(reading.shape, reading.source, reading.times)
+    if otree_wide.FORMAT in formats:
+        tables[otree_wide.NAME] = otree_wide.wide_table(reading)
+    return tables
 
 
 def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
@@ -145,7 +149,7 @@ def _reading_and_tables(job: Job, reading: Reading | None = None) -> tuple[Readi
             shape = pickle.loads((job.scratch / SHAPE).read_bytes())
             parent = apps.get_model(job.model).objects.get(pk=job.pk)
             reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded, times=job.times)
-        cached = reading, tables_for(reading)
+        cached = reading, tables_for(reading, job.formats)
         _cache.clear()
         _cache[job] = cached
     return cached
@@ -157,24 +161,20 @@ def write(portion: Portion) -> PortionResult:
     reading, tables = _reading_and_tables(job)
     folder = job.scratch / f"{portion.number}"
     folder.mkdir(exist_ok=True)
-    pieces = Pieces(folder, job.target)
-    try:
-        sinks = [output.sink(pieces, reading, tables) for output in formats_named(job.formats)]
-        flow = _PortionWriter(sinks, tables).run(reading, first=portion.first, last=portion.last)
-        for sink in sinks:
-            sink.close()
-    finally:
-        pieces.close()
+    with Pieces(folder, files_of(job.formats, tables, about=False)) as pieces:
+        flow = _PortionWriter(pieces, job.target).run(reading, first=portion.first, last=portion.last)
     return PortionResult(folder, pieces.rows, flow)
 
 
 class _PortionWriter:
-    """One pass over people and matches that fills all tables and all other files at once."""
+    """One pass over people and matches that fills all tables and all other files at once.
 
-    def __init__(self, sinks: list[Sink], tables: Tables):
-        self._sinks = sinks
-        self._tables = tables
-        self._sinks_of = {name: [sink for sink in sinks if name in sink.tables] for name in tables}
+    Args:
+        target: the dataset's own folder, for files that belong to a single match.
+    """
+
+    def __init__(self, pieces: Pieces, target: Path):
+        self._pieces, self._target = pieces, target
 
     def run(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
         source, flow = reading.source, gate.Flow()
@@ -189,9 +189,8 @@ class _PortionWriter:
             flow.count(stage=participant.stage, reasons=participant.reasons)
             flow.count_cell(participant.version.number, participant.cell_number, "participants")
             for table, row in tables_of.people_rows(participant):
-                self._write_row(table, row)
-            for sink in self._sinks:
-                sink.participant(participant)
+                self._pieces.row(table, row)
+            self._pieces.row(otree_wide.NAME, participant)
             for match in participant.matches:
                 if match.is_first_participant(participant.enrolment):
                     flow.count_match(reasons=match.reasons)
@@ -211,7 +210,7 @@ class _PortionWriter:
         flow.count_cell(match.place.version, match.place.cell, "matches")
         if match.reasons:
             for row in tables_of.excluded_call_rows(match):
-                self._write_row("excluded_calls", row)
+                self._pieces.row("excluded_calls", row)
         else:
             flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
         if match.exported:
@@ -221,17 +220,14 @@ class _PortionWriter:
         line = transcript(match)
         for name, (_columns, rows) in derived.ROWS.items():
             for row in rows(line):
-                self._write_row(name, row)
+                self._pieces.row(name, row)
         if match.reading.source.asks_models:
             for call, tools in tables_of.call_rows(match):
-                self._write_row("llm_calls", call)
+                self._pieces.row("llm_calls", call)
                 for tool in tools:
-                    self._write_row("tool_calls", tool)
-        for sink in self._sinks:
-            sink.match(match, line)
-
-    def _write_row(self, table: str, row: Any) -> None:
-        if sinks := self._sinks_of[table]:
-            values = self._tables[table].values(row)
-            for sink in sinks:
-                sink.row(table, values)
+                    self._pieces.row("tool_calls", tool)
+        if TRANSCRIPTS in self._pieces:
+            self._pieces.line(TRANSCRIPTS, encoded(as_line(line)))
+        if glee_files.LISTING in self._pieces and not match.reasons:
+            for written in glee_files.write_game(match, self._target):
+                self._pieces.line(glee_files.LISTING, written)
