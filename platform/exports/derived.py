@@ -265,7 +265,7 @@ def decision_rows(line: Transcript) -> Iterator[Row]:
             by=by,
             move=event["move"],
             answered=by != "clock",
-            **event["turn"],
+            **_NO_TURN | event["turn"],
         )
 
 
@@ -282,6 +282,10 @@ def message_rows(line: Transcript) -> Iterator[Row]:
                 characters=len(words),
                 words=len(words.split()),
             )
+
+
+_NO_TURN = dict.fromkeys(("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused"))
+"""What a turn does not say has no value."""
 
 
 def _moves(line: Transcript) -> list[Mapping[str, Any]]:

@@ -518,7 +518,7 @@ def _replay(line: Mapping[str, Any], verification: Verification) -> None:
     moves = [event for event in line["events"] if event["kind"] == "move"]
     stages = games.play.stages(game, line["seed"], [(move["role"], move["move"]) for move in moves])
     for move, stage in zip(moves, stages, strict=True):
-        if (move["turn"]["round"], move["turn"]["phase"]) != tuple(stage):
+        if (move["turn"].get("round"), move["turn"].get("phase")) != tuple(stage):
             verification.add_difference(
                 f"match {uid}: the rules give round and phase {stage} for event {move['number']}."
             )
