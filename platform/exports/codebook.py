@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from exports.columns import Column, Design, Row, Table, column, described_in
+from exports.columns import Column, Row, Table, column, described_in
 from exports.derived import Matches
-from exports.shape import MONEY, PLAYERS, Shape
+from exports.shape import MONEY, PLAYERS
 
 
 class _OwnKeys:
@@ -37,11 +37,8 @@ _KEYS = (
     "ended_at seconds session stage pass repeat cluster repetition environment ended_how players seats events "
     "rounds payoffs metrics reasons in_dataset"
 ).split()
-_ANY = Design(Shape(), None)
 _DESCRIBED = described_in(Matches) | described_in(_OwnKeys)
-TRANSCRIPT = Table(
-    "transcripts", "One match in the dataset per line.", [_DESCRIBED[key].column(key, _ANY) for key in _KEYS]
-)
+TRANSCRIPT = Table("transcripts", "One match in the dataset per line.", [_DESCRIBED[key].column(key) for key in _KEYS])
 """A line of transcripts.jsonl: its keys in order."""
 
 

@@ -109,12 +109,13 @@ class Described:
         read = self.of if callable(self.of) else attrgetter(self.of or name)
         return partial(_as_json, read) if self.kind == "json" else read
 
-    def column(self, name: str, design: Design) -> Column:
-        """Return the column in a dataset of this design."""
-        read = self.reader(name)
-        values = self.values if isinstance(self.values, str) else self.values(design)
+    def column(self, name: str, design: Design | None = None) -> Column:
+        """Return the column in a dataset of this design; without one, as far as it is the same in all."""
+        read, values = self.reader(name), self.values
+        if not isinstance(values, str):
+            values = values(design) if design else ""
         column = Column(name, self.kind, self.meaning, read, self.unit, values)
-        if self.kind == "time" and (times := design.times) != "exact":
+        if self.kind == "time" and design and (times := design.times) != "exact":
             return replace(column, read=lambda row: cut(read(row), times), values=f"cut to the {times}")
         return column
 

@@ -138,13 +138,6 @@ def batch_of(table: Table, rows: Sequence[Sequence[Any]], schema: pa.Schema) -> 
 # ---- reading -----------------------------------------------------------------------------------------
 
 
-def errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions that reading a damaged file may raise."""
-    import pyarrow as pa
-
-    return (pa.ArrowException,)
-
-
 def columns_in(path: Path) -> list[str]:
     """Return the names of a file's columns."""
     import pyarrow.parquet as pq

@@ -174,12 +174,12 @@ class Participant:
     @property
     def cell_number(self) -> int | None:
         """Number of the cell within the version; None before the draw."""
-        return self.cell and self.cell.number
+        return None if self.cell is None else self.cell.number
 
     @property
     def recruiter(self) -> str | None:
         identity: Identity | None = getattr(self.enrolment, "identity", None)
-        return identity and identity.recruiter
+        return None if identity is None else identity.recruiter
 
     @cached_property
     def checks(self) -> dict[str, Any]:
@@ -280,6 +280,7 @@ class Participant:
         )
         logs, played = self.logs, []
         for number, seat in enumerate(self.enrolment.seats.all(), start=1):
+            assert seat.step is not None, "every seat of a participant is one of their steps"
             step = self.enrolment.steps[seat.step]
             place = replace(
                 of_cell,
@@ -290,7 +291,9 @@ class Participant:
                 cluster=self._cluster(seat.step),
                 factors={**self.factors, **{name: mask(level) for name, level in designs.levels_at(step).items()}},
             )
-            played.append(PlayedMatch(self.reading, seat.match, place, logs and logs.get(seat.match_id, [])))
+            played.append(
+                PlayedMatch(self.reading, seat.match, place, None if logs is None else logs.get(seat.match_id, []))
+            )
         return played
 
     def _cluster(self, position: int) -> str:
@@ -305,7 +308,7 @@ class Participant:
         if kept is None:
             return ""
         seats = self.enrolment.seats.all()
-        return next(str(seat.match.uid) for seat in seats if steps[seat.step - 1].get("keep") == kept)
+        return next(str(seat.match.uid) for seat in seats if seat.step and steps[seat.step - 1].get("keep") == kept)
 
     @cached_property
     def in_dataset(self) -> bool:

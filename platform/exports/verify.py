@@ -96,9 +96,16 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
     for compare in comparisons:
         try:
             compare(folder, listed, present, verification)
-        except (*_MALFORMED, *parquet.errors()) as error:
+        except _malformed() as error:
             verification.add_difference(f"A file cannot be read: {type(error).__name__}: {error}")
     return verification
+
+
+def _malformed() -> tuple[type[Exception], ...]:
+    """Return the exceptions that reading a damaged file may raise."""
+    import pyarrow as pa
+
+    return (*_MALFORMED, pa.ArrowException)
 
 
 # ---- the manifest and the files ------------------------------------------------------------------------
@@ -280,7 +287,7 @@ def _compare_parquet(folder: Path, listed: Manifest, present: set[str], verifica
         table = name.removesuffix(parquet.ENDING)
         try:
             _compare_parquet_file(folder, table, described.get(table), listed, f"{table}.csv" in present, verification)
-        except (*_MALFORMED, *parquet.errors()) as error:
+        except _malformed() as error:
             verification.add_difference(f"{name}: it cannot be read: {type(error).__name__}: {error}")
 
 
@@ -446,7 +453,7 @@ def _check_stretch(stretch: _Stretch) -> _StretchResult:
     verification = Verification()
     try:
         readers, matches, decisions = _replay_stretch(stretch, verification)
-    except (*_MALFORMED, *parquet.errors()):
+    except _malformed():
         return _StretchResult(agrees=False)
     rows = {name: (table.rows_skipped, table.rows_read) for name, table in readers.items()}
     ended = all(table.ended for table in readers.values())
