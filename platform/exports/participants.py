@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -92,6 +93,14 @@ class Reading:
             .order_by("pk")
         )
 
+    @cached_property
+    def _keys(self) -> list[int]:
+        return list(self.placements(logs=False).values_list("pk", flat=True))
+
+    def number_of(self, people: Sequence[Enrolment]) -> int:
+        """Return the number of the first of these people, in order of arrival, from 1."""
+        return bisect_right(self._keys, min(person.placement.pk for person in people))
+
     def expected_matches(self) -> int:
         """Return the number of matches to read, whether in the dataset or not."""
         if isinstance(self.source, StudySource):
@@ -175,6 +184,11 @@ class Participant:
     def cell_number(self) -> int | None:
         """Number of the cell within the version; None before the draw."""
         return None if self.cell is None else self.cell.number
+
+    @property
+    def number(self) -> int:
+        """Number in order of arrival, from 1."""
+        return self.reading.number_of([self.enrolment])
 
     @property
     def recruiter(self) -> str | None:
