@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,17 +15,18 @@ from django.utils import timezone
 from collecting.models import Collection
 from collecting.ratings import ratings_of
 from exports import codebook, figure, gate, glee_files, manifest, metadata, portions, readme, versions
+from exports.columns import Row, Table, table_of
 from exports.csvsafe import cell, encoded
 from exports.folder import PIECES, Folder
-from exports.formats import ABOUT_TABLES, DEFAULT_FORMATS, FORMATS, Tables, formats_named, validate_formats
+from exports.formats import DEFAULT_FORMATS, FORMATS, Tables, files_of, validate_formats
 from exports.manifest import Manifest
 from exports.metadata import psych_ds
 from exports.metadata.facts import DatasetFacts
 from exports.participants import Reading
-from exports.pieces import Joined, join
+from exports.pieces import Pieces
 from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
-from exports.tables import Table, ratings
+from exports.tables import Ratings
 from exports.times import Times
 from studies.launching import code_revision
 from studies.models import Study
@@ -72,7 +72,7 @@ def export(
     reading = reading_of(source, excluded=excluded, times=times)
     for name in format_names:
         FORMATS[name].check(reading)
-    tables = tables_for(reading)
+    tables = tables_for(reading, format_names)
     with Folder(Path(folder), names=_all_file_names(tables, reading.source), overwrite=overwrite) as target:
         totals = _write_data(reading, tables, target, format_names, on_progress, processes, caller_works)
         flow = totals.as_dict()
@@ -99,12 +99,10 @@ def reading_of(
 
 
 def _all_file_names(tables: Tables, source: Source) -> list[str]:
-    of_formats = [name for output in FORMATS.values() for name in output.file_names(tables)]
+    every_table = [*tables, "ratings"]
     return [
-        *of_formats,
+        *(name for output in FORMATS.values() for name in output.files(every_table)),
         *(versions.plan_file(version.number) for version in source.versions()),
-        "ratings.csv",
-        "ratings.parquet",
         "codebook.md",
         "flow.json",
         figure.FILE,
@@ -129,16 +127,12 @@ def _write_data(
     caller_works: bool,
 ) -> gate.Flow:
     """Write portions and join their pieces in order."""
-    files: dict[str, Joined] = {}
     flow, expected = gate.Flow(), reading.expected_matches()
-    with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
-        for output in formats_named(formats):
-            files |= output.files(target, reading, tables)
-        for joined in files.values():
-            opened.callback(joined.close)
+    target.open_for_pieces(files_of(formats, tables, about=False))
+    with tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
         job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
         for portion in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
-            join(portion.folder, portion.rows, files)
+            target.join(portion.folder, portion.rows)
             flow.add(portion.flow)
             on_progress(Progress(done=flow.matches_seen, total=max(expected, flow.matches_seen), bytes=target.bytes))
     return flow
@@ -154,21 +148,21 @@ def _write_about(
     flow = totals.as_dict()
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
     target.write(figure.FILE, figure.flow_svg(flow, title=f"{reading.source.title}: flow"))
-    rated = ratings_of(reading.source.parent) if isinstance(reading.source, CollectionSource) else []
-    all_tables = [
-        *tables.values(),
-        *(table for output in formats_named(formats) for table in output.own_tables(reading)),
-    ]
-    all_tables += [ratings()] if rated else []
-    described_rows = (list(_flow_rows(flow)), list(codebook.entries(all_tables)), list(_cells(reading, totals)))
-    tables_with_rows = [*((tables[name], rows) for name, rows in zip(ABOUT_TABLES, described_rows, strict=True))]
-    tables_with_rows += [(ratings(), rated)] if rated else []
-    for table, rows in tables_with_rows:
-        for output in formats_named(formats):
-            if output.write_table is not None:
-                output.write_table(target, table, rows)
+    all_tables = dict(tables)
+    rows: dict[str, Iterable[Any]] = {"flow": _flow_rows(flow), "cells": _cells(reading, totals)}
+    if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection)):
+        all_tables["ratings"], rows["ratings"] = table_of(Ratings, reading.design), rated
+    rows["codebook"] = codebook.entries(all_tables.values())
+    files = files_of(formats, all_tables, about=True)
+    target.open_for_pieces(files)
+    folder = Path(tempfile.mkdtemp(dir=target.path, prefix=PIECES))
+    with Pieces(folder, files) as pieces:
+        for name, of_table in rows.items():
+            for row in of_table:
+                pieces.row(name, row)
+    target.join(folder, pieces.rows)
     document = target.open("codebook.md")
-    for piece in codebook.markdown(all_tables, title=reading.source.title, notice=_notice(reading)):
+    for piece in codebook.markdown(all_tables.values(), title=reading.source.title, notice=_notice(reading)):
         document.write(encoded(piece))
     exported_versions = [versions.exported_version(version) for version in reading.source.versions()]
     target.write(versions.FILE, json.dumps(exported_versions, indent=2) + "\n")
@@ -177,7 +171,7 @@ def _write_about(
             target.write(versions.plan_file(version["number"]), plan)
     if changes := reading.source.changes():
         target.write(versions.CHANGES, json.dumps([versions.exported_change(c) for c in changes], indent=2) + "\n")
-    return all_tables
+    return list(all_tables.values())
 
 
 def _write_metadata(
@@ -221,18 +215,16 @@ def _write_readme(
         document.write(encoded(piece))
 
 
-def _flow_rows(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """Yield the flow's rows: (stage, "reached" or the reason, participants)."""
+def _flow_rows(flow: dict[str, Any]) -> Iterator[Row]:
     for stage in flow["stages"]:
-        yield stage["stage"], "reached", stage["reached"]
-        for reason, count in stage["left"].items():
-            yield stage["stage"], reason, count
+        for what, count in [("reached", stage["reached"]), *stage["left"].items()]:
+            yield Row(stage=stage["stage"], what=what, participants=count)
 
 
-def _cells(reading: Reading, totals: gate.Flow) -> Iterator[dict[str, Any]]:
+def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:
     for row in reading.source.cells():
         kinds = ("participants", "matches", "matches_in_dataset")
-        yield row | {kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds}
+        yield Row(**row, **{kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds})
 
 
 def _notice(reading: Reading) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from django.conf import settings
 
 import games.play
-from exports import codebook, derived, gate, manifest, parquet, versions
+from exports import codebook, columns, derived, gate, manifest, parquet, versions
 from exports.csvsafe import cell, defused
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
@@ -96,9 +96,16 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
     for compare in comparisons:
         try:
             compare(folder, listed, present, verification)
-        except (*_MALFORMED, *parquet.errors()) as error:
+        except _malformed() as error:
             verification.add_difference(f"A file cannot be read: {type(error).__name__}: {error}")
     return verification
+
+
+def _malformed() -> tuple[type[Exception], ...]:
+    """Return the exceptions that reading a damaged file may raise."""
+    import pyarrow as pa
+
+    return (*_MALFORMED, pa.ArrowException)
 
 
 # ---- the manifest and the files ------------------------------------------------------------------------
@@ -214,7 +221,7 @@ def _compare_codebook(folder: Path, _listed: Manifest, present: set[str], verifi
         entries.setdefault(row["table"], []).append(row["column"])
         if not row["meaning"]:
             verification.add_difference(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
-    if entries.pop("transcripts", None) != [column.name for column in codebook.TRANSCRIPT]:
+    if entries.pop("transcripts", None) != [column.name for column in codebook.TRANSCRIPT.columns]:
         verification.add_difference("codebook.csv: the entries of the transcripts' keys are wrong.")
     for name in sorted(present):
         if name.endswith(".csv"):
@@ -280,7 +287,7 @@ def _compare_parquet(folder: Path, listed: Manifest, present: set[str], verifica
         table = name.removesuffix(parquet.ENDING)
         try:
             _compare_parquet_file(folder, table, described.get(table), listed, f"{table}.csv" in present, verification)
-        except (*_MALFORMED, *parquet.errors()) as error:
+        except _malformed() as error:
             verification.add_difference(f"{name}: it cannot be read: {type(error).__name__}: {error}")
 
 
@@ -446,7 +453,7 @@ def _check_stretch(stretch: _Stretch) -> _StretchResult:
     verification = Verification()
     try:
         readers, matches, decisions = _replay_stretch(stretch, verification)
-    except (*_MALFORMED, *parquet.errors()):
+    except _malformed():
         return _StretchResult(agrees=False)
     rows = {name: (table.rows_skipped, table.rows_read) for name, table in readers.items()}
     ended = all(table.ended for table in readers.values())
@@ -518,7 +525,7 @@ def _replay(line: Mapping[str, Any], verification: Verification) -> None:
     moves = [event for event in line["events"] if event["kind"] == "move"]
     stages = games.play.stages(game, line["seed"], [(move["role"], move["move"]) for move in moves])
     for move, stage in zip(moves, stages, strict=True):
-        if (move["turn"]["round"], move["turn"]["phase"]) != tuple(stage):
+        if (move["turn"].get("round"), move["turn"].get("phase")) != tuple(stage):
             verification.add_difference(
                 f"match {uid}: the rules give round and phase {stage} for event {move['number']}."
             )
@@ -590,7 +597,7 @@ class _TableReader:
         self._verification = verification
         self._header = next(self._records, [])
         self._match = self._header.index("match")
-        self._columns = derived.readers(derived.ROWS[table][0], self._header)
+        self._columns = columns.readers(derived.ROWS[table][0], self._header)
         self._next: list[str] | None = None
         self._advance()
         while earlier and self._next is not None and self._next[self._match] in earlier:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from deploy.docs.reference.markdown import code, line, table
 from exports import codebook, shape
+from exports.columns import Column, Table
 from exports.designs import AskedQuestion, FactorColumn
 from exports.sources import Check, StudySource
-from exports.tables import Column, Table, tables
+from exports.tables import tables
 
 
 class AnyStudy(StudySource):
@@ -37,7 +38,9 @@ def page() -> str:
     ]
     for dataset_table in common().values():
         sections.append(f"## {dataset_table.file}\n\n{line(dataset_table.meaning)}\n\n" + grid(dataset_table.columns))
-    sections.append("## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + grid(codebook.TRANSCRIPT))
+    sections.append(
+        "## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + grid(codebook.TRANSCRIPT.columns)
+    )
     return "".join(sections)
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from exports.citing import citation
+from exports.columns import Column, Table
 from exports.metadata.facts import DatasetFacts
 from exports.metadata.licences import LICENCES
 from exports.parquet import ENDING
-from exports.tables import Column, Table
 
 FILE = "croissant.json"
 MEANING = "This dataset described for machines: files, tables, columns, licence, how it was collected (Croissant 1.1)."
