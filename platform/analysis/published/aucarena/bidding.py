@@ -84,8 +84,16 @@ def errors(data: Data, options: Options) -> Result:
         "counts the states to report. We take the lowest published rate to be that of failed bids.",
     )  # fmt: skip
     drawn = [row for row in results if row["estimate"] is not None]
-    figure = charts.bars("rates", "Corrected failure rates", drawn, y="player", facet="kind", x_title="CFR",
-                         x_format=".1%")  # fmt: skip
+    figure = charts.figure(
+        "bars",
+        "rates",
+        "Corrected failure rates",
+        drawn,
+        y="player",
+        facet="kind",
+        titles={"x": "CFR"},
+        formats={"x": ".1%"},
+    )
     return Result([table], [figure] if drawn else [], numbers)
 
 
@@ -131,13 +139,21 @@ def priorities(data: Data, options: Options) -> Result:
         "included and marked.",
     )  # fmt: skip
     drawn = [{**row, "mark": f"{row['item']}", "step": f"{row['step']}"} for row in results]
-    figure = charts.heat_map(
-        "priorities", "Mean priority of each item, by plan (left of the diagonal: already sold)", drawn, x="mark",
-        y="step", facet="where", x_title="Item, in order of sale", y_title="Plan before item",
-        value_title="Priority", value_format=".1f",
-        x_order=[str(position) for position in range(1, 1 + max(row["item"] for row in results))],
-        y_order=[str(position) for position in range(1, 1 + max(row["step"] for row in results))],
-    )  # fmt: skip
+    figure = charts.figure(
+        "heat_map",
+        "priorities",
+        "Mean priority of each item, by plan (left of the diagonal: already sold)",
+        drawn,
+        x="mark",
+        y="step",
+        facet="where",
+        titles={"x": "Item, in order of sale", "y": "Plan before item", "colour": "Priority"},
+        formats={"colour": ".1f"},
+        order={
+            "x": [str(position) for position in range(1, 1 + max(row["item"] for row in results))],
+            "y": [str(position) for position in range(1, 1 + max(row["step"] for row in results))],
+        },
+    )
     return Result([table], [figure])
 
 
@@ -249,10 +265,19 @@ def increments(data: Data, options: Options) -> Result:
         "Relative to"),
               share("estimate", "Share"), count("n", "Bids")], steepness),
     ]  # fmt: skip
-    figure = charts.bars("classes", "Bids by increment", results, y="player", colour="class", facet="base",
+    figure = charts.figure(
+        "bars",
+        "classes",
+        "Bids by increment",
+        results,
+        y="player",
+        colour="class",
+        facet="base",
         stacked=True,
-                         x_title="Share of bids", x_format="%",
-                         order=[_class_name(low, high) for low, high in pairwise(EDGES)])  # fmt: skip
+        titles={"x": "Share of bids"},
+        formats={"x": "%"},
+        order={"colour": [_class_name(low, high) for low, high in pairwise(EDGES)]},
+    )
     return Result(tables, [figure], numbers)
 
 
@@ -347,9 +372,18 @@ def _densities(rows: Sequence[Mapping[str, Any]]) -> Any:
     results = [{**row, "what": f"{row['objective']}: {curve}", "value": row[key]}
             for curve, key in (("kernel", "kernel"), ("histogram", "density")) for row in rows
             if row[key] is not None]  # fmt: skip
-    return charts.lines("densities", "Density of winning bids by objective", results, x="price", y="value",
+    return charts.figure(
+        "lines",
+        "densities",
+        "Density of winning bids by objective",
+        results,
+        x="price",
+        y="value",
         colour="what",
-                        facet="budget", x_title="Winning bid", y_title="Density", points=False)  # fmt: skip
+        facet="budget",
+        points=False,
+        titles={"x": "Winning bid", "y": "Density"},
+    )
 
 
 def behaviour(data: Data, options: Options) -> Result:
@@ -370,10 +404,19 @@ def behaviour(data: Data, options: Options) -> Result:
          number("estimate", "Profit per item won"), count("won", "Won"), number("bids", "Mean bids"),
          count("n", "Items")], results,
     )  # fmt: skip
-    figure = charts.scatter("items", "Profit per item won, by start price", results, x="start_price", y="estimate",
-                            size="bids", colour="player", facet="setting", x_title="Start price",
-                            y_title="Mean profit per item won", size_title="Mean bids",
-                            players=data.players)  # fmt: skip
+    figure = charts.figure(
+        "scatter",
+        "items",
+        "Profit per item won, by start price",
+        results,
+        x="start_price",
+        y="estimate",
+        size="bids",
+        colour="player",
+        facet="setting",
+        players=data.players,
+        titles={"x": "Start price", "y": "Mean profit per item won", "size": "Mean bids"},
+    )
     return Result([table], [figure])
 
 

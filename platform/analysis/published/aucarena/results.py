@@ -56,8 +56,16 @@ def skill(data: Data, options: Options) -> Result:
         note="The paper shows its ratings only as a figure: the rule-based bidder ranks above most models, and "
         "adaptive planning above static and no planning. Each setting has its own pool.",
     )  # fmt: skip
-    figure = charts.dots("ratings", "Skill by setting, μ ± σ", results, y="player", facet="setting", x_title="μ ± σ",
-                         same_scale=True)  # fmt: skip
+    figure = charts.figure(
+        "dots",
+        "ratings",
+        "Skill by setting, μ ± σ",
+        results,
+        y="player",
+        facet="setting",
+        same_scale=True,
+        titles={"x": "μ ± σ"},
+    )
     return Result([table], [figure], numbers, warnings=list(dict.fromkeys(warnings)))
 
 
@@ -94,8 +102,16 @@ def human(data: Data, options: Options) -> Result:
          number("items", "Items"), count("n", "Auctions"),
          text("published", "Published (profit, items)")], results,
     )  # fmt: skip
-    figure = charts.dots("bidders", "Profit by bidder and order", results, y="player", facet="order", x_title="Profit",
-                         same_scale=True)  # fmt: skip
+    figure = charts.figure(
+        "dots",
+        "bidders",
+        "Profit by bidder and order",
+        results,
+        y="player",
+        facet="order",
+        same_scale=True,
+        titles={"x": "Profit"},
+    )
     return Result([table], [figure], numbers)
 
 

@@ -162,14 +162,15 @@ def payoffs(data: Data, options: Options) -> Result:
         {"mechanism": row["mechanism"], "agent": row["agent"], "estimate": row["mean"], "se": row["mean_se"]}
         for row in overall
     )
-    figure = charts.dots(
+    figure = charts.figure(
+        "dots",
         "aggregate",
         "Mean score by mechanism ± SE over the base games",
         drawn,
         y="agent",
         facet="mechanism",
-        x_title="Normalised mean",
         same_scale=True,
+        titles={"x": "Normalised mean"},
     )
     return Result(tables, [figure], numbers, warnings=_warnings(runs))
 
@@ -225,8 +226,13 @@ def ranking(data: Data, options: Options) -> Result:
         note=UNIT,
     )
     rows_with_bounds = with_se_bounds(results)
-    figure = charts.dots(
-        "mechanisms", "Mean score of mechanisms ± SE", rows_with_bounds, y="mechanism", x_title="Normalised mean"
+    figure = charts.figure(
+        "dots",
+        "mechanisms",
+        "Mean score of mechanisms ± SE",
+        rows_with_bounds,
+        y="mechanism",
+        titles={"x": "Normalised mean"},
     )
     return Result(
         [table],
@@ -322,18 +328,20 @@ def meta_games(data: Data, options: Options) -> Result:
             game, mechanism = readable_name(tournament.game), readable_name(tournament.mechanism)
             title = f"{game.capitalize()}, {mechanism}: payoff of the row agent"
             figures.append(
-                charts.heat_map(
+                charts.figure(
+                    "heat_map",
                     f"{tournament.game}_{tournament.mechanism}",
                     title,
                     rows,
                     x="other",
                     y="agent",
                     facet="third" if U.ndim == 3 else "",
-                    x_title="Column agent",
-                    y_title="Row agent",
-                    value_title="Normalised" if normalised(0, tournament.game) is not None else "Points",
-                    x_order=types,
-                    y_order=types,
+                    titles={
+                        "x": "Column agent",
+                        "y": "Row agent",
+                        "colour": "Normalised" if normalised(0, tournament.game) is not None else "Points",
+                    },
+                    order={"x": types, "y": types},
                 )
             )
     table = Table(
@@ -424,7 +432,8 @@ def dynamics(data: Data, options: Options) -> Result:
         subset = [row for row in results if row["mechanism"] == mechanism]
         for measure, title in (("population", "Share of each agent"), ("fitness", "Fitness of each agent")):
             figures.append(
-                charts.lines(
+                charts.figure(
+                    "lines",
                     f"{measure}_{mechanism.replace(' ', '_').replace('-', '_')}",
                     f"{title} under replicator dynamics: {mechanism}",
                     subset,
@@ -432,11 +441,10 @@ def dynamics(data: Data, options: Options) -> Result:
                     y=measure,
                     colour="agent",
                     facet="game",
-                    x_title="Step, from 1",
-                    y_title=title,
                     log_x=True,
                     points=False,
                     players=data.players,
+                    titles={"x": "Step, from 1", "y": title},
                 )
             )
     return Result(tables, figures, {row["where"]: {"estimate": row["estimate"], "n": row["steps"]} for row in ends})
@@ -496,14 +504,15 @@ def deviation(data: Data, options: Options) -> Result:
         "differ.",
     )
     rows_with_bounds = with_se_bounds(results)
-    figure = charts.dots(
+    figure = charts.figure(
+        "dots",
         "ranks",
         "Mean rank by deviation rating ± SE",
         rows_with_bounds,
         y="agent",
         facet="mechanism",
-        x_title="Rank (1 is best)",
         same_scale=True,
+        titles={"x": "Rank (1 is best)"},
     )
     return Result(
         [table],

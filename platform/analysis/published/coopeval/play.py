@@ -107,7 +107,8 @@ def actions(data: Data, options: Options) -> Result:
         "acted for those who delegated.",
     )
     order = sorted({row["action"] for row in results}, key=lambda name: (name == "delegate", name))
-    figure = charts.bars(
+    figure = charts.figure(
+        "bars",
         "actions",
         "Stated probability of each action",
         results,
@@ -115,9 +116,9 @@ def actions(data: Data, options: Options) -> Result:
         colour="action",
         facet="game",
         stacked=True,
-        x_title="Mean stated probability",
-        x_format="%",
-        order=order,
+        titles={"x": "Mean stated probability"},
+        formats={"x": "%"},
+        order={"colour": order},
     )
     return Result([table], [figure])
 
@@ -174,7 +175,8 @@ def reactions(data: Data, options: Options) -> Result:
             {**row, "where": f"{row['player']}, {row['after']}"} for row in results if row["mechanism"] == mechanism
         ]
         figures.append(
-            charts.bars(
+            charts.figure(
+                "bars",
                 mechanism.replace(" ", "_").replace("-", "_"),
                 f"Actions after a co-player's previous action: {mechanism}",
                 subset,
@@ -182,9 +184,9 @@ def reactions(data: Data, options: Options) -> Result:
                 colour="action",
                 facet="game",
                 stacked=True,
-                x_title="Share",
-                x_format="%",
-                order=sorted({row["action"] for row in subset}),
+                titles={"x": "Share"},
+                formats={"x": "%"},
+                order={"colour": sorted({row["action"] for row in subset})},
             )
         )
     return Result([table], figures)
@@ -294,7 +296,8 @@ def votes(data: Data, options: Options) -> Result:
         ),
     ]
     bars = [
-        charts.bars(
+        charts.figure(
+            "bars",
             "largest",
             "Largest number of approvals",
             largest,
@@ -302,9 +305,9 @@ def votes(data: Data, options: Options) -> Result:
             colour="approvals",
             facet="mechanism",
             stacked=True,
-            x_title="Share of matches",
-            x_format="%",
-            order=sorted({row["approvals"] for row in largest}, key=int),
+            titles={"x": "Share of matches"},
+            formats={"x": "%"},
+            order={"colour": sorted({row["approvals"] for row in largest}, key=int)},
         ),
         _bars_with_errors("adopted", "Matches in which all sign or delegate", adopted, "game"),
     ]
@@ -315,7 +318,9 @@ def votes(data: Data, options: Options) -> Result:
 
 def _bars_with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: str) -> Any:
     drawn = with_se_bounds(rows)
-    return charts.bars(name, f"{title} ± SE", drawn, y=y, facet="mechanism", x_title="Share", x_format="%")
+    return charts.figure(
+        "bars", name, f"{title} ± SE", drawn, y=y, facet="mechanism", titles={"x": "Share"}, formats={"x": "%"}
+    )
 
 
 def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) -> list[dict[str, Any]]:
@@ -399,15 +404,16 @@ def designs(data: Data, options: Options) -> Result:
         results,
     )
     drawn = with_se_bounds(results)
-    figure = charts.bars(
+    figure = charts.figure(
+        "bars",
         "designs",
         "Sound proposals by proposer ± SE over games",
         drawn,
         y="player",
         colour="criterion",
         facet="mechanism",
-        x_title="Share of proposals",
-        x_format="%",
+        titles={"x": "Share of proposals"},
+        formats={"x": "%"},
     )
     return Result(
         [table],
@@ -485,26 +491,28 @@ def reasons(data: Data, options: Options) -> Result:
         note="Labels assigned by the first judge; a reasoning may have several labels.",
     )
     figures = [
-        charts.dots(
+        charts.figure(
+            "dots",
             "labels",
             "Share of reasonings with each label",
             [r for r in results if r["by"] == "all"],
             y="label",
-            x_title="Share",
-            x_format="%",
+            titles={"x": "Share"},
+            formats={"x": "%"},
         )
     ]
     for title in ("mechanism", "agent", "base game"):
         subset = [row for row in results if row["by"] == title]
         if len({row["level"] for row in subset}) > 1:
             figures.append(
-                charts.heat_map(
+                charts.figure(
+                    "heat_map",
                     title.replace(" ", "_"),
                     f"Share of reasonings with each label, by {title}",
                     subset,
                     x="level",
                     y="label",
-                    value_title="Share",
+                    titles={"colour": "Share"},
                 )
             )
     return Result(

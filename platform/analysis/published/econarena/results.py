@@ -96,13 +96,14 @@ def payoffs(data: Data, options: Options) -> Result:
         note="The paper reports no numbers. In its contest, over 150 sessions, GPT-3.5 ranks first, Claude 2 second "
         "and GPT-4 third.",
     )
-    figure = charts.bars(
+    figure = charts.figure(
+        "bars",
         "payoffs",
         "Mean payoff per run",
         [{**r, "where": r["environment"]} for r in results],
         y="player",
         facet="where",
-        x_title="Mean payoff",
+        titles={"x": "Mean payoff"},
     )
     return Result([table], [figure], _numbers(results, "environment", "player"), warnings=_prize_warnings(data, rows))
 
@@ -170,14 +171,15 @@ def deviation(data: Data, options: Options) -> Result:
         note="Fouls are left out. The paper finds GPT-4 and Claude 2 closest in the contest.",
     )
     drawn = rows.sort_values(["environment", "player"])[["environment", "player", "d"]].to_dict("records")
-    figure = charts.violins(
+    figure = charts.figure(
+        "violins",
         "deviations",
         "Deviation of each action from equilibrium",
         drawn,
         y="player",
         x="d",
         facet="environment",
-        x_title="d",
+        titles={"x": "d"},
     )
     return Result([table], [figure], _numbers(results, "environment", "player"))
 
@@ -236,15 +238,16 @@ def configurations(data: Data, options: Options) -> Result:
             add_holm(tests),
         ),
     ]
-    figure = charts.bars(
+    figure = charts.figure(
+        "bars",
         "groups",
         "Mean payoff by stakes",
         results,
         y="player",
         colour="group",
         facet="environment",
-        x_title="Mean payoff",
-        order=order,
+        titles={"x": "Mean payoff"},
+        order={"colour": order},
     )
     return Result(tables, [figure], _numbers(results, "environment", "player", "group"))
 
@@ -390,16 +393,16 @@ def paths(data: Data, options: Options) -> Result:
             add_holm(slopes),
         ),
     ]
-    figure = charts.lines(
+    figure = charts.figure(
+        "lines",
         "paths",
         f"{quantity}, run by run",
         results,
         x="run",
         colour="player",
         facet="environment",
-        x_title="Run",
-        y_title=quantity,
         players=data.players,
+        titles={"x": "Run", "y": quantity},
     )
     return Result(tables, [figure], _numbers(slopes, "environment", "player"))
 
@@ -454,14 +457,15 @@ def history(data: Data, options: Options) -> Result:
         add_holm(results),
         note=f"In the paper, the deviation {published_finding}.",
     )
-    figure = charts.dots(
+    figure = charts.figure(
+        "dots",
         "differences",
         "Deviation with history minus without history",
         results,
         y="player",
         facet="environment",
-        x_title="Difference in d",
         line=0,
+        titles={"x": "Difference in d"},
     )
     return Result([table], [figure], _numbers(results, "environment", "player"))
 
@@ -569,7 +573,8 @@ def level(data: Data, options: Options) -> Result:
         ],
         results,
     )
-    figure = charts.bars(
+    figure = charts.figure(
+        "bars",
         "levels",
         "Answers by level of reasoning",
         results,
@@ -577,9 +582,9 @@ def level(data: Data, options: Options) -> Result:
         colour="level",
         facet="environment",
         stacked=True,
-        x_title="Share of answers",
-        x_format="%",
-        order=order,
+        titles={"x": "Share of answers"},
+        formats={"x": "%"},
+        order={"colour": order},
     )
     return Result([table], [figure], _numbers(results, "environment", "player", "level"))
 

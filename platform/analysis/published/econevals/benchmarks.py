@@ -135,11 +135,24 @@ def runs(data: Data, options: Options) -> Result:
     results = rows[["level", "agent", "instance", "score"]].to_dict("records")
     columns = [*AGENT, text("instance", "Instance"), number("score", "Score")]
     title = f"{game.capitalize()}: score of every run"
-    figures = [charts.strip_plot("runs", title, results, y="agent", x="score", facet="level", x_title="Score")]
+    figures = [
+        charts.figure("strip_plot", "runs", title, results, y="agent", x="score", facet="level", titles={"x": "Score"})
+    ]
     if game == "scheduling" and (rows["score"] < 0).any():
-        figures.insert(0, charts.strip_plot("runs_from_0", f"{title}, truncated at 0", results, y="agent", x="score",
-            facet="level",
-                                       x_title="Score; lower scores are drawn at 0", x_domain=(0, 1)))  # fmt: skip
+        figures.insert(
+            0,
+            charts.figure(
+                "strip_plot",
+                "runs_from_0",
+                f"{title}, truncated at 0",
+                results,
+                y="agent",
+                x="score",
+                facet="level",
+                domain=(0, 1),
+                titles={"x": "Score; lower scores are drawn at 0"},
+            ),
+        )
     return Result([Table("runs", title, columns, results)], figures)
 
 
@@ -166,8 +179,16 @@ def exploration(data: Data, options: Options) -> Result:
     )  # fmt: skip
     drawn = rows.sort_values(["agent", "instance"])[["level", "agent", "exploration_rate"]].to_dict("records")
     drawn.sort(key=lambda row: level_order(rows["level"].tolist()).index(row["level"]))
-    figure = charts.strip_plot("rates", f"{game.capitalize()}: exploration rate of every run", drawn, y="agent",
-                          x="exploration_rate", facet="level", x_title="Share of distinct plans")  # fmt: skip
+    figure = charts.figure(
+        "strip_plot",
+        "rates",
+        f"{game.capitalize()}: exploration rate of every run",
+        drawn,
+        y="agent",
+        x="exploration_rate",
+        facet="level",
+        titles={"x": "Share of distinct plans"},
+    )
     return Result([table], [figure], numbers)
 
 
@@ -213,9 +234,17 @@ def learning(data: Data, options: Options) -> Result:
               [*AGENT, count("period", "Period"), number("estimate", quantity), number("low", "Low"),
                number("high", "High"), count("n", "Matches")], results),
     ]  # fmt: skip
-    figure = charts.lines("curves", f"{game.capitalize()}: {quantity.lower()} by period", results, x="period",
+    figure = charts.figure(
+        "lines",
+        "curves",
+        f"{game.capitalize()}: {quantity.lower()} by period",
+        results,
+        x="period",
         colour="agent",
-                          facet="level", x_title="Period", y_title=quantity, players=data.players)  # fmt: skip
+        facet="level",
+        players=data.players,
+        titles={"x": "Period", "y": quantity},
+    )
     return Result(tables, [figure], numbers)
 
 

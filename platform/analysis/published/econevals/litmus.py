@@ -68,8 +68,14 @@ def litmus(data: Data, options: Options) -> Result:
          count("n", "Runs"), number("reliability", "Reliability"), count("reliability_n", "Runs for reliability"),
          text("published", PUBLISHED_HEADING)], results, note=NOTES[game],
     )  # fmt: skip
-    figure = charts.dots("litmus", f"{game.replace('_', ' ').capitalize()}: litmus score", results, y="agent",
-                         x_title="Annual interest rate" if game == "patience" else "Litmus score")  # fmt: skip
+    figure = charts.figure(
+        "dots",
+        "litmus",
+        f"{game.replace('_', ' ').capitalize()}: litmus score",
+        results,
+        y="agent",
+        titles={"x": "Annual interest rate" if game == "patience" else "Litmus score"},
+    )
     numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in results}
     return Result([table], [figure], numbers)
 
@@ -232,13 +238,29 @@ def equality(data: Data, options: Options) -> Result:
     ]  # fmt: skip
     corner = float((rows["equal_revenue"] / rows["best_revenue"]).mean())
     figures = [
-        charts.strip_plot("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
-                     x_title="0 equality, 1 efficiency"),
-        charts.scatter("corners", "Revenue and inequality of every run", points, x="revenue", y="inequality",
-                       colour="agent", facet="goal", x_title="Revenue, as a share of the best",
-                       y_title="Inequality, relative to that at the best revenue", players=data.players,
-                       lines={"from equality to efficiency": [(corner, 0.0), (1.0, 1.0)]}),
-    ]  # fmt: skip
+        charts.figure(
+            "strip_plot",
+            "runs",
+            "Litmus score of every run",
+            drawn,
+            y="agent",
+            x="litmus",
+            titles={"x": "0 equality, 1 efficiency"},
+        ),
+        charts.figure(
+            "scatter",
+            "corners",
+            "Revenue and inequality of every run",
+            points,
+            x="revenue",
+            y="inequality",
+            colour="agent",
+            facet="goal",
+            players=data.players,
+            lines={"from equality to efficiency": [(corner, 0.0), (1.0, 1.0)]},
+            titles={"x": "Revenue, as a share of the best", "y": "Inequality, relative to that at the best revenue"},
+        ),
+    ]
     numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in results}
     return Result(tables, figures, numbers)
 
@@ -321,14 +343,35 @@ def patience(data: Data, options: Options) -> Result:
               note="McNemar's exact test on pairs of questions with the same amount in the same match."),
     ]  # fmt: skip
     figures = [
-        charts.lines("reliability", "Reliability of each interest rate", curves, x="rate", y="reliability",
-                     colour="agent", facet="horizon", x_title="Rate, % per year", y_title="Reliability", points=False,
-                     players=data.players),
-        charts.lines("steps", "Share of later choices, by amount", steps, x="amount", y="share", colour="agent",
-                     facet="horizon", x_title=f"Later amount in dollars, instead of {NOW:g} now",
-                     y_title="Share of later choices",
-                     step=True, points=False, same_x=False, players=data.players),
-    ]  # fmt: skip
+        charts.figure(
+            "lines",
+            "reliability",
+            "Reliability of each interest rate",
+            curves,
+            x="rate",
+            y="reliability",
+            colour="agent",
+            facet="horizon",
+            points=False,
+            players=data.players,
+            titles={"x": "Rate, % per year", "y": "Reliability"},
+        ),
+        charts.figure(
+            "lines",
+            "steps",
+            "Share of later choices, by amount",
+            steps,
+            x="amount",
+            y="share",
+            colour="agent",
+            facet="horizon",
+            step=True,
+            points=False,
+            same_scale=False,
+            players=data.players,
+            titles={"x": f"Later amount in dollars, instead of {NOW:g} now", "y": "Share of later choices"},
+        ),
+    ]
     return Result(tables, figures, numbers)
 
 
@@ -390,8 +433,18 @@ def collusion(data: Data, options: Options) -> Result:
                share("share", "Reliability")], single_firm),
     ]  # fmt: skip
     drawn = rivals.sort_values("agent")[["agent", "litmus"]].to_dict("records")
-    figures = [charts.strip_plot("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
-                            x_title="0 competition, 1 collusion", x_domain=(0, 1))]  # fmt: skip
+    figures = [
+        charts.figure(
+            "strip_plot",
+            "runs",
+            "Litmus score of every run",
+            drawn,
+            y="agent",
+            x="litmus",
+            domain=(0, 1),
+            titles={"x": "0 competition, 1 collusion"},
+        )
+    ]
     if data.has("rounds", "match", "round", "role", "price"):
         points = mean_prices(data, rivals)
         reference_prices = duopoly(1.0)
@@ -400,10 +453,20 @@ def collusion(data: Data, options: Options) -> Result:
         for label, key in (("Nash", "nash"), ("collusive", "collusive")):
             lines[f"{label}, firm 1"] = [(reference_prices[key], low), (reference_prices[key], MAX_PRICE)]
             lines[f"{label}, firm 2"] = [(low, reference_prices[key]), (MAX_PRICE, reference_prices[key])]
-        figures.append(charts.scatter(
-            "prices", "Mean prices of both firms, relative to α", points, x="firm_1", y="firm_2", colour="agent",
-            x_title="Firm 1 (dashed: Nash and collusive price)", y_title="Firm 2", players=data.players, lines=lines,
-        ))  # fmt: skip
+        figures.append(
+            charts.figure(
+                "scatter",
+                "prices",
+                "Mean prices of both firms, relative to α",
+                points,
+                x="firm_1",
+                y="firm_2",
+                colour="agent",
+                players=data.players,
+                lines=lines,
+                titles={"x": "Firm 1 (dashed: Nash and collusive price)", "y": "Firm 2"},
+            )
+        )
     numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in results}
     return Result(tables, figures, numbers)
 

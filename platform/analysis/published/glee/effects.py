@@ -226,10 +226,18 @@ def effects(data: Data, options: Options) -> Result:
         ))  # fmt: skip
         drawn = [{**row, "where": f"{row['factor']}: {row['level']}"} for row in results
                  if row["factor"] not in ("Alice", "Bob", "Intercept")]  # fmt: skip
-        figures.append(charts.dots(
-            family, f"{title}: effects of parameters and markets", drawn, y="where", facet="metric",
-            x_title="Percentage points", line=0, columns=2,
-        ))  # fmt: skip
+        figures.append(
+            charts.figure(
+                "dots",
+                family,
+                f"{title}: effects of parameters and markets",
+                drawn,
+                y="where",
+                facet="metric",
+                line=0,
+                titles={"x": "Percentage points"},
+            )
+        )
         unbounded = rows["fairness"].notna() & ((rows["fairness"] < 0) | (rows["fairness"] > 1))
         if family == "negotiation" and len(rows):
             share_in_range = POINTS * (1 - unbounded.sum() / max(1, rows["fairness"].notna().sum()))
@@ -310,10 +318,16 @@ def players(data: Data, options: Options) -> Result:
 
 
 def _dots(data: Data, name: str, title: str, terms: Sequence[Mapping[str, Any]]) -> Figure:
-    return charts.dots(
-        name, f"{title}: effect of the player on their own self-gain", terms, y="player", facet="role",
-        x_title="Percentage points", line=0, columns=2,
-    )  # fmt: skip
+    return charts.figure(
+        "dots",
+        name,
+        f"{title}: effect of the player on their own self-gain",
+        terms,
+        y="player",
+        facet="role",
+        line=0,
+        titles={"x": "Percentage points"},
+    )
 
 
 # ---- people among players ----------------------------------------------------------------------------------------
@@ -336,10 +350,19 @@ def humans(data: Data, options: Options) -> Result:
                       for t in sorted(terms, key=lambda t: -t["estimate"])]  # fmt: skip
         if drawn:
             title = FAMILIES[family].title
-            figures.append(charts.dots(
-                family, f"{title}: people among the players", drawn, y="player", colour="who", facet="role",
-                x_title="Effect on their own self-gain, percentage points", line=0, columns=2,
-            ))  # fmt: skip
+            figures.append(
+                charts.figure(
+                    "dots",
+                    family,
+                    f"{title}: people among the players",
+                    drawn,
+                    y="player",
+                    colour="who",
+                    facet="role",
+                    line=0,
+                    titles={"x": "Effect on their own self-gain, percentage points"},
+                )
+            )
     table = Table(
         "ranks", "Rank of people among the players, by effect on their own self-gain",
         [text("family", "Family"), text("role", "Role"), count("rank", "Rank"), count("of", "of"),

@@ -66,10 +66,16 @@ def anchoring(data: Data, options: Options) -> Result:
               [{"z": difference.get("z"), "p": difference.get("p"), "note": difference.get("note", "")}]),
     ]  # fmt: skip
     drawn = rows[["first", "alice_self_gain", "who"]].to_dict("records")
-    figure = charts.scatter(
-        "offers", "First offer and Alice's final self-gain", drawn, x="first", y="alice_self_gain", facet="who",
-        x_title="Alice's share in the first offer", y_title="Alice's self-gain",
-    )  # fmt: skip
+    figure = charts.figure(
+        "scatter",
+        "offers",
+        "First offer and Alice's final self-gain",
+        drawn,
+        x="first",
+        y="alice_self_gain",
+        facet="who",
+        titles={"x": "Alice's share in the first offer", "y": "Alice's self-gain"},
+    )
     return Result(tables, [figure], numbers)
 
 
@@ -235,7 +241,16 @@ def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
 
 def density(name: str, title: str, values: list[float], x_title: str, marks: dict[str, float]) -> Figure:
     """Return a histogram with 24 bins and reference lines."""
-    return charts.histogram(name, title, values, x_title=x_title, bins=24, marks=marks)
+    return charts.figure(
+        "histogram",
+        name,
+        title,
+        [{"value": value} for value in values],
+        x="value",
+        bins=24,
+        lines=marks,
+        titles={"x": x_title},
+    )
 
 
 def _prices(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
@@ -295,10 +310,16 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
         note="Mean over matches; shares are of each match's rounds with that quality or recommendation.",
     )  # fmt: skip
     drawn = [{**row, "what": f"{row['by']}: {row['level']}"} for row in results]
-    figure = charts.dots(
-        "persuasion", "Share bought by quality and recommendation", drawn, y="where", colour="what", x_format="%",
-        x_title="Share of rounds in which the buyer bought", y_title="",
-    )  # fmt: skip
+    figure = charts.figure(
+        "dots",
+        "persuasion",
+        "Share bought by quality and recommendation",
+        drawn,
+        y="where",
+        colour="what",
+        titles={"x": "Share of rounds in which the buyer bought", "y": ""},
+        formats={"x": "%"},
+    )
     return [table], [figure], {f"persuasion.{row['by']}.{row['level']}.{row['where']}": row for row in results}
 
 

@@ -63,12 +63,19 @@ def pairs(data: Data, options: Options) -> Result:
                            "largest_pair": _pair_name(high), "published_largest": published[1]})  # fmt: skip
             numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": result["n"]}
             numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": result["n"]}
-            figures.append(charts.heat_map(
-                f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(metric_title)}", pair_rows, x="bob",
-                y="alice",
-                centre=0, x_title="Bob", y_title="Alice", value_title="Effect",
-                x_order=sorted({r["bob"] for r in pair_rows}), y_order=sorted({r["alice"] for r in pair_rows}),
-            ))  # fmt: skip
+            figures.append(
+                charts.figure(
+                    "heat_map",
+                    f"{family}_{metric}",
+                    f"{title}: effect of the pair on {_lower_case(metric_title)}",
+                    pair_rows,
+                    x="bob",
+                    y="alice",
+                    centre=0,
+                    titles={"x": "Bob", "y": "Alice", "colour": "Effect"},
+                    order={"x": sorted({r["bob"] for r in pair_rows}), "y": sorted({r["alice"] for r in pair_rows})},
+                )
+            )
         tables.append(Table(
             f"{family}_range", f"{title}: smallest and largest effect of a pair",
             [text("metric", "Metric"), number("smallest", "Smallest"), text("smallest_pair", "Pair"),
