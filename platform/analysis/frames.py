@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -278,6 +278,22 @@ class Groups:
 def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bool, level: float) -> pd.DataFrame:
     """Return the estimates of an outcome, one row per group; see `Groups.estimates`."""
     return Groups(frame, by).estimates(outcome, share=share, level=level)
+
+
+def grouped(frame: pd.DataFrame, *by: str) -> Any:
+    """Return (levels, rows) of every group, sorted by their levels; the level alone if there is one column."""
+    return frame.groupby(by[0] if len(by) == 1 else [*by])
+
+
+def by_group(
+    frame: pd.DataFrame, by: Sequence[str], statistic: Callable[[pd.DataFrame], Mapping[str, Any] | None]
+) -> pd.DataFrame:
+    """Return a statistic of each group's rows: the levels with what it returns; groups without a result are left out.
+
+    The groups are sorted by their levels.
+    """
+    found = ((levels, statistic(rows)) for levels, rows in frame.groupby([*by]))
+    return pd.DataFrame([dict(zip(by, levels, strict=True)) | {**row} for levels, row in found if row is not None])
 
 
 IN_SHORT = ("n", "estimate", "se", "low", "high", "clusters", "note")
