@@ -360,34 +360,6 @@ def with_dependence(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
                            for name, values in (("cluster", data.clusters), ("replay", data.replays))})  # fmt: skip
 
 
-def fixed_effects(
-    x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float
-) -> dict[str, Any]:
-    """Return the fixed-effects (within-group) OLS estimate of y on x, with clustered errors (CR1), as published.
-
-    Returns:
-        estimate (None if x does not vary within any group), se, low, high, p, n, clusters.
-    """
-    from scipy.stats import t
-
-    x = x - x.groupby(groups).transform("mean")
-    y = y - y.groupby(groups).transform("mean")
-    weight, n, k = float((x**2).sum()), len(x), 1 + groups.nunique()
-    result: dict[str, Any] = {**dict.fromkeys(("estimate", "se", "low", "high", "p")), "n": n}
-    result["clusters"] = n_clusters = int(clusters.nunique())
-    if weight <= 0:
-        return result
-    result["estimate"] = estimate = float((x * y).sum()) / weight
-    if n_clusters >= 2 and n > k:
-        scores = (x * (y - estimate * x)).groupby(clusters).sum()
-        factor = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
-        result["se"] = se = float(np.sqrt(factor * (scores**2).sum())) / weight
-        half = float(t.ppf((1 + level) / 2, n_clusters - 1)) * se
-        result |= {"low": estimate - half, "high": estimate + half}
-        result["p"] = float(2 * t.sf(abs(estimate / se), n_clusters - 1)) if se > 0 else None
-    return result
-
-
 def median_interval(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int, level: float) -> Any:
     """Return a median's interval by bootstrap over units, or from the share below it for many values.
 
