@@ -103,6 +103,10 @@ class _Plot:
                 rows = [row for row in rows if str(row.get(self.names[channel])) in categories[:most]]
         needed = [self.value, *([chart.x] if chart.mark == "scatter" else [])]
         self.rows = [dict(row) for row in rows if all(finite(row.get(name)) is not None for name in needed)]
+        for row in self.rows if chart.se else ():
+            se = finite(row.get(chart.se))
+            ends = (None, None) if se is None else (float(row[self.value]) - se, float(row[self.value]) + se)
+            row |= dict(zip((chart.low, chart.high), ends, strict=True))
         if chart.mark == "lines" and not chart.facet and len(self.categories("colour")) > MAX_SERIES:
             self.names |= {"facet": chart.colour, "colour": ""}
         if chart.mark in ("dots", "lines", "strip_plot") and not chart.domain:

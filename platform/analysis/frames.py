@@ -280,19 +280,24 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
     return Groups(frame, by).estimates(outcome, share=share, level=level)
 
 
-def grouped(frame: pd.DataFrame, *by: str) -> Any:
-    """Return (levels, rows) of every group, sorted by their levels; the level alone if there is one column."""
-    return frame.groupby(by[0] if len(by) == 1 else [*by])
+def grouped(frame: pd.DataFrame, *by: str, sort: bool = True) -> Any:
+    """Return (levels, rows) of every group, sorted or in order of first rows; the level alone if by one column."""
+    return frame.groupby(by[0] if len(by) == 1 else [*by], sort=sort)
 
 
 def by_group(
-    frame: pd.DataFrame, by: Sequence[str], statistic: Callable[[pd.DataFrame], Mapping[str, Any] | None]
+    frame: pd.DataFrame,
+    by: Sequence[str],
+    statistic: Callable[[pd.DataFrame], Mapping[str, Any] | None],
+    *,
+    sort: bool = True,
 ) -> pd.DataFrame:
     """Return a statistic of each group's rows: the levels with what it returns; groups without a result are left out.
 
-    The groups are sorted by their levels.
+    Args:
+        sort: whether groups are sorted by their levels, or stand in order of their first row.
     """
-    found = ((levels, statistic(rows)) for levels, rows in frame.groupby([*by]))
+    found = ((levels, statistic(rows)) for levels, rows in frame.groupby([*by], sort=sort))
     return pd.DataFrame([dict(zip(by, levels, strict=True)) | {**row} for levels, row in found if row is not None])
 
 

@@ -111,6 +111,7 @@ class Chart:
         x, y, colour, facet, size, label: columns; by default, the mark's own (such as `estimate`) or none. Of a heat
             map, `colour` is the value; each facet is a panel; labels stand beside points.
         low, high: the columns with the ends of intervals, drawn where rows have them.
+        se: the column with standard errors, if intervals of one standard error are drawn instead.
         rows: the rows to draw, mappings or a frame, which may have more columns; by default, the table's.
         name, title: the figure's; by default, the table's.
         players: categories whose colours are those of their positions here, such as the dataset's players.
@@ -137,6 +138,7 @@ class Chart:
     label: str = ""
     low: str = "low"
     high: str = "high"
+    se: str = ""
     rows: Any = None
     name: str = ""
     title: str = ""
