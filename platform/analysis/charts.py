@@ -75,11 +75,6 @@ def drawn(table: Table, chart: Chart) -> Figure:
     return _Plot(table, chart).figure()
 
 
-def figure(mark: Mark, name: str, title: str, rows: Any, **settings: Any) -> Figure:
-    """Return a figure of rows that are no table."""
-    return drawn(Table(name, title, (), rows), Chart(mark, **settings))
-
-
 class _Plot:
     """A chart being drawn.
 

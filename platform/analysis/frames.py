@@ -409,26 +409,7 @@ def quantiles(frame: pd.DataFrame, by: Sequence[str], column: str, names: Mappin
     return found.set_axis([*names], axis=1).assign(n=known.size()).reset_index()
 
 
-def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
-    """Add Holm-adjusted p-values to the rows and return them."""
-    for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
-        row[to] = value
-    return list(rows)
-
-
 def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with Holm-adjusted p-values, `p_holm`, over all rows with a `p`."""
     adjusted = holm([finite(value) for value in frame["p"]]) if len(frame) else []
     return frame.assign(p_holm=pd.Series(adjusted, index=frame.index, dtype="float64"))
-
-
-def with_se_bounds(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows whose `low` and `high` are one standard error from the estimate; None without a standard error."""
-    return [
-        {
-            **row,
-            "low": None if row["se"] is None else row["estimate"] - row["se"],
-            "high": None if row["se"] is None else row["estimate"] + row["se"],
-        }
-        for row in rows
-    ]

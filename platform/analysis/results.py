@@ -73,11 +73,6 @@ def share(name: str, label: str) -> Column:
     return Column(name, label, "share")
 
 
-def p_value(name: str = "p", label: str = "p") -> Column:
-    """Return a column of p-values."""
-    return Column(name, label, "p")
-
-
 NOTE = Column("note", "Note", "note")
 """The column that says why an estimate has no interval."""
 COMMON = {
@@ -87,17 +82,13 @@ COMMON = {
         text("player", "Player"), text("model", "Model"), count("n", "n"), count("clusters", "Units"),
         count("components", "Units"), number("estimate", "Estimate"), number("se", "SE"), number("low", "Low"),
         number("high", "High"), number("sd", "SD"), number("q1", "25 %"), number("median", "Median"),
-        number("q3", "75 %"), p_value(), p_value("p_holm", "p, Holm"), count("missing", "Missing"), NOTE,
+        number("q3", "75 %"), Column("p", "p", "p"), Column("p_holm", "p, Holm", "p"), count("missing", "Missing"),
+        NOTE,
     )
 }  # fmt: skip
 """Columns that have the same label in most tables; a table names them."""
 NUMBERS = ("estimate", "se", "low", "high", "p", "df", "n", "clusters", "components", "method", "note")
 """What `results.json` says of an estimate."""
-
-
-def estimate_columns(label: str, make_column: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
-    """Return the columns of an estimate and its interval."""
-    return make_column("estimate", label), make_column("low", "Low"), make_column("high", "High")
 
 
 Mark = Literal["dots", "lines", "bars", "boxes", "strip_plot", "violins", "scatter", "heat_map", "histogram"]
