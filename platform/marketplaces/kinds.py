@@ -33,6 +33,26 @@ class Unclear(MarketplaceError):
     """Raised without an answer, or for an invalid one: whether the request took effect is unknown."""
 
 
+class Refused(MarketplaceError):
+    """Raised for a request that took no effect.
+
+    Attributes:
+        reason: the marketplace's error code, or what it wrote about the request, without anybody's identifiers.
+    """
+
+    def __init__(self, text: str | Promise, *, reason: str = "") -> None:
+        super().__init__(str(text))
+        self.reason = reason
+
+
+class NotSent(Refused):
+    """Raised if nothing is wrong with the request: the marketplace was not reached, or takes no requests now."""
+
+
+class NotThere(Refused):
+    """Raised if what the request names does not exist there, or the account has no access to it."""
+
+
 class NotPossible(Exception):
     """Raised for an action that is not possible; the text says why and what to do. Nothing was changed."""
 

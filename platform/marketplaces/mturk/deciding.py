@@ -25,10 +25,10 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces import submissions
 from marketplaces.fields import text
-from marketplaces.kinds import NotPossible
+from marketplaces.kinds import NotPossible, NotThere, Refused
 from marketplaces.models import Account, Recruitment, Submission
 from marketplaces.mturk import publishing
-from marketplaces.mturk.client import AssignmentNow, Holder, Refused, Requester, requester_of
+from marketplaces.mturk.client import AssignmentNow, Holder, Requester, requester_of
 from marketplaces.mturk.models import KEY, Granted, Hit, Qualification
 from marketplaces.submissions import Report
 from matches.models import Match
@@ -67,9 +67,7 @@ def _sync_hit(hit: Hit, requester: Requester) -> None:
     hit_id, asked_at = str(hit.hit_id), timezone.now()
     try:
         current, assignments = requester.hit(hit_id), requester.assignments(hit_id)
-    except Refused as refusal:
-        if refusal.code != "hitdoesnotexist":
-            raise
+    except NotThere as refusal:
         publishing.save(hit, state=Hit.State.DISPOSED, available=0, pending=0, problem=str(refusal))
         return
     publishing.record_status(hit, current)
@@ -140,7 +138,7 @@ def _change(
     try:
         requester.call(f"{verb}_qualification_{word}_worker", **order)
     except Refused as refusal:
-        if refusal.code != harmless:
+        if refusal.reason != harmless:
             raise
 
 

@@ -7,6 +7,7 @@ the task exists, and repeating the same order returns the same task.
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -23,10 +24,10 @@ from django.utils.translation import ngettext
 
 from games import registry
 from games.errors import UnknownGame
-from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
+from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, NotThere, Refused
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import fees
-from marketplaces.mturk.client import HitNow, Refused, Requester, requester_of
+from marketplaces.mturk.client import HitNow, Requester, refusal_for, requester_of
 from marketplaces.mturk.models import Hit, Qualification
 from marketplaces.offers import offered_version
 from recruiters.terms import MTURK_LARGE_FROM
@@ -106,7 +107,7 @@ def publish(hit: Hit, *, address: str) -> Hit:
     """Publish an ordered task on mTurk, and record mTurk's answer.
 
     Raises:
-        MarketplaceError: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
+        MarketplaceError: after Refused, the task is marked so; otherwise it stays ordered until `find_ordered` knows.
     """
     if hit.state == Hit.State.REFUSED:
         raise MarketplaceError(_("{reason} To try again, fill in a new form.").format(reason=hit.problem))
@@ -131,9 +132,9 @@ def publish(hit: Hit, *, address: str) -> Hit:
             AutoApprovalDelayInSeconds=hit.auto_approval,
             Question=external_question(address, frame_height=hit.frame_height),
         )
-    except (Refused, Unclear) as error:
-        refused = {"state": Hit.State.REFUSED} if isinstance(error, Refused) else {}
-        save(hit, problem=str(error)[:300], **refused)
+    except MarketplaceError as error:
+        is_refused = isinstance(error, Refused) and not isinstance(error, NotSent)
+        save(hit, problem=str(error)[:300], **({"state": Hit.State.REFUSED} if is_refused else {}))
         raise
     expires_at = timezone.now() + timedelta(seconds=hit.lifetime)
     available = {"available": hit.assignments, "expires_at": expires_at}
@@ -240,7 +241,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
     if hit.hit_id is None:
         raise NotPossible(_("Mechanical Turk has not confirmed this task yet."))
     if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
-        raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
+        raise NotPossible(str(refusal_for("InvalidMaximumAssignmentsIncrease")))
     requester = requester_of(hit.account)
     order = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": number}
     requester.once("create_additional_assignments_for_hit", token, **order)
@@ -265,11 +266,8 @@ def delete(hit: Hit) -> None:
     Raises:
         MarketplaceError
     """
-    try:
+    with suppress(NotThere):
         requester_of(hit.account).call("delete_hit", HITId=str(hit.hit_id))
-    except Refused as refusal:
-        if refusal.code != "hitdoesnotexist":
-            raise
     save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
 
 

@@ -18,14 +18,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
+from marketplaces.kinds import MarketplaceError, NotPossible, NotThere, Refused, Unclear
 from marketplaces.models import Account, Recruitment
 from marketplaces.offers import listing_of, offered_version, pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
     Client,
-    NotThere,
-    Refused,
     client_of,
     hundredths,
     raise_invalid_response,

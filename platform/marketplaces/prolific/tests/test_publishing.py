@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from exports.tests import building
 from marketplaces import kinds
-from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused, Unclear
 from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
-from marketplaces.prolific.client import NotSent, Refused, Unclear
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import TOKEN
 from studies.costs import costs_of
