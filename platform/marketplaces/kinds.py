@@ -138,6 +138,7 @@ class Kind:
         credentials: what an account needs to sign in.
         addresses: the API's address for each place ("production", "sandbox") that the marketplace has;
             for a rehearsal, the researcher enters the stand-in server's address.
+        pages: the site of the pages that participants see, for each of these places.
         desk: the URL name of the page on which a study recruits there, which takes the study's key; "" for none.
         listed: the entry in the sidebar.
         frames: the sites that frame participants' pages.
@@ -147,6 +148,7 @@ class Kind:
     title: str | Promise
     credentials: tuple[Credential, ...]
     addresses: Mapping[str, str]
+    pages: Mapping[str, str]
     desk: str = ""
     listed: Listed | None = None
     frames: tuple[str, ...] = ()

@@ -160,7 +160,7 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
         )
     kind = code_of(enrolment)
     code = publication.codes[kind]
-    address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
+    address = f"{publication.account.pages}/submissions/complete?cc={quote(code)}"
     if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
         text = _(
             "Return to Prolific with this button. Prolific pays you {amount} for your time. If Prolific asks for a "
