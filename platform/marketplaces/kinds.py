@@ -76,24 +76,32 @@ class Listed:
 
 
 class Recruiting(Protocol):
-    """What opening, pausing and closing a study does there: a folder's module `publishing`.
+    """What a study offers there, and how it follows the study's status: a folder's module `publishing`.
 
-    The functions that act raise MarketplaceError or NotPossible, and return the outcome.
+    The functions that act raise MarketplaceError or NotPossible.
+
+    Attributes:
+        CHANGES: by a study's status, what it does to {number} of its offers: a sentence for one, and for several.
     """
 
-    def state(self, recruitment: Recruitment) -> str:
-        """Return the study's state there as last reported."""
+    CHANGES: Mapping[str, tuple[str, str]]
 
-    def due(self, recruitment: Recruitment, status: str) -> str:
-        """Return what is done there when the study gets a status, as a sentence; "" if nothing."""
+    def offers(self, recruitment: Recruitment) -> list[Any]:
+        """Return the study's tasks or studies there, the newest first; each has an `account_id`."""
 
-    def follow(self, recruitment: Recruitment, status: str) -> str:
-        """Do what is due."""
+    def state_of(self, offers: list[Any]) -> str:
+        """Return their state as last reported, in a few words."""
 
-    def places(self, recruitment: Recruitment) -> int | None:
-        """Return the number of places offered there; None before publishing."""
+    def is_due(self, offer: Any, status: str) -> bool:
+        """Return whether it has to be changed for the study to have this status."""
 
-    def add_places(self, recruitment: Recruitment, number: int) -> str:
+    def change(self, offer: Any, status: str) -> None:
+        """Change it."""
+
+    def places_of(self, offer: Any) -> int:
+        """Return the number of its places; 0 if none can be added."""
+
+    def add_places(self, offer: Any, number: int) -> None:
         """Offer more places."""
 
 
@@ -155,7 +163,7 @@ class Kind:
 
     @property
     def recruiting(self) -> Recruiting:
-        """What opening, pausing and closing a study does there."""
+        """What a study offers there, and how it follows the study's status."""
         return cast("Recruiting", import_module(f"marketplaces.{self.key}.publishing"))
 
     @property

@@ -276,13 +276,13 @@ def decision(title: Any, does: Callable[[Given], None], done: Any, **more: Any) 
     return Act(title, does, done, **{**common, **more})
 
 
-def rejection(form: Any, explains: Any, **more: Any) -> Act:
-    """Return the decision to reject, with a marketplace's own form, which asks for the `reason`."""
+def rejection(form: Any, rules: Iterable[Any], **more: Any) -> Act:
+    """Return the decision to reject, by a marketplace's rules, with its own form, which asks for the `reason`."""
     return decision(
         gettext_lazy("Reject a submission"),
         lambda given: reject(given.target, user=given.request.user, record=given.record, **given.values),
         gettext_lazy("Rejected. The participant reads your reason."),
-        explains=explains,
+        explains=(*rules, gettext_lazy("Payments that are due to them are written off.")),
         button=gettext_lazy("Reject"),
         log=Action.REJECTED,
         form=form,

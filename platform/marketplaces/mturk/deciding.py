@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.core.validators import MinLengthValidator
 from django.db import transaction
 from django.forms import Form
 from django.utils import timezone
@@ -149,7 +148,6 @@ def minute(time: datetime) -> int:
 
 # ---- decisions -------------------------------------------------------------------------------------
 
-SHORTEST_REASON, LONGEST_REASON = 20, 1000
 REVERSAL_PERIOD = timedelta(days=30)
 """Time after submission in which mTurk lets a rejected assignment be approved (API reference, "ApproveAssignment")."""
 STATUS = Submission.Status
@@ -262,26 +260,17 @@ def take_back(given: Given) -> None:
 
 
 class RejectForm(Form):
-    """Form for the reason for rejecting an assignment."""
-
     reason = text(
         gettext_lazy("Reason (shown to the worker)"),
-        LONGEST_REASON,
+        1000,
         gettext_lazy("20 to 1000 characters."),
         rows=4,
-        validators=[MinLengthValidator(SHORTEST_REASON)],
+        min_length=20,
     )
 
 
 ACTS: Mapping[str, Act] = {
-    "reject": submissions.rejection(
-        RejectForm,
-        gettext_lazy(
-            "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, which "
-            "limits the work they can get. Reject only work that was clearly not done. A failed attention check alone "
-            "is not a sufficient reason."
-        ),
-    ),
+    "reject": submissions.rejection(RejectForm, RULES),
     "take_back": submissions.decision(
         gettext_lazy("Undo a rejection"),
         take_back,

@@ -7,6 +7,7 @@ the task exists, and repeating the same order returns the same task.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,7 +21,7 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 from games import registry
 from games.errors import UnknownGame
@@ -281,77 +282,50 @@ def save(hit: Hit, **values: Any) -> None:
 # ---- when the study opens, pauses or closes --------------------------------------------------------
 
 GONE = (Hit.State.ORDERED, Hit.State.REFUSED, Hit.State.DISPOSED)
+_ENDS = (
+    gettext_noop("On Mechanical Turk, {number} task ends: no more workers can accept it."),
+    gettext_noop("On Mechanical Turk, {number} tasks end: no more workers can accept them."),
+)
+CHANGES: Mapping[str, tuple[str, str]] = {
+    Study.Status.LAUNCHED: (
+        gettext_noop("On Mechanical Turk, {number} task is offered again."),
+        gettext_noop("On Mechanical Turk, {number} tasks are offered again."),
+    ),
+    Study.Status.PAUSED: _ENDS,
+    Study.Status.CLOSED: _ENDS,
+}
 
 
-def _hits(recruitment: Recruitment) -> list[Hit]:
-    return list(Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE).select_related("account"))
+def offers(recruitment: Recruitment) -> list[Hit]:
+    hits = Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE)
+    return list(hits.select_related("account", "study__recruitment"))
 
 
-def _to_change(recruitment: Recruitment, status: str) -> list[Hit]:
-    """Return the tasks to offer again for an open study, and to end for others."""
-    now = timezone.now()
-    hits = [(hit, hit.expires_at) for hit in _hits(recruitment) if hit.available]
-    if status == Study.Status.LAUNCHED:
-        return [hit for hit, until in hits if until and until <= now and hit.account_id == recruitment.account_id]
-    return [hit for hit, until in hits if until and until > now]
-
-
-def state(recruitment: Recruitment) -> str:
-    """Return the number of tasks and what is available, as last reported."""
-    hits, offered = _hits(recruitment), _to_change(recruitment, Study.Status.PAUSED)
-    if not hits:
+def state_of(offers: list[Hit]) -> str:
+    if not offers:
         return _("no tasks yet")
-    tasks = ngettext("{number} task", "{number} tasks", len(hits)).format(number=len(hits))
-    available = places_sentence(sum(hit.available for hit in offered))
+    tasks = ngettext("{number} task", "{number} tasks", len(offers)).format(number=len(offers))
+    available = places_sentence(sum(hit.available for hit in offers if is_due(hit, Study.Status.PAUSED)))
     return _("{tasks}, {available} available").format(tasks=tasks, available=available)
 
 
-def due(recruitment: Recruitment, status: str) -> str:
-    """Return what is done with the tasks when the study gets this status; empty if nothing."""
-    number = len(_to_change(recruitment, status))
-    if not number or status == Study.Status.DRAFT:
-        return ""
-    if status == Study.Status.LAUNCHED:
-        return ngettext(
-            "On Mechanical Turk, {number} task is offered again.",
-            "On Mechanical Turk, {number} tasks are offered again.",
-            number,
-        ).format(number=number)
-    return ngettext(
-        "On Mechanical Turk, {number} task ends: no more workers can accept it.",
-        "On Mechanical Turk, {number} tasks end: no more workers can accept them.",
-        number,
-    ).format(number=number)
+def is_due(hit: Hit, status: str) -> bool:
+    """Return whether the task has to be offered again for an open study, or ended for others."""
+    if not hit.available or hit.expires_at is None:
+        return False
+    has_ended = hit.expires_at <= timezone.now()
+    is_ours = hit.account_id == hit.study.recruitment.account_id
+    return has_ended and is_ours if status == Study.Status.LAUNCHED else not has_ended
 
 
-def follow(recruitment: Recruitment, status: str) -> str:
-    """End the tasks, or offer them again for as long as at first.
-
-    Raises:
-        MarketplaceError: some tasks were not changed; the others were.
-    """
-    problems, hits = [], _to_change(recruitment, status)
-    for hit in hits:
-        try:
-            hours = max(1, hit.lifetime // 3600) if status == Study.Status.LAUNCHED else -1
-            offer_for(hit, hours=hours)
-        except MarketplaceError as problem:
-            problems.append(str(problem))
-    if problems:
-        template = _("{number} of {all} tasks were not changed. {reason}")
-        raise MarketplaceError(template.format(number=len(problems), all=len(hits), reason=problems[0]))
-    return _("On Mechanical Turk, the study now has {state}.").format(state=state(recruitment))
+def change(hit: Hit, status: str) -> None:
+    """End the task, or offer it again for as long as at first."""
+    offer_for(hit, hours=max(1, hit.lifetime // 3600) if status == Study.Status.LAUNCHED else -1)
 
 
-def places(recruitment: Recruitment) -> int | None:
-    """Return the assignments of all tasks; None before the first."""
-    return sum(hit.assignments for hit in _hits(recruitment)) or None
+def places_of(hit: Hit) -> int:
+    return hit.assignments
 
 
-def add_places(recruitment: Recruitment, number: int) -> str:
-    """Add assignments to the newest task. Raise NotPossible or MarketplaceError."""
-    hits = [hit for hit in _hits(recruitment) if hit.account_id == recruitment.account_id]
-    if not hits:
-        raise NotPossible(_("There is no task yet. Publish one."))
-    extend(hits[0], number=number, token=uuid.uuid4())
-    return _("On Mechanical Turk, the study now has {state}.").format(state=state(recruitment))
+def add_places(hit: Hit, number: int) -> None:
+    extend(hit, number=number, token=uuid.uuid4())

@@ -234,15 +234,7 @@ ACTS: Mapping[str, Act] = {
         form=PartForm,
         hindrance=not_payable_in_part,
     ),
-    "reject": submissions.rejection(
-        RejectForm,
-        gettext_lazy(
-            "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
-            "Payments that are due to them are written off. If you ask them to return their submission instead, that "
-            "does not count against them."
-        ),
-        hindrance=not_reviewable,
-    ),
+    "reject": submissions.rejection(RejectForm, RULES, hindrance=not_reviewable),
 }
 
 

@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from marketplaces.kinds import MarketplaceError, NotPossible, NotThere, Refused, Unclear
 from marketplaces.models import Account, Recruitment
@@ -288,9 +289,12 @@ def stated(study: str) -> Stated | None:
     return None if publication is None else Stated(publication.fee_rate or None, publication.minutes)
 
 
-def other_account() -> str:
-    """Return why a study cannot spend the money of the account that created it on Prolific."""
-    return _("The study now recruits through a different account from the one that created it on Prolific.")
+def refuse_other_account(publication: Publication) -> None:
+    """Raise NotPossible if the account that would pay is not the one that the study recruits through now."""
+    if publication.study.recruitment.account_id != publication.account_id:
+        raise NotPossible(
+            _("The study now recruits through a different account from the one that created it on Prolific.")
+        )
 
 
 def publish(publication: Publication) -> None:
@@ -300,9 +304,8 @@ def publish(publication: Publication) -> None:
         NotPossible
         MarketplaceError: if the response was lost, `refresh` shows the outcome.
     """
-    _version, account = refuse_unready(publication.study)
-    if account.pk != publication.account_id:
-        raise NotPossible(other_account())
+    refuse_unready(publication.study)
+    refuse_other_account(publication)
     _change_status(publication, "PUBLISH")
 
 
@@ -381,70 +384,57 @@ def forget(publication: Publication) -> None:
 # ---- when the study opens, pauses or closes --------------------------------------------------------
 
 STATUS = Publication.Status
-RECRUITING = (STATUS.ACTIVE, STATUS.PUBLISHING, STATUS.SCHEDULED)
+_RECRUITING = (STATUS.ACTIVE, STATUS.PUBLISHING, STATUS.SCHEDULED)
+_DUE_FROM: Mapping[str, tuple[str, ...]] = {
+    Study.Status.LAUNCHED: (STATUS.PAUSED,),
+    Study.Status.PAUSED: _RECRUITING,
+    Study.Status.CLOSED: (*_RECRUITING, STATUS.PAUSED),
+}
+CHANGES: Mapping[str, tuple[str, str]] = {
+    status: (sentence, sentence)
+    for status, sentence in (
+        (
+            Study.Status.LAUNCHED,
+            gettext_noop("On Prolific, the study is resumed: new participants can start there again."),
+        ),
+        (Study.Status.PAUSED, gettext_noop("On Prolific, the study is paused: no new participants can start there.")),
+        (
+            Study.Status.CLOSED,
+            gettext_noop("On Prolific, the study is stopped for good: no new participants can start there."),
+        ),
+    )
+}
 
 
-def _publication(recruitment: Recruitment) -> Publication | None:
-    return Publication.objects.filter(study=recruitment.study).exclude(prolific_id="").first()
+def offers(recruitment: Recruitment) -> list[Publication]:
+    """Return the study's publication, if Prolific has it."""
+    return list(Publication.objects.filter(study=recruitment.study).exclude(prolific_id=""))
 
 
-def state(recruitment: Recruitment) -> str:
-    """Return the study's status and places on Prolific, as last reported."""
-    publication = _publication(recruitment)
-    if publication is None:
+def state_of(offers: list[Publication]) -> str:
+    if not offers:
         return _("not there yet")
-    return f"{publication.get_status_display()}, {places_sentence(publication.places)}"
+    return f"{offers[0].get_status_display()}, {places_sentence(offers[0].places)}"
 
 
-def due(recruitment: Recruitment, status: str) -> str:
-    """Return what is done on Prolific when the study gets this status; empty if nothing."""
-    publication = _publication(recruitment)
-    known = publication.status if publication is not None else ""
-    if status == Study.Status.PAUSED and known in RECRUITING:
-        return _("On Prolific, the study is paused: no new participants can start there.")
-    if status == Study.Status.CLOSED and known in (*RECRUITING, STATUS.PAUSED):
-        return _("On Prolific, the study is stopped for good: no new participants can start there.")
-    if status == Study.Status.LAUNCHED and known == STATUS.PAUSED:
-        return _("On Prolific, the study is resumed: new participants can start there again.")
-    return ""
+def is_due(publication: Publication, status: str) -> bool:
+    return publication.status in _DUE_FROM.get(status, ())
 
 
-def _refuse_other_account(recruitment: Recruitment, publication: Publication) -> None:
-    """Raise NotPossible if the account that would pay is not the one that the study recruits through now."""
-    if publication.account_id != recruitment.account_id:
-        raise NotPossible(other_account())
-
-
-def follow(recruitment: Recruitment, status: str) -> str:
-    """Do what is due, and return the study's new status on Prolific. Raise NotPossible or MarketplaceError."""
-    publication = _publication(recruitment)
-    assert publication is not None
+def change(publication: Publication, status: str) -> None:
+    """Pause, stop or resume the study there; its own account pays what is then spent."""
     if status == Study.Status.LAUNCHED:
-        _refuse_other_account(recruitment, publication)
-    act = {
-        Study.Status.PAUSED: pause,
-        Study.Status.CLOSED: stop,
-        Study.Status.LAUNCHED: resume,
-    }[Study.Status(status)]
-    act(publication)
-    return _("On Prolific, the study is now: {state}.").format(state=state(recruitment))
+        refuse_other_account(publication)
+    {Study.Status.PAUSED: pause, Study.Status.CLOSED: stop, Study.Status.LAUNCHED: resume}[status](publication)
 
 
-def places(recruitment: Recruitment) -> int | None:
-    """Return the places offered on Prolific; None before publishing, and if each treatment has its own places."""
-    publication = _publication(recruitment)
-    if publication is None or not publication.was_published or publication.treatments:
-        return None
-    return publication.places
+def places_of(publication: Publication) -> int:
+    """Return its places; 0 before publishing, and if each treatment has its own places."""
+    return publication.places if publication.was_published and not publication.treatments else 0
 
 
-def add_places(recruitment: Recruitment, number: int) -> str:
-    """Offer more places on Prolific. Raise NotPossible or MarketplaceError."""
-    publication = _publication(recruitment)
-    assert publication is not None
-    _refuse_other_account(recruitment, publication)
+def add_places(publication: Publication, number: int) -> None:
     set_places(publication, publication.places + number)
-    return _("On Prolific, the study now has {places}.").format(places=places_sentence(publication.places))
 
 
 # ---- studies created on Prolific itself ------------------------------------------------------------

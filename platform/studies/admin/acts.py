@@ -54,7 +54,7 @@ class Act:
         title: what it does, as the heading of its page and in the audit log.
         does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
         done: the message afterwards, which may contain the form's values in braces.
-        explains: the consequences, for its page; None if its button acts at once.
+        explains: the consequences, for its page, as one text or several; None if its button acts at once.
         button: the text of the button on its page; default: the title.
         log: its entry in the audit log, written after it succeeded; None: no entry.
         log_first: write the entry before the request, because the request's outcome may remain unknown.
@@ -70,7 +70,7 @@ class Act:
     title: Text
     does: Callable[[Given], str | None]
     done: Text = ""
-    explains: Text | Callable[[Any], str] | None = None
+    explains: Text | Sequence[Text] | Callable[[Any], str] | None = None
     button: Text = ""
     log: Action | None = None
     log_first: bool = False
@@ -217,12 +217,13 @@ class Desk(Base):
 
     def _confirmation(self, request: HttpRequest, act: Act, target: Any, form: Any, problem: str) -> HttpResponse:
         """Return the page that asks for confirmation; its button posts to the page's own address."""
-        explanation = act.explains(target) if callable(act.explains) else str(act.explains)
+        told = act.explains(target) if callable(act.explains) else act.explains
+        explanation = [told] if isinstance(told, str | Promise) else list(told or ())
         back, title = self.back_of(target), str(act.title)
         context = {
             "study": target.study, "desk": back, "desk_title": self.desk_of(target), "back": back,
             "button": act.button or title, "about": self.about_of(target), "form": form,
-            "harmful": act.harmful, "problem": problem, "sentences": [explanation, *self.facts_of(target)],
+            "harmful": act.harmful, "problem": problem, "sentences": [*explanation, *self.facts_of(target)],
             "warnings": [text for text in self.warnings_of(target) if text],
         }  # fmt: skip
         return self.page(request, "admin/studies/ask.html", title, context)
