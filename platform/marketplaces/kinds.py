@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from marketplaces.submissions import Report
     from recruiters.models import Identity
     from studies.admin.acts import Act
+    from studies.models import Study
 
 
 class MarketplaceError(Exception):
@@ -86,7 +87,7 @@ class Recruiting(Protocol):
 
     CHANGES: Mapping[str, tuple[str, str]]
 
-    def offers(self, recruitment: Recruitment) -> list[Any]:
+    def offered(self, recruitment: Recruitment) -> list[Any]:
         """Return the study's tasks or studies there, the newest first; each has an `account_id`."""
 
     def state_of(self, offers: list[Any]) -> str:
@@ -103,6 +104,14 @@ class Recruiting(Protocol):
 
     def add_places(self, offer: Any, number: int) -> None:
         """Offer more places."""
+
+    def adopt(self, study: Study, account: Account, *, key: str, address: str, by: Any) -> Any:
+        """Link what was created on the marketplace itself to the study; return it.
+
+        Args:
+            key: its identifier there.
+            address: of the study's entry page, as participants' browsers reach it.
+        """
 
 
 class Deciding(Protocol):

@@ -66,7 +66,7 @@ class AtMarketplace:
         return sentence.format(marketplace=self.title, places=places_sentence(self.places() or 0))
 
     def _offers(self) -> list[Any]:
-        return self._there.offers(self._recruitment)
+        return self._there.offered(self._recruitment)
 
     def _due(self, status: str) -> list[Any]:
         return [offer for offer in self._offers() if self._there.is_due(offer, status)]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, urlsplit
 from uuid import UUID
@@ -25,14 +24,15 @@ from django.utils.translation import gettext_noop, ngettext
 
 from games import registry
 from games.errors import UnknownGame
+from marketplaces import offers
 from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, NotThere, Refused
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import fees
 from marketplaces.mturk.client import HitNow, Requester, refusal_for, requester_of
-from marketplaces.mturk.models import Hit, Qualification
-from marketplaces.offers import offered_version
+from marketplaces.mturk.models import KEY, Hit, Qualification
+from marketplaces.offers import Price
 from recruiters.terms import MTURK_LARGE_FROM
-from studies.costs import Costs, costs_of_document
+from studies.costs import costs_of_document
 from studies.models import Study, Version
 from studies.recruiting import places_sentence
 
@@ -46,30 +46,18 @@ SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-
 _SAFE = "/%:@!$&'()*+,;=~-._"
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The costs of a task, and the balance that is available for it, in US dollars."""
-
-    costs: Costs
-    available: Decimal
-
-    @property
-    def missing(self) -> Decimal:
-        return max(Decimal(0), self.costs.expected - self.available)
-
-
-def launched_version(study: Study) -> Version:
-    """Return the launched version, which participants see; its base pay is the reward.
+def ready(study: Study) -> tuple[Version, Account]:
+    """Return the launched version, whose base pay is the reward, and the account to publish with.
 
     Raises:
-        NotPossible: there is none, or it cannot be offered on mTurk.
+        NotPossible
     """
-    version, rule = offered_version(study, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
+    version, rule, account = offers.ready(study, KEY, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
     if rule.currency != CURRENCY:
         raise NotPossible(
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
-    return version
+    return version, account
 
 
 def available_assignments(study: Study) -> int:
@@ -86,20 +74,23 @@ def refuse_address(address: str, account: Account) -> None:
         )
 
 
-def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
-    """Return the total cost of a number of assignments."""
+def price_of(version: Version, account: Account, *, assignments: int) -> Price:
+    """Return what this many assignments cost. Raise MarketplaceError."""
+    balance = requester_of(account).balance()
     costs = costs_of_document(version.reader, slug=version.study.slug)
     terms = replace(costs.terms, base_share=fees.reward_share(assignments), known=True)
-    return Cost(costs.of(places=assignments, terms=terms), available)
+    costs = costs.of(places=assignments, terms=terms)
+    return Price(costs.expected, costs, balance, CURRENCY)
 
 
-def order(*, study: Study, account: Account, token: UUID, by: Any, **task: Any) -> tuple[Hit, bool]:
+def order(*, study: Study, token: UUID, by: Any, **task: Any) -> tuple[Hit, bool]:
     """Record an order for a task, or find the one with this token; return the task and whether it is new.
 
     Args:
         task: the fields of `Hit` that the researcher chose.
     """
-    reward = launched_version(study).plan.pay.base
+    version, account = ready(study)
+    reward = version.plan.pay.base
     defaults = {"study": study, "account": account, "reward": reward, "created_by": by, **task}
     return Hit.objects.get_or_create(token=token, defaults=defaults)
 
@@ -213,17 +204,17 @@ def record_status(hit: Hit, current: HitNow) -> None:
     save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
 
 
-def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
+def adopt(study: Study, account: Account, *, key: str, address: str, by: Any) -> Hit:
     """Add a task created elsewhere to the study, so that its workers can be paid here.
 
     Raises:
         MarketplaceError, NotPossible
     """
-    if existing := Hit.objects.filter(hit_id=hit_id).first():
+    if existing := Hit.objects.filter(hit_id=key).first():
         if existing.study_id == study.pk:
             return existing
         raise NotPossible(_("This task belongs to another study."))
-    current = requester_of(account).hit(hit_id)
+    current = requester_of(account).hit(key)
     copied = {name: getattr(current, name) for name in ("hit_id", "reward", "assignments", "duration")}
     with transaction.atomic():
         hit = Hit(study=study, account=account, title=current.title[:128], created_by=by, **copied)
@@ -296,16 +287,16 @@ CHANGES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def offers(recruitment: Recruitment) -> list[Hit]:
+def offered(recruitment: Recruitment) -> list[Hit]:
     hits = Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE)
     return list(hits.select_related("account", "study__recruitment"))
 
 
-def state_of(offers: list[Hit]) -> str:
-    if not offers:
+def state_of(hits: list[Hit]) -> str:
+    if not hits:
         return _("no tasks yet")
-    tasks = ngettext("{number} task", "{number} tasks", len(offers)).format(number=len(offers))
-    available = places_sentence(sum(hit.available for hit in offers if is_due(hit, Study.Status.PAUSED)))
+    tasks = ngettext("{number} task", "{number} tasks", len(hits)).format(number=len(hits))
+    available = places_sentence(sum(hit.available for hit in hits if is_due(hit, Study.Status.PAUSED)))
     return _("{tasks}, {available} available").format(tasks=tasks, available=available)
 
 

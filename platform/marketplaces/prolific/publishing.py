@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,9 +19,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from marketplaces import offers
 from marketplaces.kinds import MarketplaceError, NotPossible, NotThere, Refused, Unclear
 from marketplaces.models import Account, Recruitment
-from marketplaces.offers import listing_of, offered_version, pay_of
+from marketplaces.offers import Price, listing_of, pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
     Client,
@@ -31,10 +32,10 @@ from marketplaces.prolific.client import (
     text_of,
     units,
 )
-from marketplaces.prolific.models import Publication
+from marketplaces.prolific.models import KIND, Publication
 from plans.pay import PayRule
 from recruiters.terms import Stated, with_share
-from studies.costs import Costs, shown_costs
+from studies.costs import shown_costs
 from studies.models import Study, Version
 from studies.recruiting import places_sentence
 
@@ -50,38 +51,14 @@ LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 """Upper limits for values in Prolific's responses; anything beyond them is invalid."""
 
 
-@dataclass(frozen=True)
-class Price:
-    """What a publication would cost now.
-
-    Attributes:
-        total: the rewards of all places, which Prolific reserves, including its fees and taxes.
-        costs: of these places, with Prolific's own fee and the publication's minutes.
-    """
-
-    total: Decimal
-    costs: Costs | None
-    balance: Decimal
-    currency: str
-
-    @property
-    def covered(self) -> bool:
-        return self.total <= self.balance
-
-
 def refuse_unready(study: Study) -> tuple[Version, Account]:
     """Return the version and account to publish with.
 
     Raises:
         NotPossible
     """
-    recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
-    if study.entry != "prolific":
-        raise NotPossible(_("Participants enter this study in another way. First set “who may enter” to Prolific."))
-    if recruitment is None or recruitment.account.kind != "prolific":
-        raise NotPossible(_("First choose the Prolific account through which the study recruits."))
-    version, _rule = offered_version(study, statuses=(Study.Status.LAUNCHED,))
-    return version, recruitment.account
+    version, _rule, account = offers.ready(study, KIND, statuses=(Study.Status.LAUNCHED,))
+    return version, account
 
 
 def create_draft(
@@ -137,11 +114,7 @@ def create_draft(
         cells = list(version.cells.order_by("number"))
         publication.places = sum(cell.places for cell in cells)
         publication.treatments = {secrets.token_urlsafe(9): cell.number for cell in cells}
-    with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)
-        if Publication.objects.filter(study=study).exists():
-            raise NotPossible(_("The study is on Prolific already."))
-        publication.save()
+    _keep(publication)
     try:
         store_study(publication, client.create_study(fields_of(publication, version)))
     except Unclear:
@@ -157,6 +130,17 @@ def create_draft(
             raise NotPossible(message.format(why=error)) from None
         raise
     return publication
+
+
+def _keep(publication: Publication, *, prolific_id: str = "") -> None:
+    """Save a new publication. Raise NotPossible if this study is on Prolific already, or that one linked here."""
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=publication.study_id)
+        if Publication.objects.filter(study=publication.study).exists():
+            raise NotPossible(_("The study is already on Prolific."))
+        if prolific_id and Publication.objects.filter(prolific_id=prolific_id).exists():
+            raise NotPossible(_("This study on Prolific is already linked to another study here."))
+        publication.save()
 
 
 def workspace_of(client: Client, project: str) -> tuple[str, str]:
@@ -309,21 +293,6 @@ def publish(publication: Publication) -> None:
     _change_status(publication, "PUBLISH")
 
 
-def pause(publication: Publication) -> None:
-    """Admit no new participants. Raise MarketplaceError."""
-    _change_status(publication, "PAUSE")
-
-
-def resume(publication: Publication) -> None:
-    """Admit new participants again. Raise MarketplaceError."""
-    _change_status(publication, "START")
-
-
-def stop(publication: Publication) -> None:
-    """End recruitment for good. Raise MarketplaceError."""
-    _change_status(publication, "STOP")
-
-
 _STATUSES_AFTER = {
     "PUBLISH": (Publication.Status.ACTIVE, Publication.Status.PUBLISHING, Publication.Status.SCHEDULED),
     "PAUSE": (Publication.Status.PAUSED,),
@@ -333,7 +302,11 @@ _STATUSES_AFTER = {
 
 
 def _change_status(publication: Publication, action: str) -> None:
-    """Request the action; if Prolific refuses or the response is lost, rely on the status that Prolific reports."""
+    """Request the action; if Prolific refuses or the response is lost, the status that it then reports decides.
+
+    Raises:
+        MarketplaceError
+    """
     client = client_of(publication.account)
     try:
         store_study(publication, client.transition_study(publication.prolific_id, action))
@@ -341,6 +314,14 @@ def _change_status(publication: Publication, action: str) -> None:
         store_study(publication, client.study(publication.prolific_id))
         if publication.status not in _STATUSES_AFTER[action]:
             raise
+
+
+pause = partial(_change_status, action="PAUSE")
+"""Admit no new participants."""
+resume = partial(_change_status, action="START")
+"""Admit new participants again."""
+stop = partial(_change_status, action="STOP")
+"""End recruitment for good."""
 
 
 def refresh(publication: Publication) -> None:
@@ -406,15 +387,15 @@ CHANGES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def offers(recruitment: Recruitment) -> list[Publication]:
+def offered(recruitment: Recruitment) -> list[Publication]:
     """Return the study's publication, if Prolific has it."""
     return list(Publication.objects.filter(study=recruitment.study).exclude(prolific_id=""))
 
 
-def state_of(offers: list[Publication]) -> str:
-    if not offers:
+def state_of(publications: list[Publication]) -> str:
+    if not publications:
         return _("not there yet")
-    return f"{offers[0].get_status_display()}, {places_sentence(offers[0].places)}"
+    return f"{publications[0].get_status_display()}, {places_sentence(publications[0].places)}"
 
 
 def is_due(publication: Publication, status: str) -> bool:
@@ -444,25 +425,22 @@ class UnsuitableSettings(NotPossible):
     """The study on Prolific has unsuitable settings; `changes` says what to change there."""
 
     def __init__(self, changes: list[str]) -> None:
-        super().__init__(" ".join(changes))
+        super().__init__(" ".join((_("Please change this on Prolific:"), *changes)))
         self.changes = changes
 
 
-def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
-    """Link the study to the one on Prolific that has this identifier.
-
-    Args:
-        address: the study's entry page, as participants' browsers reach it.
+def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = None) -> Publication:
+    """Link the study to the one on Prolific that has this identifier (`kinds.Recruiting.adopt`).
 
     Raises:
         NotPossible: this study is already on Prolific, or that one belongs to another study.
         UnsuitableSettings
         MarketplaceError
     """
-    version, account = refuse_unready(study)
+    version, _account = refuse_unready(study)
     rule = pay_of(version)
     client = client_of(account)
-    data = client.study(prolific_id)
+    data = client.study(key.lower())
     project = data["project"] if isinstance(data.get("project"), str) else ""
     workspace, currency = workspace_of(client, project)
     completion_codes, code_problems = codes.of_prolific(data.get("completion_codes"), rule)
@@ -486,12 +464,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
         codes=completion_codes,
     )
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)
-        if Publication.objects.filter(study=study).exists():
-            raise NotPossible(_("This study is already on Prolific."))
-        if Publication.objects.filter(prolific_id=data["id"]).exists():
-            raise NotPossible(_("This study on Prolific is already linked to another study here."))
-        publication.save()
+        _keep(publication, prolific_id=data["id"])
         store_study(publication, data)
     return publication
 

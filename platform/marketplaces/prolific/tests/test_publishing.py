@@ -139,7 +139,7 @@ def test_different_currency_is_refused(desk):
 def test_price_includes_fees_and_shows_the_balance(desk):
     desk.draft(places=10)
     price = publishing.price_of(desk.publication)
-    assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and price.covered
+    assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and not price.missing
     assert (price.costs.hourly(), price.costs.expected) == (Decimal("6.00"), Decimal("28.00"))
     assert (price.costs.terms.base_share, price.costs.terms.known) == (Decimal("0.4"), True)
     assert costs_of(desk.study).hourly() == Decimal("6.00"), "with the minutes announced on Prolific"
