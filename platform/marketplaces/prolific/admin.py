@@ -35,7 +35,6 @@ from studies.models import Study
 STATUS = Publication.Status
 PLACEHOLDER_UID = UUID(int=0)
 """Placeholder for the identifier of a webhook that does not exist yet."""
-_CREATED = gettext_lazy("The draft is on Prolific. You can still change there who may take part. Then publish it here.")
 COLOURS = {
     STATUS.MAKING: "warning",
     STATUS.UNCERTAIN: "danger",
