@@ -53,9 +53,14 @@ def _price(hit: Hit) -> str:
     ).format(each=each)
 
 
+def _exists(hit: Hit) -> bool:
+    return hit.state != Hit.State.DISPOSED
+
+
 def _on_task(title: Any, does: Callable[[Given], None], done: Any, explains: Any, log: Action, **more: Any) -> Act:
     """Return an action on a task that mTurk has; its entry comes first, because its outcome may remain unknown."""
-    return Act(title, does, done, explains=explains, log=log, log_first=True, hindrance=_unconfirmed, **more)
+    options = {"log_first": True, "hindrance": _unconfirmed, "offered": _exists, **more}
+    return Act(title, does, done, explains=explains, log=log, **options)
 
 
 def _send(given: Given) -> str:
@@ -92,7 +97,11 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     readonly_fields = fields
     acts = {
         "again": Act(
-            gettext_lazy("Send the order again"), _send, log=Action.PUBLISHED, log_first=True, hindrance=_unordered
+            gettext_lazy("Send it again (no duplicate task)"),
+            _send,
+            log=Action.PUBLISHED,
+            log_first=True,
+            hindrance=_unordered,
         ),
         "extend": _on_task(
             gettext_lazy("More assignments"),
@@ -169,10 +178,12 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         context = {
             **(self.people_of(request, study, recruitment.account) if recruitment is not None else {}),
             "recruitment": recruitment,
-            "hits": Hit.objects.filter(study=study).select_related("account"),
+            "hits": [
+                (hit, self.buttons_of(request, hit))
+                for hit in Hit.objects.filter(study=study).select_related("account", "study")
+            ],
             "base": current_base_pay(study),
             "may_change": parts.may(request.user, study, role=Role.EDITOR),
-            "may_delete": parts.may(request.user, study, role=Role.OWNER),
         }
         return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)
 

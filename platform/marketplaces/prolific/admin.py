@@ -53,6 +53,10 @@ def _published_before(publication: Publication) -> str:
     return _not_there(publication) if is_draft else _("This study has already been published.")
 
 
+def _has_status(*statuses: str) -> Callable[[Publication], bool]:
+    return lambda publication: publication.status in statuses
+
+
 def _offered(given: Given) -> dict[str, Any]:
     publication = given.target
     return {"account": publication.account.title, "places": publication.places}
@@ -172,6 +176,7 @@ class PublicationAdmin(Desk, PartAdmin):
             "base": current_base_pay(publication.study),
             "colour": COLOURS.get(publication.status, ""),
             **(self.people_of(request, publication.study, publication.account) if recruitment else {}),
+            "buttons": self.buttons_of(request, publication),
             "may": may_edit,
             "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
             "flags": authenticity.flag_counts(publication),
@@ -215,11 +220,21 @@ class PublicationAdmin(Desk, PartAdmin):
         return _page_of(publication)
 
     acts: Mapping[str, Act] = {
+        "find": Act(
+            gettext_lazy("find"),
+            _find,
+            gettext_lazy("Found: the draft is on Prolific."),
+            button=gettext_lazy("Find on Prolific"),
+            icon="search",
+            spends=False,
+            offered=lambda publication: not publication.is_there,
+        ),
         "publish": _on_study(
             gettext_lazy("publish"),
             publishing.publish,
             gettext_lazy("Published: participants can now see the study on Prolific."),
             Action.LAUNCHED,
+            icon="campaign",
             hindrance=_published_before,
             page=publish_page,
         ),
@@ -228,6 +243,8 @@ class PublicationAdmin(Desk, PartAdmin):
             publishing.pause,
             gettext_lazy("Paused: no new participants can start on Prolific. Those who have started can finish."),
             Action.PAUSED,
+            icon="pause",
+            offered=_has_status(STATUS.ACTIVE),
             spends=False,
         ),
         "resume": _on_study(
@@ -235,12 +252,17 @@ class PublicationAdmin(Desk, PartAdmin):
             publishing.resume,
             gettext_lazy("Resumed: new participants can start again."),
             Action.RESUMED,
+            icon="play_arrow",
+            offered=_has_status(STATUS.PAUSED),
         ),
         "stop": _on_study(
             gettext_lazy("stop"),
             publishing.stop,
             gettext_lazy("Stopped: no new participants can start on Prolific."),
             Action.STOPPED,
+            icon="stop",
+            asks=gettext_lazy("Stop the study on Prolific? You can't reopen it there."),
+            offered=_has_status(STATUS.ACTIVE, STATUS.PAUSED),
             role=Role.OWNER,
             spends=False,
         ),
@@ -253,22 +275,33 @@ class PublicationAdmin(Desk, PartAdmin):
             form=PlacesForm,
             hindrance=_not_there,
         ),
+        "refresh": _on_study(
+            gettext_lazy("refresh"),
+            publishing.refresh,
+            gettext_lazy("Updated from Prolific."),
+            icon="sync",
+            spends=False,
+        ),
         "hooks": Act(
             gettext_lazy("notifications"),
             _subscribe,
             gettext_lazy("Prolific now notifies Parley of changes. Parley still checks every minute."),
+            button=gettext_lazy("Receive notifications from Prolific"),
+            icon="notifications",
+            note=gettext_lazy(
+                "Returned places become free at once instead of within a minute. This renews the workspace's secret."
+            ),
             log=Action.CHANGED,
             details=_offered,
             hindrance=_not_there,
-        ),
-        "find": Act(gettext_lazy("find"), _find, gettext_lazy("Found: the draft is on Prolific."), spends=False),
-        "refresh": _on_study(
-            gettext_lazy("refresh"), publishing.refresh, gettext_lazy("Updated from Prolific."), spends=False
         ),
         "forget": _on_study(
             gettext_lazy("start over"),
             publishing.forget,
             gettext_lazy("The deleted draft was removed here. You can create a new one."),
+            icon="restart_alt",
+            note=gettext_lazy("First delete the draft on Prolific."),
+            offered=_has_status(STATUS.UNPUBLISHED),
             role=Role.OWNER,
             spends=False,
         ),
