@@ -157,13 +157,12 @@ class Requester:
         Args:
             fields: the other parameters of CreateHIT, under mTurk's own names.
         """
-        try:
-            answer = self.call("create_hit", UniqueRequestToken=str(token), RequesterAnnotation=str(token), **fields)
-        except Refused as refusal:
-            if refusal.reason == "hitalreadyexists" and (existing_id := self.hit_by_annotation(str(token))):
-                return existing_id
-            raise
-        return _read(HitNow, answer.get("HIT")).hit_id
+        tokens = {"UniqueRequestToken": str(token), "RequesterAnnotation": str(token)}
+        if answer := self.call("create_hit", harmless="hitalreadyexists", **tokens, **fields):
+            return _read(HitNow, answer.get("HIT")).hit_id
+        if existing_id := self.hit_by_annotation(str(token)):
+            return existing_id
+        raise refusal_for("HITAlreadyExists")
 
     def hit_by_annotation(self, annotation: str) -> str:
         """Return the ID of the task created with this annotation, or an empty string if there is none."""
@@ -180,39 +179,26 @@ class Requester:
 
     def assignment(self, assignment_id: str) -> AssignmentNow | None:
         """Return an assignment, or None if it is not submitted: still in progress, returned or abandoned."""
-        try:
-            answer = self.call("get_assignment", AssignmentId=assignment_id)
-        except Refused as refusal:
-            if refusal.reason == "invalidassignmentstate":
-                return None
-            raise
-        return _read(AssignmentNow, answer.get("Assignment"))
+        answer = self.call("get_assignment", harmless="invalidassignmentstate", AssignmentId=assignment_id)
+        return _read(AssignmentNow, answer.get("Assignment")) if answer else None
 
     def qualification(self, name: str, description: str) -> str:
         """Return the ID of our qualification with this name; create the qualification if it does not exist."""
         order = {"Name": name, "Description": description, "QualificationTypeStatus": "Active"}
-        try:
-            created = self.call("create_qualification_type", **order).get("QualificationType")
-        except Refused as refusal:
-            if refusal.reason != "qualificationtypealreadyexists":
-                raise
-            query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
-            for existing in self.rows("list_qualification_types", "QualificationTypes", _QualificationType, **query):
-                if existing.name == name:
-                    return existing.key
-            raise _malformed_answer() from None
-        return _read(_QualificationType, created).key
+        if created := self.call("create_qualification_type", harmless="qualificationtypealreadyexists", **order):
+            return _read(_QualificationType, created.get("QualificationType")).key
+        query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+        for existing in self.rows("list_qualification_types", "QualificationTypes", _QualificationType, **query):
+            if existing.name == name:
+                return existing.key
+        raise _malformed_answer()
 
     # ---- requests --------------------------------------------------------------------------------------
 
     @sensitive_variables()
     def once(self, operation: str, token: UUID, **parameters: Any) -> None:
         """Call an operation that a repeated call with the same token does not perform again."""
-        try:
-            self.call(operation, UniqueRequestToken=str(token), **parameters)
-        except Refused as refusal:
-            if refusal.reason != "duplicaterequest":
-                raise
+        self.call(operation, harmless="duplicaterequest", UniqueRequestToken=str(token), **parameters)
 
     def rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
         """Yield all rows of a list, page by page."""
@@ -228,14 +214,21 @@ class Requester:
             token = {"NextToken": next_token}
 
     @sensitive_variables()
-    def call(self, operation: str, **parameters: Any) -> dict[str, Any]:
-        """Call an operation under boto3's name for it, with mTurk's names of parameters; return the whole answer."""
+    def call(self, operation: str, *, harmless: str = "", **parameters: Any) -> dict[str, Any]:
+        """Call an operation under boto3's name for it, with mTurk's names of parameters; return the whole answer.
+
+        Args:
+            harmless: the code of a refusal after which the answer is {}.
+        """
         from botocore.exceptions import ClientError, ParamValidationError
 
         try:
             answer: dict[str, Any] = getattr(self._client, operation)(**parameters)
         except ClientError as error:
-            raise _error_for(error) from None
+            failure = _error_for(error)
+            if harmless and isinstance(failure, Refused) and failure.reason == harmless:
+                return {}
+            raise failure from None
         except ParamValidationError:
             raise refusal_for("ParameterValidationError") from None
         except NotSent:

@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces import submissions
 from marketplaces.fields import text
-from marketplaces.kinds import NotPossible, NotThere, Refused
+from marketplaces.kinds import NotPossible, NotThere
 from marketplaces.models import Account, Recruitment, Submission
 from marketplaces.mturk import publishing
 from marketplaces.mturk.client import AssignmentNow, Holder, Requester, requester_of
@@ -113,7 +113,9 @@ def sync_qualifications(account: Account, game: str, requester: Requester) -> No
         query = {"QualificationTypeId": own.qualification_id, "Status": "Granted"}
         for holder in requester.rows("list_workers_with_qualification_type", "Qualifications", Holder, **query):
             if holder.value + own.hours * 60 <= minute(timezone.now()):
-                _change(requester, "disassociate", "from", own, holder.worker, "invalidqualificationstate")
+                order = {"QualificationTypeId": own.qualification_id, "WorkerId": holder.worker}
+                operation, harmless = "disassociate_qualification_from_worker", "invalidqualificationstate"
+                requester.call(operation, harmless=harmless, **order)
 
 
 def _grant_to_starters(own: Qualification, requester: Requester) -> None:
@@ -124,21 +126,11 @@ def _grant_to_starters(own: Qualification, requester: Requester) -> None:
         arrived_at__gt=since, identity__recruiter=KEY, placement__version__in=with_game
     ).exclude(pk__in=own.granted.values("enrolment"))
     for enrolment in starters.select_related("identity").order_by("arrived_at"):
+        order = {"QualificationTypeId": own.qualification_id, "WorkerId": enrolment.identity.worker}
         more = {"IntegerValue": minute(enrolment.arrived_at), "SendNotification": False}
-        _change(requester, "associate", "with", own, enrolment.identity.worker, "workerdoesnotexist", **more)
+        operation = "associate_qualification_with_worker"
+        requester.call(operation, harmless="workerdoesnotexist", **order, **more)
         Granted.objects.get_or_create(qualification=own, enrolment=enrolment)
-
-
-def _change(
-    requester: Requester, verb: str, word: str, own: Qualification, worker: str, harmless: str, **more: int
-) -> None:
-    """Grant or revoke a qualification; a refusal with the code `harmless` changes nothing."""
-    order = {"QualificationTypeId": own.qualification_id, "WorkerId": worker, **more}
-    try:
-        requester.call(f"{verb}_qualification_{word}_worker", **order)
-    except Refused as refusal:
-        if refusal.reason != harmless:
-            raise
 
 
 def minute(time: datetime) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -25,7 +24,7 @@ from django.utils.translation import gettext_noop, ngettext
 from games import registry
 from games.errors import UnknownGame
 from marketplaces import offers
-from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, NotThere, Refused
+from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import fees
 from marketplaces.mturk.client import HitNow, Requester, refusal_for, requester_of
@@ -258,8 +257,7 @@ def delete(hit: Hit) -> None:
     Raises:
         MarketplaceError
     """
-    with suppress(NotThere):
-        requester_of(hit.account).call("delete_hit", HITId=str(hit.hit_id))
+    requester_of(hit.account).call("delete_hit", harmless="hitdoesnotexist", HITId=str(hit.hit_id))
     save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
 
 
