@@ -19,7 +19,7 @@ from marketplaces.mturk.deciding import report_of
 from marketplaces.mturk.models import KEY, Hit
 from marketplaces.paying import reachable
 from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
@@ -32,7 +32,7 @@ def account_of(study: str) -> Account | None:
     return Account.objects.filter(kind=KEY, recruitments__study__slug=study).first()
 
 
-class MturkPayer:
+class MturkPayer(Payer):
     """Pays the participants of the study with this short name (`payouts.payers.Payer`).
 
     Raises:

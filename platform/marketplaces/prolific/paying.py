@@ -30,10 +30,10 @@ from marketplaces.prolific.client import (
 )
 from marketplaces.prolific.models import KIND, BonusOrder, Publication
 from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 
 
-class ProlificPayer:
+class ProlificPayer(Payer):
     """Pays through the account with which the study was published."""
 
     may_repeat = False
@@ -125,6 +125,8 @@ class ProlificPayer:
         The result leaves out orders that Prolific was asked to pay before (`prepare` looks at each of them), a second
         order for the same submission, and all of them if Prolific refuses one.
         """
+        if len(orders) == 1:
+            return super().prepare_all(orders)
         payable = [order for order in orders if not self._refusal(order)]
         if not payable or payable[0].reason == "base":
             return {order.uid: "" for order in payable}
@@ -140,6 +142,8 @@ class ProlificPayer:
             return {}
 
     def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
+        if len(orders) == 1:
+            return super().pay_all(orders)
         self._listed = {}
         return self._approve_all(orders) if orders[0].reason == "base" else self._pay_bonuses(orders)
 
