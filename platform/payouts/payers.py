@@ -118,6 +118,7 @@ class Payer(Protocol):
 
     def read(self, orders: Sequence[Order]) -> None:
         """Fetch the status of all these orders, which `assignment_status` then uses until something is paid."""
+        return None
 
     def prepare_all(self, orders: Sequence[Order]) -> Mapping[UUID, str]:
         """Prepare a group of orders for the same reason; return their references by `uid`.

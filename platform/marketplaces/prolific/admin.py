@@ -130,7 +130,7 @@ class PublicationAdmin(Desk, PartAdmin):
         recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
         version, form, problem = study.latest_version(), None, ""
         try:
-            _version, account = publishing.refuse_unready(study)
+            _version, _rule, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
             choices = {"projects": _projects(account), "filters": filters_of(client_of(account))}
             form = bound_form(OfferForm, request, initial=suggestion(study), **choices)

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from marketplaces.kinds import MarketplaceError
 from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import KIND, KeySet, Publication
-from marketplaces.prolific.publishing import NAMES, TREATMENT, store_study
+from marketplaces.prolific.publishing import NAMES, TREATMENT, page_of, store_study
 from outgoing.client import ask
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink
@@ -137,9 +137,7 @@ def _is_for_us(audience: Any, address: str) -> bool:
             continue
         if entry.lower() in (expected.netloc.lower(), (expected.hostname or "").lower()):
             return True
-        url = urlsplit(entry)
-        same_origin = (url.scheme, url.netloc.lower()) == (expected.scheme, expected.netloc.lower())
-        if same_origin and url.path.rstrip("/") in ("", expected.path.rstrip("/")):
+        if page_of(entry) in (page_of(address), (*page_of(address)[:2], "")):
             return True
     return False
 

@@ -28,6 +28,7 @@ from marketplaces.prolific.client import (
     Client,
     client_of,
     hundredths,
+    normalised_status,
     raise_invalid_response,
     text_of,
     units,
@@ -51,14 +52,9 @@ LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 """Upper limits for values in Prolific's responses; anything beyond them is invalid."""
 
 
-def refuse_unready(study: Study) -> tuple[Version, Account]:
-    """Return the version and account to publish with.
-
-    Raises:
-        NotPossible
-    """
-    version, _rule, account = offers.ready(study, KIND, statuses=(Study.Status.LAUNCHED,))
-    return version, account
+def refuse_unready(study: Study) -> tuple[Version, PayRule, Account]:
+    """Return the version, its pay rule and the account to publish with. Raise NotPossible."""
+    return offers.ready(study, KIND, statuses=(Study.Status.LAUNCHED,))
 
 
 def create_draft(
@@ -84,8 +80,7 @@ def create_draft(
         NotPossible
         MarketplaceError: the publication is kept as uncertain if it may have been created; `find_created` looks for it.
     """
-    version, account = refuse_unready(study)
-    rule = pay_of(version)
+    version, rule, account = refuse_unready(study)
     _refuse_screen_out(screen_out, rule)
     client = client_of(account)
     workspace, currency = workspace_of(client, project)
@@ -226,7 +221,7 @@ def find_created(publication: Publication) -> bool:
 
 def store_study(publication: Publication, data: Mapping[str, Any]) -> None:
     """Store what Prolific reports about the study."""
-    status, prolific_id = str(data["status"]).upper().replace("_", " "), text_of(data, "id")
+    status, prolific_id = normalised_status(data["status"]), text_of(data, "id")
     if len(prolific_id) > LONGEST_ID or publication.prolific_id not in ("", prolific_id):
         raise_invalid_response()
     publication.prolific_id = prolific_id
@@ -406,7 +401,8 @@ def change(publication: Publication, status: str) -> None:
     """Pause, stop or resume the study there; its own account pays what is then spent."""
     if status == Study.Status.LAUNCHED:
         refuse_other_account(publication)
-    {Study.Status.PAUSED: pause, Study.Status.CLOSED: stop, Study.Status.LAUNCHED: resume}[status](publication)
+    acts = {Study.Status.PAUSED: pause, Study.Status.CLOSED: stop, Study.Status.LAUNCHED: resume}
+    acts[Study.Status(status)](publication)
 
 
 def places_of(publication: Publication) -> int:
@@ -437,8 +433,7 @@ def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = N
         UnsuitableSettings
         MarketplaceError
     """
-    version, _account = refuse_unready(study)
-    rule = pay_of(version)
+    version, rule, _account = refuse_unready(study)
     client = client_of(account)
     data = client.study(key.lower())
     project = data["project"] if isinstance(data.get("project"), str) else ""
@@ -488,7 +483,7 @@ def _problems(data: Mapping[str, Any], rule: PayRule, *, address: str, currency:
 
 
 def _advice(data: Mapping[str, Any]) -> Iterator[str]:
-    if str(data["status"]).upper() != "UNPUBLISHED":
+    if normalised_status(data["status"]) != STATUS.UNPUBLISHED:
         yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
 
 
@@ -496,11 +491,15 @@ def _opens_study(url: Any, address: str) -> bool:
     """Return whether a link opens the study's entry page and names participant, study and submission."""
     if not isinstance(url, str):
         return False
-    given_url, expected_url = urlsplit(url), urlsplit(address)
-    same_page = (given_url.scheme, given_url.netloc.lower()) == (expected_url.scheme, expected_url.netloc.lower())
-    parameters = parse_qs(given_url.query)
+    parameters = parse_qs(urlsplit(url).query)
     has_parameters = all(parameters.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
-    return same_page and has_parameters and given_url.path.rstrip("/") == expected_url.path.rstrip("/")
+    return page_of(url) == page_of(address) and has_parameters
+
+
+def page_of(url: str) -> tuple[str, str, str]:
+    """Return what tells the pages of two links apart: scheme, host, and path without a slash at its end."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower(), parts.path.rstrip("/")
 
 
 def _unique_internal_name(data: Mapping[str, Any]) -> str:

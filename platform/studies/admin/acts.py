@@ -104,7 +104,8 @@ class Button:
 
     @property
     def text(self) -> str:
-        return f"{capfirst(self.act.title)} …" if self.opens else capfirst(self.act.button or self.act.title)
+        text = capfirst(str(self.act.title if self.opens else self.act.button or self.act.title))
+        return f"{text} …" if self.opens else text
 
 
 class Desk(Base):
