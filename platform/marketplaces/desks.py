@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
@@ -15,22 +14,13 @@ from django.utils.translation import gettext as _
 from audit.actions import Action
 from marketplaces import comparing, kinds
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
-from marketplaces.models import Account
+from marketplaces.models import Account, Recruitment
 from marketplaces.offers import account_of
 from rights import parts
 from rights.roles import Role
 from studies.admin import acts
 from studies.admin.acts import Act
 from studies.models import Study
-
-
-def current_base_pay(study: Study) -> Decimal | None:
-    """Return the base pay promised to anyone who arrives now, or None if nothing has been launched.
-
-    A task published before the last launch may offer a different reward.
-    """
-    version = study.latest_version()
-    return version.plan.pay.base if version is not None else None
 
 
 class Desk(acts.Desk):
@@ -65,12 +55,23 @@ class Desk(acts.Desk):
         if not parts.may(request.user, account, role=Role.EDITOR):
             raise PermissionDenied
 
-    def people_of(self, request: HttpRequest, study: Study, account: Account) -> dict[str, Any]:
-        """Return the context of `admin/marketplaces/people.html`: submissions, and where both sides differ."""
+    def context_of(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        """Return what every desk shows: the recruitment, today's base pay, submissions, and where both sides differ.
+
+        A task published before the last launch may offer another reward than the base pay.
+        """
+        recruitments = Recruitment.objects.filter(study=study, account__kind=self.kind)
+        recruitment, version = recruitments.select_related("account").first(), study.latest_version()
+        base = version.plan.pay.base if version is not None else None
+        context: dict[str, Any] = {"study": study, "recruitment": recruitment, "base": base}
+        if recruitment is None:
+            return context
         return {
-            "there": account.get_kind_display(),
+            **context,
+            "account": recruitment.account,
+            "there": recruitment.account.get_kind_display(),
             "counted": comparing.status_counts(study),
-            "lines": comparing.lines_of(study, account),
+            "lines": comparing.lines_of(study, recruitment.account),
             "may_decide": parts.may(request.user, study, role=Role.OWNER),
         }
 

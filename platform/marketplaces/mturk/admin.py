@@ -20,9 +20,8 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Desk, current_base_pay
+from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
-from marketplaces.models import Recruitment
 from marketplaces.mturk import fees, publishing
 from marketplaces.mturk.forms import ExtendForm, ProlongForm, TaskForm
 from marketplaces.mturk.models import KEY, Hit
@@ -174,15 +173,10 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show the study's tasks and everyone who came from them."""
         study = self.study_of(request, study_id)
-        recruitment = Recruitment.objects.filter(study=study, account__kind=KEY).select_related("account").first()
+        hits = Hit.objects.filter(study=study).select_related("account", "study")
         context = {
-            **(self.people_of(request, study, recruitment.account) if recruitment is not None else {}),
-            "recruitment": recruitment,
-            "hits": [
-                (hit, self.buttons_of(request, hit))
-                for hit in Hit.objects.filter(study=study).select_related("account", "study")
-            ],
-            "base": current_base_pay(study),
+            **self.context_of(request, study),
+            "hits": [(hit, self.buttons_of(request, hit)) for hit in hits],
             "may_change": parts.may(request.user, study, role=Role.EDITOR),
         }
         return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)

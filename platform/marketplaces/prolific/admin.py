@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Desk, current_base_pay
+from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import authenticity, hooks, publishing
@@ -167,15 +167,11 @@ class PublicationAdmin(Desk, PartAdmin):
         publication = self.seen(request, object_id)
         if request.method not in ("GET", "HEAD"):
             raise PermissionDenied
-        recruitment = Recruitment.objects.filter(study=publication.study_id).first()
         may_edit = self._allowed(request, publication, Role.EDITOR)
         context = {
-            "study": publication.study,
+            **self.context_of(request, publication.study),
             "publication": publication,
-            "recruitment": recruitment,
-            "base": current_base_pay(publication.study),
             "colour": COLOURS.get(publication.status, ""),
-            **(self.people_of(request, publication.study, publication.account) if recruitment else {}),
             "buttons": self.buttons_of(request, publication),
             "may": may_edit,
             "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
@@ -195,9 +191,8 @@ class PublicationAdmin(Desk, PartAdmin):
             price = publishing.price_of(publication)
         except (NotPossible, MarketplaceError) as reason:
             problem = str(reason)
-        real = publication.account.place == Account.Place.PRODUCTION
         study = publication.study
-        context = {"study": study, "publication": publication, "price": price, "problem": problem, "real": real}
+        context = {"study": study, "publication": publication, "price": price, "problem": problem}
         title = _("Publish on Prolific: {title}").format(title=study)
         return self.page(request, "admin/prolific/publication/publish.html", title, context)
 
