@@ -19,11 +19,10 @@ from django.utils.translation import gettext_lazy
 from marketplaces import kinds
 from marketplaces.models import Recruitment, Submission
 from marketplaces.mturk.models import KEY, Hit
-from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
 from participants.states import State
-from recruiters import arrivals
+from recruiters import arrivals, leaving
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, IncompleteLink
 from recruiters.models import Identity
@@ -100,16 +99,15 @@ arrivals.register(KEY, gettext_lazy("Mechanical Turk"), arrive)
 # ---- returning -------------------------------------------------------------------------------------
 
 
-@returning.register
-def to_mturk(enrolment: Enrolment) -> ReturnInstructions | None:
+@leaving.register(KEY)
+def to_mturk(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
     """Return the button with which the worker's browser posts the assignment to mTurk's externalSubmit page.
 
     None if the worker has to return it or copy a code.
     """
-    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KEY).first()
-    may_submit = enrolment.state == State.COMPLETED or bool((enrolment.earnings or {}).get("amounts"))
-    site = submit_site(identity) if identity is not None and may_submit else ""
-    if identity is None or not site:
+    may_submit = enrolment.state == State.COMPLETED or enrolment.is_paid
+    site = submit_site(identity) if may_submit else ""
+    if not site:
         return None
     form_fields = {"assignmentId": identity.details["assignmentId"], "completionCode": enrolment.completion_code}
     return ReturnInstructions(

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 
 from marketplaces.prolific.client import hundredths
 from marketplaces.prolific.models import KIND, Publication
-from participants import returning
 from participants.models import Enrolment, new_code
 from participants.returning import ReturnInstructions
 from participants.states import State
 from plans.pay import PayRule, in_currency
+from recruiters import leaving
 from recruiters.models import Identity
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
@@ -38,12 +38,7 @@ def code_of(enrolment: Enrolment) -> str:
     """Return the kind of code that a participant receives at the end."""
     if enrolment.state == State.SCREENED_OUT:
         return SCREENED_OUT
-    return COMPLETED if is_paid(enrolment) else RETURNED
-
-
-def is_paid(enrolment: Enrolment) -> bool:
-    """Return whether a participant has ended and is paid anything."""
-    return bool((enrolment.earnings or {}).get("amounts"))
+    return COMPLETED if enrolment.is_paid else RETURNED
 
 
 def pays_screened_out(rule: PayRule) -> bool:
@@ -132,12 +127,9 @@ def _actions(row: dict[str, Any]) -> set[str]:
 # ---- returning -------------------------------------------------------------------------------------
 
 
-@returning.register
-def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
+@leaving.register(KIND)
+def to_prolific(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
     """Return the button that reports the ending to Prolific, and the code in case the button fails."""
-    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
-    if identity is None:
-        return None
     publication = Publication.objects.select_related("account").filter(study__slug=identity.study).first()
     if publication is None:
         return None
@@ -149,7 +141,7 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
     if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
         amount = in_currency(publication.screen_out_reward, publication.currency)
         text = _("Return to Prolific with this button. Prolific pays you {amount} for your time.").format(amount=amount)
-    elif is_paid(enrolment):
+    elif enrolment.is_paid:
         text = _("Return to Prolific with this button so that your work is recorded.")
     else:
         label = _("Return on Prolific")
