@@ -94,11 +94,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "state": state,
         "rows_page": rows_page,
         "listed": listed,
-        "acts": [
-            act
-            for act in OPERATIONS.values()
-            if state in act.states and any(act.applies(shown_row.row) for shown_row in listed)
-        ],
+        "acts": [act for act in OPERATIONS.values() if any(act.applies(shown_row.row) for shown_row in listed)],
         "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
         "may_list": _may(request, study, Role.EDITOR),
     }
