@@ -82,4 +82,5 @@ def _rate(stack: Stack, seconds: float) -> float:
     time.sleep(seconds)
     end = status_of(stack, "slow")
     stack.manage("collect", "slow", "--pause", "--no-wait")
-    return float(end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])
+    rate: float = (end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])
+    return rate

@@ -89,7 +89,7 @@ def memory(*pids: int) -> Memory:
 
 def cpu(*pids: int) -> float:
     """Return the CPU seconds that processes and their descendants have used; our own descendants do not count."""
-    return sum(times.user + times.system for times in _read(pids, psutil.Process.cpu_times))
+    return float(sum(times.user + times.system for times in _read(pids, psutil.Process.cpu_times)))
 
 
 def _read(pids: Iterable[int], reading: Callable[[psutil.Process], Any]) -> Iterator[Any]:

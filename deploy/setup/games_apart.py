@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from grimp import ImportGraph
 from importlinter import ContractCheck, fields
 from importlinter.contracts.independence import IndependenceContract
@@ -11,7 +13,7 @@ from importlinter.domain.imports import ModuleExpression
 class GamesApart(IndependenceContract):
     """Independence of the packages games.<key>, found by their `rules` module."""
 
-    modules = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
+    modules: Any = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         rules = graph.find_matching_modules("games.*.rules")
