@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from deploy.docs.reference.markdown import code, line, table
 from exports import codebook, shape
@@ -15,9 +15,9 @@ from exports.tables import tables
 class AnyStudy(StudySource):
     """What every study may have; NAME stands for the names of its own stages and factors."""
 
-    factors = (FactorColumn("NAME", ()),)
-    conditions = ("NAME",)
-    questions: Mapping[tuple[str, str], AskedQuestion] = {}
+    factors = [FactorColumn("NAME", ())]
+    conditions = ["NAME"]
+    questions: dict[tuple[str, str], AskedQuestion] = {}
 
     def __init__(self) -> None:
         """There is no study."""
