@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -174,9 +175,10 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         """Show the study's tasks and everyone who came from them."""
         study = self.study_of(request, study_id)
         hits = Hit.objects.filter(study=study).select_related("account", "study")
+        rights: defaultdict[int, dict[tuple[Role, bool], bool]] = defaultdict(dict)
         context = {
             **self.context_of(request, study),
-            "hits": [(hit, self.buttons_of(request, hit)) for hit in hits],
+            "hits": [(hit, self.buttons_of(request, hit, rights[hit.account_id])) for hit in hits],
             "may_change": parts.may(request.user, study, role=Role.EDITOR),
         }
         return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)

@@ -186,13 +186,18 @@ class Desk(Base):
             urls.append(path(f"<int:object_id>/{name}/", address, name=f"{prefix}_{name}"))
         return urls
 
-    def buttons_of(self, request: HttpRequest, target: Any) -> list[Button]:
+    def buttons_of(
+        self, request: HttpRequest, target: Any, may: dict[tuple[Role, bool], bool] | None = None
+    ) -> list[Button]:
         """Return the buttons of the actions on an object that this user may do now.
 
         An action that asks for something without a page of its own has its form on the object's page instead.
+
+        Args:
+            may: the user's rights as found so far, by role and whether it spends; shared by objects with the same ones.
         """
         buttons, prefix = [], f"admin:{self.opts.app_label}_{self.opts.model_name}"
-        may: dict[tuple[Role, bool], bool] = {}
+        may = {} if may is None else may
         for name, act in self.acts.items():
             opens = act.explains is not None or act.page is not None
             if (act.form and not opens) or not act.offered(target) or act.hindrance(target):
