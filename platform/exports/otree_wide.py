@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC
+from functools import partial
 from typing import Any
 
-from exports.columns import Column, Described, Table, column
+from exports.columns import Column, Described, Reader, Table, column
 from exports.errors import UnknownFormat
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.sources import StudySource
@@ -57,13 +58,12 @@ def _rounds_of(study: Study) -> int:
 def _columns_of_round(number: int) -> Iterator[Column]:
     for name, own in _ROUND.items():
         read = own.reader(name)
-        yield Column(
-            f"{APP}.{number}.{name}",
-            own.kind,
-            own.meaning,
-            lambda person, read=read: read(_Round(person, number)),
-            own.unit,
-        )
+        in_round = partial(_read_round, read, number)
+        yield Column(f"{APP}.{number}.{name}", own.kind, own.meaning, in_round, own.unit)
+
+
+def _read_round(read: Reader, number: int, person: Participant) -> Any:
+    return read(_Round(person, number))
 
 
 # ---- single values ---------------------------------------------------------------------------------------
