@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
+from exports import documents
 from exports.alike import mask
 from exports.metadata.facts import DatasetFacts
 from exports.metadata.models_used import ModelUse
@@ -20,7 +20,6 @@ MEANING = (
     "How language models were used, by items of GUIDE-LLM: filled in from the logs, with questions for the authors."
 )
 MEANING_OF_DATA = "The checklist in machine-readable form."
-OPEN = "To be answered by the authors:"
 
 
 @dataclass(frozen=True)
@@ -78,26 +77,9 @@ def as_data(facts: DatasetFacts, uses: Sequence[ModelUse]) -> dict[str, Any]:
     }
 
 
-def checklist(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[str]:
+def checklist(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[bytes]:
     """Yield the checklist as a document to complete, piece by piece."""
-    yield f"# {_plain(facts.title)}: reporting checklist\n\n"
-    if not uses:
-        yield "No language model was called for these data, so there is nothing to report.\n"
-        return
-    yield (
-        "The items follow GUIDE-LLM (llm-checklist.com), a checklist for studies with language models in the "
-        "behavioural and social sciences, in our own words. Answers that the logs give are filled in; they cover "
-        f"every call made for this study up to {facts.cutoff}, including those in matches that are not in the "
-        "dataset. The rest is left as questions.\n"
-    )
-    for core, heading in ((True, "Core items"), (False, "Optional items")):
-        yield f"\n## {heading}\n"
-        for item in items(facts, uses):
-            if item.core == core:
-                yield f"\n### {item.key} {item.title}\n\n"
-                yield "".join(f"- {_plain(answer)}\n" for answer in item.answers)
-                if item.question:
-                    yield f"- **{OPEN}** {item.question}\n"
+    return documents.rendered(FILE, title=facts.title, cutoff=facts.cutoff, items=items(facts, uses))
 
 
 def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
@@ -282,7 +264,3 @@ def _personal(facts: DatasetFacts) -> tuple[str, ...]:
         "What people wrote in a game was sent unchanged to the models they played with. The software did not send "
         "their names or identifiers; the dataset has markers in their place.",
     )
-
-
-def _plain(text: str) -> str:
-    return escape(" ".join(text.split()), quote=False)
