@@ -37,4 +37,4 @@ def write(target: Folder, facts: DatasetFacts, *, cutoff: datetime) -> None:
 
 
 def _json(document: Any) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=2, default=float) + "\n"

@@ -46,24 +46,7 @@ def as_data(facts: DatasetFacts, uses: Sequence[ModelUse]) -> dict[str, Any]:
     return {
         "checklist": "GUIDE-LLM",
         "as_of": facts.cutoff,
-        "models": [
-            {
-                "endpoint": use.endpoint,
-                "model": use.model,
-                "answered_by": list(use.answered_by),
-                "protocols": list(use.providers),
-                "calls": use.calls,
-                "failed": use.failed,
-                "rule_breaks": use.rule_breaks,
-                "first": use.first.date().isoformat(),
-                "last": use.last.date().isoformat(),
-                "cost_usd": None if use.cost is None else float(use.cost),
-                "purposes": list(use.purposes),
-                "parameters": list(use.parameters),
-                "structured": list(use.structured),
-            }
-            for use in uses
-        ],
+        "models": [vars(use) for use in uses],
         "items": [
             {
                 "item": item.key,
@@ -107,7 +90,7 @@ def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
         "B.2",
         "How models were accessed",
         tuple(
-            f"{use.model}: through a programming interface (protocol: {', '.join(use.providers)}; endpoint "
+            f"{use.model}: through a programming interface (protocol: {', '.join(use.protocols)}; endpoint "
             f"“{use.endpoint}”), one request per call; the endpoint's address is not in the dataset."
             for use in uses
         ),
@@ -189,7 +172,7 @@ def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
 
 
 def _optional(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
-    costs = [use.cost for use in uses if use.cost is not None]
+    costs = [use.cost_usd for use in uses if use.cost_usd is not None]
     cost = f"{sum(costs):,.4f} US dollars for models with a known price." if costs else "No price was known."
     for key, title, answers, question in (
         ("O.1", "Why these models", (), "Why these models: performance, openness, reproducibility, ethics, cost?"),
@@ -216,10 +199,7 @@ def _optional(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
 
 def _described_use(use: ModelUse) -> str:
     answered = f"; its provider called it {', '.join(use.answered_by)}" if use.answered_by else ""
-    return (
-        f"{use.model} at endpoint “{use.endpoint}”{answered}; {use.calls:,} calls from "
-        f"{use.first.date().isoformat()} to {use.last.date().isoformat()}."
-    )
+    return f"{use.model} at endpoint “{use.endpoint}”{answered}; {use.calls:,} calls from {use.first} to {use.last}."
 
 
 def _settings(use: ModelUse) -> str:
