@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from exports.columns import Column, Row, Table, column, described_in
+from exports import documents
+from exports.columns import Row, Table, column, described_in
 from exports.derived import Matches
 from exports.shape import MONEY, PLAYERS
 
@@ -48,36 +49,6 @@ def entries(tables: Iterable[Table]) -> Iterator[Row]:
         yield from (Row(table=table.name, **vars(column)) for column in table.columns)
 
 
-def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[str]:
+def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[bytes]:
     """Yield the codebook as a document, piece by piece."""
-    yield f"# {_line(title)}: codebook\n\n{notice}\n\n"
-    yield (
-        "Tables are CSV files (UTF-8, RFC 4180, a header line, empty for no value, decimal points, times in ISO "
-        "8601 and UTC, booleans as TRUE and FALSE, which R and pandas read as such) and, under the same names "
-        "with the ending .parquet, Parquet files with the same values. There, the kinds identifier, choice, text "
-        "and json are strings (without the apostrophe that CSV puts before what a spreadsheet would read as a "
-        "formula, and with empty text distinct from no value), number is a double, integer an int64, boolean a "
-        "bool, and time a timestamp in microseconds and UTC. transcripts.jsonl holds one match per line as JSON; "
-        "the tables of matches, seats, rounds, decisions and messages are derived from it alone. manifest.json holds "
-        "the SHA-256 of every file.\n"
-    )
-    for table in [*tables, TRANSCRIPT]:
-        file = table.file if table is not TRANSCRIPT else f"{table.name}.jsonl"
-        yield f"\n## {file}\n\n{table.meaning}\n\n" + _grid(table.columns)
-
-
-def _grid(columns: Iterable[Column]) -> str:
-    rows = ["| column | meaning | kind | unit | values |", "|---|---|---|---|---|"]
-    rows += [
-        f"| `{column.name}` | {_cell(column.meaning)} | {column.kind} | {_cell(column.unit)} | {_cell(column.values)} |"
-        for column in columns
-    ]
-    return "\n".join(rows) + "\n"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _cell(text: str) -> str:
-    return _line(text).replace("|", "\\|")
+    return documents.rendered("codebook.md", title=title, notice=notice, tables=[*tables, TRANSCRIPT])

@@ -16,11 +16,10 @@ from collecting.models import Collection
 from collecting.ratings import ratings_of
 from exports import codebook, figure, gate, glee_files, manifest, metadata, portions, readme, versions
 from exports.columns import Row, Table, table_of
-from exports.csvsafe import cell, encoded
+from exports.csvsafe import cell
 from exports.folder import PIECES, Folder
 from exports.formats import DEFAULT_FORMATS, FORMATS, Tables, files_of, validate_formats
 from exports.manifest import Manifest
-from exports.metadata import psych_ds
 from exports.metadata.facts import DatasetFacts
 from exports.participants import Reading
 from exports.pieces import Pieces
@@ -75,14 +74,24 @@ def export(
     tables = tables_for(reading, format_names)
     with Folder(Path(folder), names=_all_file_names(tables, reading.source), overwrite=overwrite) as target:
         totals = _write_data(reading, tables, target, format_names, on_progress, processes, caller_works)
-        flow = totals.as_dict()
-        details = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
         all_tables = _write_about(reading, tables, target, format_names, totals)
         target.close()
-        _write_metadata(reading, target, all_tables, flow, details)
-        _write_readme(reading, tables, target, flow, details)
+        facts = DatasetFacts(
+            source=reading.source,
+            publication=readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title),
+            notice=_notice(reading),
+            cutoff=cell(reading.cutoff),
+            tables=all_tables,
+            files=target.entries,
+            flow=totals.as_dict(),
+            versions=reading.source.versions(),
+            excluded=reading.excluded,
+            software=_software(),
+        )
+        metadata.write(target, facts, cutoff=reading.cutoff)
+        target.open(readme.FILE).writelines(readme.readme(facts, times=reading.times))
         target.close()
-        new_manifest = _manifest(reading, target, format_names, flow, details)
+        new_manifest = _manifest(reading, facts, format_names)
         target.seal(new_manifest.rendered())
     return new_manifest
 
@@ -161,9 +170,8 @@ def _write_about(
             for row in of_table:
                 pieces.row(name, row)
     target.join(folder, pieces.rows)
-    document = target.open("codebook.md")
-    for piece in codebook.markdown(all_tables.values(), title=reading.source.title, notice=_notice(reading)):
-        document.write(encoded(piece))
+    document = codebook.markdown(all_tables.values(), title=reading.source.title, notice=_notice(reading))
+    target.open("codebook.md").writelines(document)
     exported_versions = [versions.exported_version(version) for version in reading.source.versions()]
     target.write(versions.FILE, json.dumps(exported_versions, indent=2) + "\n")
     for version in exported_versions:
@@ -172,47 +180,6 @@ def _write_about(
     if changes := reading.source.changes():
         target.write(versions.CHANGES, json.dumps([versions.exported_change(c) for c in changes], indent=2) + "\n")
     return list(all_tables.values())
-
-
-def _write_metadata(
-    reading: Reading, target: Folder, tables: list[Table], flow: dict[str, Any], details: dict[str, str]
-) -> None:
-    """Write metadata for other tools about the files written."""
-    metadata.write(
-        target,
-        DatasetFacts(
-            source=reading.source,
-            publication=details,
-            notice=_notice(reading),
-            cutoff=cell(reading.cutoff),
-            tables=tables,
-            files=target.entries,
-            flow=flow,
-            versions=reading.source.versions(),
-            excluded=reading.excluded,
-            software=_software(),
-        ),
-        cutoff=reading.cutoff,
-    )
-
-
-def _write_readme(
-    reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], details: dict[str, str]
-) -> None:
-    rows = {name: entry.rows for name, entry in target.entries.items()} | {manifest.FILE: None}
-    rows[f"{psych_ds.TREE}/"] = None
-    meanings = {name: table.meaning for name, table in tables.items()}
-    document = target.open(readme.FILE)
-    for piece in readme.readme(
-        details,
-        notice=_notice(reading),
-        cutoff=cell(reading.cutoff),
-        times=reading.times,
-        flow=flow,
-        meanings=meanings,
-        rows=rows,
-    ):
-        document.write(encoded(piece))
 
 
 def _flow_rows(flow: dict[str, Any]) -> Iterator[Row]:
@@ -235,19 +202,17 @@ def _software() -> dict[str, str]:
     return {"name": "Parley", "version": manifest.software_version(), "code_revision": code_revision()}
 
 
-def _manifest(
-    reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any], details: dict[str, str]
-) -> Manifest:
-    source: Source = reading.source
-    files = {name: target.entries[name] for name in sorted(target.entries)}
+def _manifest(reading: Reading, facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
+    source = reading.source
+    files = dict(sorted(facts.files.items()))
     return Manifest(
         study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},
-        publication=details,
+        publication=facts.publication,
         demonstration=reading.demonstration,
-        notice=_notice(reading),
+        notice=facts.notice,
         created_at=cell(timezone.now()),
-        cutoff=cell(reading.cutoff),
-        software=_software(),
+        cutoff=facts.cutoff,
+        software=facts.software,
         versions=tuple(
             {
                 "number": version.number,
@@ -256,13 +221,13 @@ def _manifest(
                 "code_revision": version.code_revision,
                 "launched_at": cell(version.launched_at),
             }
-            for version in source.versions()
+            for version in facts.versions
         ),
         formats=formats,
-        information=tuple(sorted({modes for version in source.versions() for modes in version.information})),
+        information=tuple(sorted({modes for version in facts.versions for modes in version.information})),
         include=("excluded",) if reading.excluded else (),
         times=None if reading.times == "exact" else reading.times,
         files=files,
         counts={name: entry.rows for name, entry in files.items() if entry.rows is not None},
-        flow=flow,
+        flow=facts.flow,
     )

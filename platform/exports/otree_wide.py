@@ -55,20 +55,15 @@ def _rounds_of(study: Study) -> int:
     return max((matches_of(plan.journey) for plan in plans), default=1)
 
 
-def _of_round(read: Reader, number: int, person: Participant) -> Any:
-    return read(_Round(person, number))
-
-
 def _columns_of_round(number: int) -> Iterator[Column]:
     for name, own in _ROUND.items():
         read = own.reader(name)
-        yield Column(
-            f"{APP}.{number}.{name}",
-            own.kind,
-            own.meaning,
-            partial(_of_round, read, number),
-            own.unit,
-        )
+        in_round = partial(_read_round, read, number)
+        yield Column(f"{APP}.{number}.{name}", own.kind, own.meaning, in_round, own.unit)
+
+
+def _read_round(read: Reader, number: int, person: Participant) -> Any:
+    return read(_Round(person, number))
 
 
 # ---- single values ---------------------------------------------------------------------------------------

@@ -375,8 +375,10 @@ class Signals:
         "Kind of the step, as in the columns seconds_… of participants.csv, without its name.", of="kind"
     )
     loadings = column.integer("Number of times the page was loaded.", "loadings")
-    seconds_open = column.number("How long the page was open.", "seconds", of="open")
-    seconds_visible = column.number("Of that time, how long the page was visible.", "seconds", of="visible")
+    seconds_open = column.number("How long the page was open.", "seconds", of=lambda use: use.open_ms / 1000)
+    seconds_visible = column.number(
+        "Of that time, how long the page was visible.", "seconds", of=lambda use: use.visible_ms / 1000
+    )
     times_hidden = column.integer(
         "How often the page was hidden: another tab, a locked screen, or leaving it for the next page.",
         "times",
@@ -465,9 +467,7 @@ def people_rows(participant: Participant) -> Iterator[tuple[str, Any]]:
     if not participant.in_dataset:
         yield "excluded", participant
     yield from (("signals", use) for use in signals.page_uses(participant))
-    for counts in signals.input_counts(participant):
-        about = {name: getattr(counts, name) for name in ("participant", "position", "kind", "match", "question")}
-        yield "behaviour", Row(**counts.figures, **about)
+    yield from (("behaviour", counts) for counts in signals.input_counts(participant))
     yield from (("payments", row) for row in participant.ledger)
 
 
